@@ -1,0 +1,73 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+var products: [Product] = [
+    .library(name: "Pintle", targets: ["Pintle"])
+]
+
+var targets: [Target] = [
+    .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
+    .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
+]
+
+// Targets that stand on OpenSSL exist on Linux only: on Apple's systems the platform validates the
+// path and hashes, and nothing here may ask for a library that is not there.
+#if os(Linux)
+products += [
+    .library(name: "PintleOpenSSL", targets: ["PintleOpenSSL"]),
+    .library(name: "PintleTestKit", targets: ["PintleTestKit"]),
+    .executable(name: "pintle", targets: ["PintleCLI"]),
+]
+targets += [
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CPublicSuffix", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+    .target(name: "PintleCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
+    .target(
+        name: "PintleOpenSSL",
+        dependencies: ["Pintle", "COpenSSL", "CPublicSuffix"],
+        swiftSettings: strict,
+        // Here, not in COpenSSL: the core needs libcrypto alone.
+        linkerSettings: [.linkedLibrary("ssl")]
+    ),
+    .target(
+        name: "PintleTestKit",
+        dependencies: ["COpenSSL"],
+        swiftSettings: strict,
+        linkerSettings: [.linkedLibrary("ssl")]
+    ),
+    .target(
+        name: "PintleTools",
+        dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"],
+        swiftSettings: strict
+    ),
+    .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: strict),
+    .testTarget(
+        name: "PintleOpenSSLTests",
+        dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"],
+        swiftSettings: strict
+    ),
+    .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),
+    .testTarget(
+        name: "PintleToolsTests",
+        dependencies: ["Pintle", "PintleTools", "PintleTestKit"],
+        swiftSettings: strict
+    ),
+]
+#else
+targets += [.target(name: "PintleCrypto", swiftSettings: strict)]
+#endif
+
+let package = Package(
+    name: "pintle",
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    products: products,
+    targets: targets,
+    swiftLanguageModes: [.v6]
+)

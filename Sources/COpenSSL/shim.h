@@ -1,0 +1,30 @@
+// OpenSSL 3 as one module. What stands here beside the includes is only what Swift cannot call
+// itself: macros, and the low-level SHA-256, which is several times faster for a public key than
+// the EVP call that looks the algorithm up anew each time.
+#ifndef PINTLE_COPENSSL_SHIM_H
+#define PINTLE_COPENSSL_SHIM_H
+
+#define OPENSSL_SUPPRESS_DEPRECATED 1
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <openssl/sha.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+/// SHA-256 of `count` bytes into `digest` (32 bytes).
+static inline void pintle_sha256(const void *bytes, size_t count, unsigned char *digest) {
+    SHA256_CTX context;
+    SHA256_Init(&context);
+    SHA256_Update(&context, bytes, count);
+    SHA256_Final(digest, &context);
+}
+
+#endif

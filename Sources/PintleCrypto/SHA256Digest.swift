@@ -1,0 +1,43 @@
+/// A SHA-256 hash: 32 bytes held inline as four words, so that comparing two is four
+/// instructions and passing one around allocates nothing.
+public struct SHA256Digest: Sendable, Hashable {
+    @usableFromInline
+    let words: (UInt64, UInt64, UInt64, UInt64)
+
+    @inlinable
+    init(words: (UInt64, UInt64, UInt64, UInt64)) {
+        self.words = words
+    }
+
+    /// The digest with these bytes, or `nil` unless there are exactly 32.
+    public init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var words = [UInt64](repeating: 0, count: 4)
+        for (offset, byte) in bytes.enumerated() {
+            words[offset / 8] |= UInt64(byte) << UInt64(8 * (offset % 8))
+        }
+        self.words = (words[0], words[1], words[2], words[3])
+    }
+
+    /// The 32 bytes, in order.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(32)
+        for word in [words.0, words.1, words.2, words.3] {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+        return bytes
+    }
+
+    @inlinable
+    public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
+        left.words == right.words
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+    }
+}

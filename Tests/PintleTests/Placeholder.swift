@@ -1,0 +1,2 @@
+internal import Testing
+@Test func placeholder() { #expect(true) }

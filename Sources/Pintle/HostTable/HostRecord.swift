@@ -1,0 +1,83 @@
+/// One place of the open-addressing table: 32 bits of the hash, so that a look-up seldom touches a
+/// record that is not its own, and where the record starts.
+struct Slot: Sendable {
+    private let bits: UInt64
+
+    static let empty = Slot(bits: 0)
+
+    private init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    init(sum: UInt64, record: UInt32) {
+        // Zero is "empty", so the place is stored plus one: the builder keeps records below UInt32.max.
+        bits = UInt64(Self.tag(of: sum)) << 32 | UInt64(record &+ 1)
+    }
+
+    @inline(__always)
+    var record: Int? {
+        let place = UInt32(truncatingIfNeeded: bits)
+        return place == 0 ? nil : Int(place &- 1)
+    }
+
+    @inline(__always)
+    var tag: UInt32 {
+        UInt32(truncatingIfNeeded: bits >> 32)
+    }
+
+    /// Of the 57 bits of the sum that are strongly universal for bytes, the upper ones choose the home
+    /// and these, the next, tell apart those who share it. The lowest seven carry little.
+    @inline(__always)
+    static func tag(of sum: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: sum >> 8)
+    }
+
+    /// The first slot to look at: the sum scaled down to the size of the table, which need not be a
+    /// power of two.
+    @inline(__always)
+    static func home(of sum: UInt64, count: Int) -> Int {
+        Int(truncatingIfNeeded: sum.multipliedFullWidth(by: UInt64(truncatingIfNeeded: count)).high)
+    }
+}
+
+/// What stands before the bytes of a host in the records: eight bytes.
+struct RecordHeader {
+    static let size = 8
+    /// Rule 32 bits, port 16, length 8, flags 8, from the lowest bit up.
+    private let bits: UInt64
+
+    private static let hasPort: UInt64 = 1 << 56
+    private static let includesSubdomains: UInt64 = 1 << 57
+
+    init(rule: UInt32, length: UInt8, port: UInt16?, includesSubdomains: Bool) {
+        bits =
+            UInt64(rule) | UInt64(port ?? 0) << 32 | UInt64(length) << 48
+            | (port == nil ? 0 : Self.hasPort) | (includesSubdomains ? Self.includesSubdomains : 0)
+    }
+
+    @inline(__always)
+    init(_ records: RawSpan, at offset: Int) {
+        bits = records.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+
+    var bytes: [UInt8] {
+        withUnsafeBytes(of: bits) { Array($0) }
+    }
+
+    @inline(__always)
+    var rule: Int { Int(bits & 0xFFFF_FFFF) }
+
+    @inline(__always)
+    var port: UInt16? { bits & Self.hasPort == 0 ? nil : UInt16(truncatingIfNeeded: bits >> 32) }
+
+    @inline(__always)
+    var length: Int { Int(bits >> 48 & 0xFF) }
+
+    /// Where the bytes of the host stand, if this header stands at `start`.
+    func host(at start: Int) -> Range<Int> {
+        start + Self.size..<start + Self.size + length
+    }
+
+    @inline(__always)
+    var includesSubdomains: Bool { bits & Self.includesSubdomains != 0 }
+}

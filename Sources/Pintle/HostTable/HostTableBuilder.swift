@@ -1,0 +1,91 @@
+/// Collects the hosts of a policy and builds the table that finds them.
+struct HostTableBuilder {
+    /// Why a host was not taken.
+    enum Refusal: Error, Hashable {
+        /// Empty, or longer than 253 bytes.
+        case length(Int)
+        /// The hosts together are longer than 4 GiB.
+        case full
+    }
+
+    /// Two rules for the same host and port, by the order in which they were added. The first governs.
+    struct Duplicate: Sendable, Hashable {
+        let first: Int
+        let second: Int
+    }
+
+    private var records: [UInt8] = []
+    private var ruleCount: UInt32 = 0
+    private var longestHost = 0
+    private var subdomainDepths: UInt64 = 0
+    private var hasPorts = false
+
+    init() {}
+
+    /// Adds the next rule; the first has index 0.
+    ///
+    /// - Parameters:
+    ///   - host: the canonical bytes: ASCII, lower case, no trailing dot.
+    ///   - port: `nil` for every port.
+    ///   - includesSubdomains: whether every host that ends in a dot and this one is covered too. Must
+    ///     be `false` for an IP address.
+    mutating func add(host: Span<UInt8>, port: UInt16?, includesSubdomains: Bool) throws(Refusal) {
+        guard !host.isEmpty, host.count <= HostTable.maximumHostLength else { throw .length(host.count) }
+        guard records.count + RecordHeader.size + host.count < Int(UInt32.max) else { throw .full }
+        let header = RecordHeader(
+            rule: ruleCount, length: UInt8(host.count), port: port, includesSubdomains: includesSubdomains)
+        records += header.bytes
+        var depth: UInt64 = 1
+        for index in host.indices {
+            records.append(host[index])
+            if host[index] == UInt8(ascii: ".") { depth += 1 }
+        }
+        if includesSubdomains { subdomainDepths |= 1 << min(depth, 63) }
+        hasPorts = hasPorts || port != nil
+        longestHost = max(longestHost, host.count)
+        ruleCount += 1
+    }
+
+    /// The table, and every pair of rules that name the same host and port.
+    func build() -> (table: HostTable, duplicates: [Duplicate]) {
+        var generator = SystemRandomNumberGenerator()
+        return build(using: &generator)
+    }
+
+    /// As above, with keys from this generator: for tests that need every hash to collide.
+    func build(using generator: inout some RandomNumberGenerator) -> (table: HostTable, duplicates: [Duplicate]) {
+        let hash = HostHash(longestHost: longestHost, using: &generator)
+        // Half full: a miss looks at two or three neighbouring slots, at 16 bytes a rule.
+        var slots = [Slot](repeating: .empty, count: Int(ruleCount) * 2 + 1)
+        var duplicates: [Duplicate] = []
+        var start = 0
+        while start < records.count {
+            let header = RecordHeader(records.span.bytes, at: start)
+            let sum = hash(records.span.extracting(header.host(at: start)), port: header.port)
+            var index = Slot.home(of: sum, count: slots.count)
+            var earlier: Int?
+            while let other = slots[index].record, earlier == nil {
+                if slots[index].tag == Slot.tag(of: sum) { earlier = rule(at: other, ifSameAs: start) }
+                index = index + 1 == slots.count ? 0 : index + 1
+            }
+            if let earlier {
+                duplicates.append(Duplicate(first: earlier, second: header.rule))
+            } else {
+                slots[index] = Slot(sum: sum, record: UInt32(start))
+            }
+            start = header.host(at: start).upperBound
+        }
+        let table = HostTable(
+            records: records, slots: slots, hash: hash, subdomainDepths: subdomainDepths, hasPorts: hasPorts)
+        return (table, duplicates)
+    }
+
+    /// The index of the rule whose record stands here, if it names the host and port of the other one.
+    private func rule(at start: Int, ifSameAs other: Int) -> Int? {
+        let header = RecordHeader(records.span.bytes, at: start)
+        let otherHeader = RecordHeader(records.span.bytes, at: other)
+        guard header.port == otherHeader.port else { return nil }
+        let isSame = records[header.host(at: start)].elementsEqual(records[otherHeader.host(at: other)])
+        return isSame ? header.rule : nil
+    }
+}

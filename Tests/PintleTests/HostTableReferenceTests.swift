@@ -1,0 +1,116 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("Host table against a linear scan")
+struct HostTableReferenceTests {
+    @Test("The table answers as a scan over all rules does", arguments: 0..<60)
+    func random(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed)
+        let rules = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
+            HostTableReference.Rule(
+                Self.host(using: &generator), port: generator.pick([nil, 443, 8443]),
+                subdomains: Bool.random(using: &generator))
+        }
+        let (table, _) = try HostTableReference.table(rules)
+        for _ in 0..<200 {
+            let host = Self.host(using: &generator)
+            let port: UInt16 = generator.pick([443, 8443, 80])
+            let isAddress = Bool.random(using: &generator)
+            #expect(
+                HostTableReference.look(up: host, port: port, isAddress: isAddress, in: table)
+                    == HostTableReference.scan(rules, for: host, port: port, isAddress: isAddress),
+                "\(host):\(port) address \(isAddress) in \(rules)")
+        }
+    }
+
+    @Test("Names that all have one hash are still told apart", arguments: 0..<20)
+    func collisions(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed)
+        let rules = (0..<40).map { _ in
+            HostTableReference.Rule(Self.host(using: &generator), subdomains: Bool.random(using: &generator))
+        }
+        let (table, duplicates) = try HostTableReference.table(rules, keys: Zeros())
+        #expect(duplicates == (try HostTableReference.table(rules).duplicates))
+        for _ in 0..<100 {
+            let host = Self.host(using: &generator)
+            #expect(
+                HostTableReference.look(up: host, port: 443, in: table)
+                    == HostTableReference.scan(rules, for: host, port: 443, isAddress: false))
+        }
+    }
+
+    /// Few letters and few labels, so that names meet, contain one another and lie next to a boundary.
+    private static func host(using generator: inout SplitMix64) -> String {
+        (0..<Int.random(in: 1...4, using: &generator)).map { _ in
+            generator.pick(["a", "b", "ab", "ba", "aaaaaaaaa", "aaaaaaaab"])
+        }.joined(separator: ".")
+    }
+}
+
+/// The rule of the look-up written down as a scan over all rules, and the way from test to table.
+enum HostTableReference {
+    struct Rule: Sendable {
+        let host: String
+        let port: UInt16?
+        let subdomains: Bool
+
+        init(_ host: String, port: UInt16? = nil, subdomains: Bool = false) {
+            self.host = host
+            self.port = port
+            self.subdomains = subdomains
+        }
+    }
+
+    static func table(
+        _ rules: [Rule], keys: some RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) throws -> (table: HostTable, duplicates: [HostTableBuilder.Duplicate]) {
+        var builder = HostTableBuilder()
+        for rule in rules {
+            try builder.add(host: Array(rule.host.utf8).span, port: rule.port, includesSubdomains: rule.subdomains)
+        }
+        var keys = keys
+        return builder.build(using: &keys)
+    }
+
+    static func look(up host: String, port: UInt16, isAddress: Bool = false, in table: HostTable) -> HostTable.Match? {
+        table.match(host: Array(host.utf8).span, port: port, allowsSubdomainMatch: !isAddress)
+    }
+
+    static func scan(_ rules: [Rule], for host: String, port: UInt16, isAddress: Bool) -> HostTable.Match? {
+        var seen: Set<String> = []
+        var best: (rank: (Int, Int, Int), match: HostTable.Match)?
+        for (index, rule) in rules.enumerated() {
+            guard seen.insert("\(rule.host) \(rule.port ?? 0)").inserted else { continue }
+            guard rule.port == nil || rule.port == port else { continue }
+            let isExact = rule.host == host
+            guard isExact || (rule.subdomains && !isAddress && host.hasSuffix("." + rule.host)) else { continue }
+            let rank = (rule.port == nil ? 0 : 1, isExact ? 1 : 0, rule.host.utf8.count)
+            if best.map({ $0.rank < rank }) ?? true {
+                best = (rank, HostTable.Match(rule: index, isExact: isExact, namesPort: rule.port != nil))
+            }
+        }
+        return best?.match
+    }
+}
+
+/// Random numbers that a seed fixes, so that a failure can be repeated.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
+        choices[Int.random(in: choices.indices, using: &self)]
+    }
+}
+
+private struct Zeros: RandomNumberGenerator {
+    mutating func next() -> UInt64 { 0 }
+}

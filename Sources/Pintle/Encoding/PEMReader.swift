@@ -1,0 +1,210 @@
+/// Reads the blocks of a PEM file one after another, by the standard grammar of RFC 7468 (figure 1): base64 in lines
+/// of any length, each optionally followed by blanks; empty lines only below `BEGIN`; LF, CRLF or CR.
+///
+/// Text outside of blocks is passed over, as `openssl x509 -text` and the comments of a CA bundle need it. A block that
+/// cannot be read is an error, never skipped; the reader stands behind it afterwards, so that a caller who wants
+/// every error can go on.
+///
+/// Holds one block at a time; time is linear in the file.
+package struct PEMReader: Sendable {
+    package static let defaultMaximumBlockSize = 1 << 20
+
+    private let text: [UInt8]
+    private let maximumBlockSize: Int
+    private var position = 0
+    private var line = 0
+    private var number = 0
+    /// A boundary that ended the block before it, to be read again.
+    private var pushedBack: PEMLine?
+
+    /// `maximumBlockSize`: of the decoded bytes of a block.
+    package init(_ text: [UInt8], maximumBlockSize: Int = PEMReader.defaultMaximumBlockSize) {
+        self.text = text
+        self.maximumBlockSize = maximumBlockSize
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    /// Every block of `text`; the first bad one is thrown.
+    package static func blocks(
+        in text: [UInt8], maximumBlockSize: Int = defaultMaximumBlockSize
+    ) throws(PEMError) -> [PEMBlock] {
+        var reader = PEMReader(text, maximumBlockSize: maximumBlockSize)
+        var blocks: [PEMBlock] = []
+        while let block = try reader.next() { blocks.append(block) }
+        return blocks
+    }
+
+    /// Whether there is a line that opens a block, readable or not.
+    package static func looksLikePEM(_ text: [UInt8]) -> Bool {
+        var reader = PEMReader(text)
+        while let line = reader.nextLine() {
+            if line.meansToBeBoundary { return true }
+        }
+        return false
+    }
+
+    /// The next block, or `nil` at the end of the file.
+    package mutating func next() throws(PEMError) -> PEMBlock? {
+        if position == 0, text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) {
+            position = text.count
+            throw error(.notASCII, at: 1, "the file is UTF-16", hint: "save it as ASCII or UTF-8")
+        }
+        while let line = nextLine() {
+            guard line.meansToBeBoundary else { continue }
+            switch line.boundary {
+            case .begin(let label):
+                number += 1
+                return try readBlock(label, openedAt: line.number)
+            case .end(let label):
+                throw error(
+                    .unexpectedEnd, next: true, at: line.number, "END \(label) without its BEGIN",
+                    hint: "the start of this block is missing")
+            case nil:
+                number += 1
+                skipRestOfBlock()
+                throw malformedBoundary(line)
+            }
+        }
+        return nil
+    }
+
+    private mutating func readBlock(_ label: String, openedAt begin: Int) throws(PEMError) -> PEMBlock {
+        var decoder = Base64Decoder(alphabet: .standard, capacity: 2048)
+        var problem: PEMError?
+        var hasContent = false
+        while let line = nextLine() {
+            if line.meansToBeBoundary {
+                if case .begin = line.boundary {
+                    pushedBack = line
+                    throw problem ?? unterminated(label, begin, at: line.number)
+                }
+                if let problem { throw problem }
+                return try finish(decoder, label, begin, line)
+            }
+            // Behind an error only the end of the block is of interest.
+            guard problem == nil else { continue }
+            let content = line.trimmed
+            if content.isEmpty, !hasContent { continue }
+            do throws(PEMError) {
+                try feed(content, of: line, to: &decoder, isFirst: !hasContent)
+            } catch {
+                problem = error
+            }
+            hasContent = true
+        }
+        throw problem ?? unterminated(label, begin, at: max(line, begin))
+    }
+
+    private func feed(
+        _ content: ArraySlice<UInt8>, of line: PEMLine, to decoder: inout Base64Decoder, isFirst: Bool
+    ) throws(PEMError) {
+        if isFirst, content.contains(UInt8(ascii: ":")) { throw headers(content, at: line.number) }
+        guard !content.isEmpty else {
+            throw error(.invalidBase64, at: line.number, "an empty line inside the block", hint: "remove it")
+        }
+        do {
+            for (column, character) in content.enumerated() { try decoder.feed(character, at: column) }
+        } catch {
+            throw invalidBase64(error, at: line.number)
+        }
+        guard decoder.bytes.count <= maximumBlockSize else {
+            throw error(
+                .tooLarge(maximum: maximumBlockSize), at: line.number,
+                "the block holds more than \(maximumBlockSize) bytes")
+        }
+    }
+
+    private func finish(
+        _ decoder: Base64Decoder, _ label: String, _ begin: Int, _ line: PEMLine
+    ) throws(PEMError) -> PEMBlock {
+        guard case .end(let end)? = line.boundary else { throw malformedBoundary(line) }
+        guard end == label else {
+            throw error(
+                .labelMismatch(begin: label, end: end), at: line.number, "BEGIN \(label) is closed by END \(end)",
+                hint: "part of the file is missing, or the label was changed")
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try decoder.finish(padding: .required, at: 0)
+        } catch {
+            throw invalidBase64(error, at: max(begin, line.number - 1))
+        }
+        guard !bytes.isEmpty else { throw error(.empty, at: begin, "the block holds nothing") }
+        return PEMBlock(label: label, bytes: bytes, number: number, line: begin)
+    }
+
+    /// Behind a broken `BEGIN`: what follows up to `END` is the same mistake.
+    private mutating func skipRestOfBlock() {
+        while let line = nextLine() {
+            guard line.meansToBeBoundary else { continue }
+            if case .begin? = line.boundary { pushedBack = line }
+            return
+        }
+    }
+
+    private mutating func nextLine() -> PEMLine? {
+        if let line = pushedBack {
+            pushedBack = nil
+            return line
+        }
+        guard position < text.count else { return nil }
+        let start = position
+        while position < text.count, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
+        let content = text[start..<position]
+        if position < text.count {
+            let isCRLF = text[position] == 0x0D && position + 1 < text.count && text[position + 1] == 0x0A
+            position += isCRLF ? 2 : 1
+        }
+        line += 1
+        return PEMLine(text: content, number: line)
+    }
+}
+
+// MARK: Errors
+
+extension PEMReader {
+    private func error(
+        _ reason: PEMError.Reason, next: Bool = false, at line: Int, _ message: String, hint: String? = nil
+    ) -> PEMError {
+        PEMError(reason: reason, block: max(1, next ? number + 1 : number), line: line, message: message, hint: hint)
+    }
+
+    private func malformedBoundary(_ line: PEMLine) -> PEMError {
+        let hint =
+            if line.holdsTwoBoundaries {
+                "two files were joined without a line break between them"
+            } else if line.isIndented {
+                "remove the blanks before the dashes"
+            } else {
+                "a boundary is -----BEGIN LABEL----- or -----END LABEL-----, alone on its line"
+            }
+        return error(.malformedBoundary, at: line.number, "a broken BEGIN or END line", hint: hint)
+    }
+
+    private func unterminated(_ label: String, _ begin: Int, at line: Int) -> PEMError {
+        error(
+            .unterminated, at: line, "the block that begins at line \(begin) has no END \(label)",
+            hint: "the file is cut off, or two were joined wrongly")
+    }
+
+    private func headers(_ content: ArraySlice<UInt8>, at line: Int) -> PEMError {
+        guard content.starts(with: "Proc-Type:".utf8) else {
+            return error(
+                .headers, at: line, "header lines inside the block", hint: "remove them and the empty line below")
+        }
+        return error(
+            .encryptedLegacyKey, at: line, "an encrypted private key in OpenSSL's old form",
+            hint: "take its public half: openssl pkey -in FILE -pubout")
+    }
+
+    private func invalidBase64(_ cause: Base64.DecodingError, at line: Int) -> PEMError {
+        let message =
+            switch cause.reason {
+            case .invalidCharacter, .mixedAlphabets: "a character that is not base64, column \(cause.offset + 1)"
+            case .wrongPadding: "padding (=) is missing, too much, or in the middle"
+            case .truncated: "the last character stands alone: the content is cut off"
+            case .trailingBits: "the last character has bits set that belong to no byte"
+            }
+        return error(.invalidBase64, at: line, message, hint: "the block was damaged or edited; export it again")
+    }
+}

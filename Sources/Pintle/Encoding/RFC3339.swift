@@ -1,0 +1,146 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// Instants as RFC 3339 section 5.6 writes them, `2027-11-20T00:00:00Z` or `2027-11-20T01:00:00+01:00`, and nothing
+/// beside it: four-digit years, a zone always, days that exist, nothing before or after.
+///
+/// Up to nine digits of a second's fraction are read (`Date` keeps about seven). `T` and `Z` may be lower case, as the
+/// RFC has it. A leap second (`:60`) is refused: `Date` has no room for it, and whichever neighbour it were read as,
+/// another reader would take the other.
+package enum RFC3339 {
+    package struct ParsingError: Error, Sendable, Equatable {
+        package enum Reason: Sendable, Equatable {
+            /// Not the form at all; a date without a time, blanks, letters after the end.
+            case malformed
+            case missingZone
+            case noSuchDay
+            case noSuchTime
+            case leapSecond
+            /// More than nine digits after the point.
+            case fractionTooLong
+            case noSuchOffset
+        }
+        package let reason: Reason
+
+        /// One line, lower case, no full stop.
+        package var message: String {
+            switch reason {
+            case .malformed: "not a date as RFC 3339 writes it"
+            case .missingZone: "a date without a time zone"
+            case .noSuchDay: "a day that does not exist"
+            case .noSuchTime: "a time of day that does not exist"
+            case .leapSecond: "a leap second"
+            case .fractionTooLong: "more than nine digits of a second"
+            case .noSuchOffset: "a time zone offset that does not exist"
+            }
+        }
+
+        package var hint: String {
+            switch reason {
+            case .missingZone: "add Z for UTC, or an offset such as +01:00"
+            case .leapSecond: "write the second before it, or the one after"
+            default: "write it like 2027-11-20T00:00:00Z"
+            }
+        }
+    }
+
+    package static func date(from text: some StringProtocol) throws(ParsingError) -> Date {
+        var scanner = Scanner(Array(text.utf8))
+        return try scanner.parse()
+    }
+
+    /// UTC with `Z`, whole seconds (a fraction is cut off towards the past). Dates before the year 0 and after 9999
+    /// have no spelling and are written as the nearest one that has.
+    package static func string(from date: Date) -> String {
+        let earliest = -62_167_219_200.0
+        let latest = 253_402_300_799.0
+        let interval = date.timeIntervalSince1970
+        let seconds = Int(interval.isNaN ? earliest : min(max(interval.rounded(.down), earliest), latest))
+        let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
+        let time = seconds - days * 86_400
+        guard let day = CivilDate(daysSince1970: days) else { return "9999-12-31T23:59:59Z" }
+        let month = padded(day.month) + "-" + padded(day.day)
+        let clock = padded(time / 3600) + ":" + padded(time / 60 % 60) + ":" + padded(time % 60)
+        return padded(day.year, to: 4) + "-" + month + "T" + clock + "Z"
+    }
+
+    private static func padded(_ number: Int, to width: Int = 2) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+private struct Scanner {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: [UInt8]) {
+        rest = text[...]
+    }
+
+    mutating func parse() throws(RFC3339.ParsingError) -> Date {
+        let (year, month, day) = (try digits(4, then: "-"), try digits(2, then: "-"), try digits(2))
+        guard skip("T") || skip("t") else { throw .init(reason: .malformed) }
+        let (hour, minute, second) = (try digits(2, then: ":"), try digits(2, then: ":"), try digits(2))
+        let fraction = try fraction()
+        let offset = try offset()
+        guard rest.isEmpty else { throw .init(reason: .malformed) }
+
+        guard let date = CivilDate(year: year, month: month, day: day) else { throw .init(reason: .noSuchDay) }
+        guard hour < 24, minute < 60, second < 61 else { throw .init(reason: .noSuchTime) }
+        guard second < 60 else { throw .init(reason: .leapSecond) }
+        let seconds = date.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second - offset
+        // Counted from 2001, as `Date` does inside, so that the fraction keeps what precision there is.
+        return Date(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + fraction)
+    }
+
+    private mutating func digits(_ count: Int, then separator: Unicode.Scalar? = nil) throws(RFC3339.ParsingError)
+        -> Int
+    {
+        var number = 0
+        for _ in 0..<count {
+            guard let digit = digit() else { throw .init(reason: .malformed) }
+            number = number * 10 + digit
+        }
+        if let separator, !skip(separator) { throw .init(reason: .malformed) }
+        return number
+    }
+
+    private mutating func fraction() throws(RFC3339.ParsingError) -> Double {
+        guard skip(".") else { return 0 }
+        var (number, scale, count) = (0, 1, 0)
+        while let digit = digit() {
+            count += 1
+            guard count <= 9 else { throw .init(reason: .fractionTooLong) }
+            number = number * 10 + digit
+            scale *= 10
+        }
+        guard count > 0 else { throw .init(reason: .malformed) }
+        return Double(number) / Double(scale)
+    }
+
+    /// In seconds east of UTC.
+    private mutating func offset() throws(RFC3339.ParsingError) -> Int {
+        if skip("Z") || skip("z") { return 0 }
+        guard !rest.isEmpty else { throw .init(reason: .missingZone) }
+        let isWest = skip("-")
+        guard isWest || skip("+") else { throw .init(reason: .malformed) }
+        let (hours, minutes) = (try digits(2, then: ":"), try digits(2))
+        guard hours < 24, minutes < 60 else { throw .init(reason: .noSuchOffset) }
+        return (isWest ? -1 : 1) * (hours * 3600 + minutes * 60)
+    }
+
+    private mutating func digit() -> Int? {
+        guard let byte = rest.first, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+        rest.removeFirst()
+        return Int(byte - UInt8(ascii: "0"))
+    }
+
+    private mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
+        guard let byte = rest.first, UInt32(byte) == scalar.value else { return false }
+        rest.removeFirst()
+        return true
+    }
+}

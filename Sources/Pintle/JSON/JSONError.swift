@@ -1,0 +1,43 @@
+/// Why bytes are not the JSON that Pintle reads: what, where, and what to do about it.
+///
+/// Reading stops at the first such error, because what follows broken syntax can only be guessed at.
+package struct JSONError: Error, Sendable, Equatable {
+    package enum Code: String, Sendable, CaseIterable {
+        case tooLarge = "too-large"
+        case byteOrderMark = "byte-order-mark"
+        case invalidUTF8 = "invalid-utf8"
+        case emptyDocument = "empty-document"
+        case unexpectedEnd = "unexpected-end"
+        case unexpectedCharacter = "unexpected-character"
+        case comment = "comment"
+        case trailingComma = "trailing-comma"
+        case trailingContent = "trailing-content"
+        case tooDeep = "too-deep"
+        case duplicateKey = "duplicate-key"
+        case malformedNumber = "malformed-number"
+        case nonIntegerNumber = "non-integer-number"
+        case numberOutOfRange = "number-out-of-range"
+        case controlCharacter = "control-character"
+        case invalidEscape = "invalid-escape"
+        case loneSurrogate = "lone-surrogate"
+    }
+
+    package let code: Code
+    /// In bytes from the start of the document.
+    package let offset: Int
+    package let place: JSONPlace
+    /// One line, lower case, no full stop.
+    package let message: String
+    /// The remedy, where there is one to name.
+    package let hint: String?
+
+    package var line: Int { place.line }
+    package var column: Int { place.column }
+}
+
+extension JSONError: CustomStringConvertible {
+    package var description: String {
+        let head = "\(line):\(column): \(message)"
+        return hint.map { "\(head); \($0)" } ?? head
+    }
+}

@@ -1,0 +1,75 @@
+extension JSONParser {
+    /// Refuses a key that the object at `container` has already. Where two readers disagree on which of two values
+    /// counts, whoever writes the file can show each of them another policy.
+    ///
+    /// Linear: small objects are compared pairwise, others through a hash table whose seed an attacker cannot know.
+    func refuseDuplicateKeys(in container: Int) throws(JSONError) {
+        let count = nodes[container].count
+        guard count > 1 else { return }
+        if count <= 8 {
+            try comparePairwise(container)
+        } else {
+            try compareHashed(container, count: count)
+        }
+    }
+
+    private func key(after index: Int) -> Int {
+        // A key's `next` is its value; the value's `next` is the next key, or the end of the object.
+        Int(nodes[Int(nodes[index].next)].next)
+    }
+
+    private func comparePairwise(_ container: Int) throws(JSONError) {
+        let end = Int(nodes[container].next)
+        var later = key(after: container + 1)
+        while later < end {
+            var earlier = container + 1
+            while earlier < later {
+                if isSameKey(earlier, later) { throw duplicate(earlier, later) }
+                earlier = key(after: earlier)
+            }
+            later = key(after: later)
+        }
+    }
+
+    private func compareHashed(_ container: Int, count: Int) throws(JSONError) {
+        let end = Int(nodes[container].next)
+        // At most half full, so that probing ends; a slot holds a key's index, and no key has index 0.
+        let mask = (1 << (Int.bitWidth - (2 * count).leadingZeroBitCount)) - 1
+        var slots = [UInt32](repeating: 0, count: mask + 1)
+        var index = container + 1
+        while index < end {
+            var slot = hash(of: index) & mask
+            while slots[slot] != 0 {
+                let earlier = Int(slots[slot])
+                if isSameKey(earlier, index) { throw duplicate(earlier, index) }
+                slot = (slot + 1) & mask
+            }
+            slots[slot] = UInt32(truncatingIfNeeded: index)
+            index = key(after: index)
+        }
+    }
+
+    private func content(of index: Int) -> ArraySlice<UInt8> {
+        let node = nodes[index]
+        let raw = bytes[Int(node.start) + 1..<Int(node.end) - 1]
+        return node.hasEscapes ? JSONEscapes.decode(raw)[...] : raw
+    }
+
+    private func isSameKey(_ left: Int, _ right: Int) -> Bool {
+        content(of: left).elementsEqual(content(of: right))
+    }
+
+    private func hash(of index: Int) -> Int {
+        var hasher = Hasher()
+        content(of: index).withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    private func duplicate(_ earlier: Int, _ later: Int) -> JSONError {
+        let first = place(at: Int(nodes[earlier].start))
+        let name = String(decoding: content(of: later).prefix(64), as: UTF8.self)
+        return error(
+            .duplicateKey, at: Int(nodes[later].start), "the key \(JSONWriter.quoted(name)) stands here again",
+            hint: "it is at \(first.line):\(first.column) already; keep one of them")
+    }
+}

@@ -1,0 +1,162 @@
+/// The grammar of RFC 8259, by recursive descent into a flat tape.
+struct JSONParser {
+    let bytes: [UInt8]
+    let limits: JSONDocument.Limits
+    var position = 0
+    var nodes: [JSONTape.Node] = []
+
+    init(_ bytes: [UInt8], limits: JSONDocument.Limits) {
+        self.bytes = bytes
+        self.limits = limits
+    }
+
+    mutating func parse() throws(JSONError) -> JSONTape {
+        let maximum = min(limits.maximumBytes, JSONTape.maximumBytes)
+        guard bytes.count <= maximum else {
+            throw error(
+                .tooLarge, at: 0, "the document has \(bytes.count) bytes; at most \(maximum) are read",
+                hint: "split it")
+        }
+        guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
+            throw error(
+                .byteOrderMark, at: 0, "the document starts with a byte-order mark",
+                hint: "save it as UTF-8 without BOM")
+        }
+        guard !bytes.starts(with: [0xFE, 0xFF]), !bytes.starts(with: [0xFF, 0xFE]) else {
+            throw error(
+                .byteOrderMark, at: 0, "the document starts with the byte-order mark of UTF-16",
+                hint: "save it as UTF-8 without BOM")
+        }
+        skipBlanks()
+        guard position < bytes.count else {
+            throw error(.emptyDocument, at: position, "the document is empty")
+        }
+        // A policy spends some twenty bytes a value; growing from nothing would copy the tape each time it doubles.
+        nodes.reserveCapacity(bytes.count / 24)
+        try parseValue(depth: 0)
+        skipBlanks()
+        guard position == bytes.count else {
+            throw try unexpected("the end of the document", code: .trailingContent)
+        }
+        return JSONTape(bytes: bytes, nodes: nodes)
+    }
+
+    /// The byte at `position`, or NUL at the end, which no rule of the grammar accepts.
+    var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
+
+    mutating func skipBlanks() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func parseValue(depth: Int) throws(JSONError) {
+        switch current {
+        case UInt8(ascii: "{"): try parseObject(depth: depth + 1)
+        case UInt8(ascii: "["): try parseArray(depth: depth + 1)
+        case UInt8(ascii: "\""): try parseString()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try parseNumber()
+        case UInt8(ascii: "t"): try parseWord("true", .boolean)
+        case UInt8(ascii: "f"): try parseWord("false", .boolean)
+        case UInt8(ascii: "n"): try parseWord("null", .null)
+        default: throw try unexpected("a value")
+        }
+    }
+
+    private mutating func parseWord(_ word: StaticString, _ kind: JSONValue.Kind) throws(JSONError) {
+        let end = position + word.utf8CodeUnitCount
+        let matches = word.withUTF8Buffer { word in bytes[position...].starts(with: word) }
+        guard matches, end == bytes.count || !isLetter(bytes[end]) else {
+            throw error(
+                .unexpectedCharacter, at: position, "expected \(word)",
+                hint: "JSON has the words true, false and null; anything else goes in double quotes")
+        }
+        nodes.append(.init(kind: kind, start: position, end: end, next: nodes.count + 1))
+        position = end
+    }
+
+    private mutating func open(_ kind: JSONValue.Kind, depth: Int) throws(JSONError) -> Int {
+        guard depth <= min(limits.maximumDepth, 128) else {
+            throw error(
+                .tooDeep, at: position,
+                "more than \(limits.maximumDepth) arrays and objects stand in one another")
+        }
+        nodes.append(.init(kind: kind, start: position, end: position, next: nodes.count + 1))
+        position += 1
+        skipBlanks()
+        return nodes.count - 1
+    }
+
+    /// Steps over the closing bracket and completes the container's node.
+    private mutating func close(_ container: Int, count: Int) {
+        position += 1
+        nodes[container].end = UInt32(truncatingIfNeeded: position)
+        nodes[container].next = UInt32(truncatingIfNeeded: nodes.count)
+        nodes[container].count = count
+    }
+
+    private mutating func parseArray(depth: Int) throws(JSONError) {
+        let container = try open(.array, depth: depth)
+        var count = 0
+        if current != UInt8(ascii: "]") {
+            repeat {
+                try parseValue(depth: depth)
+                count += 1
+            } while try parseSeparator(orEnd: UInt8(ascii: "]"), of: container)
+        }
+        close(container, count: count)
+    }
+
+    private mutating func parseObject(depth: Int) throws(JSONError) {
+        let container = try open(.object, depth: depth)
+        var count = 0
+        if current != UInt8(ascii: "}") {
+            repeat {
+                guard current == UInt8(ascii: "\"") else {
+                    throw try unexpected("a key in double quotes")
+                }
+                try parseString()
+                skipBlanks()
+                guard current == UInt8(ascii: ":") else { throw try unexpected("\":\" after the key") }
+                position += 1
+                skipBlanks()
+                try parseValue(depth: depth)
+                count += 1
+            } while try parseSeparator(orEnd: UInt8(ascii: "}"), of: container)
+        }
+        close(container, count: count)
+        try refuseDuplicateKeys(in: container)
+    }
+
+    /// `true` after a comma, with another element to come; `false` at, and before, the closing bracket.
+    private mutating func parseSeparator(orEnd end: UInt8, of container: Int) throws(JSONError) -> Bool {
+        skipBlanks()
+        if current == end { return false }
+        let bracket = Character(Unicode.Scalar(end))
+        guard current == UInt8(ascii: ",") else {
+            guard position == bytes.count else { throw try unexpected("\",\" or \"\(bracket)\"") }
+            let opening = place(at: Int(nodes[container].start))
+            throw error(
+                .unexpectedEnd, at: position, "the document ends before \"\(bracket)\"",
+                hint: "what it closes opens at \(opening.line):\(opening.column)")
+        }
+        let comma = position
+        position += 1
+        skipBlanks()
+        if current == end {
+            throw error(.trailingComma, at: comma, "a comma before \"\(bracket)\"", hint: "remove it")
+        }
+        return true
+    }
+
+    private func isLetter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("Base64")
+struct Base64Tests {
+    private func reason(_ text: String, _ alphabet: Base64.Alphabet = .either, _ padding: Base64.Padding = .optional)
+        -> Base64.DecodingError.Reason?
+    {
+        do throws(Base64.DecodingError) {
+            _ = try Base64.decode(text, alphabet: alphabet, padding: padding)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test(
+        "The vectors of RFC 4648 section 10 are read and written, with and without padding",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func vectors(_ plain: String, _ text: String) throws {
+        #expect(Base64.encode(plain.utf8) == text)
+        #expect(try Base64.decode(text) == Array(plain.utf8))
+        let unpadded = text.filter { $0 != "=" }
+        #expect(Base64.encode(plain.utf8, padded: false) == unpadded)
+        #expect(try Base64.decode(unpadded) == Array(plain.utf8))
+    }
+
+    @Test("Both alphabets are read, one at a time")
+    func alphabets() throws {
+        let bytes: [UInt8] = [0xFB, 0xEF, 0xFF]
+        #expect(Base64.encode(bytes) == "++//")
+        #expect(Base64.encode(bytes, alphabet: .urlSafe) == "--__")
+        #expect(try Base64.decode("++//") == bytes)
+        #expect(try Base64.decode("--__") == bytes)
+        #expect(reason("+-//") == .mixedAlphabets)
+        #expect(reason("--__", .standard) == .invalidCharacter(UInt8(ascii: "-")))
+        #expect(reason("++//", .urlSafe) == .invalidCharacter(UInt8(ascii: "+")))
+    }
+
+    @Test("Trailing bits are an error that carries what the right spelling decodes to")
+    func trailingBits() throws {
+        #expect(try Base64.decode("Zg==") == [0x66])
+        #expect(reason("Zh==") == .trailingBits(bytes: [0x66]))
+        #expect(reason("Zm9=") == .trailingBits(bytes: [0x66, 0x6F]))
+        guard case .trailingBits(let bytes)? = reason("Zm9") else { return }
+        #expect(Base64.encode(bytes) == "Zm8=")
+    }
+
+    @Test(
+        "Padding is complete or absent, and at the end",
+        arguments: ["Zg=", "Zg===", "Zm8==", "Zm9v=", "Zg=a", "=", "Z=g="])
+    func padding(_ text: String) {
+        #expect(reason(text) == .wrongPadding)
+    }
+
+    @Test("Where padding is required, its absence is an error")
+    func requiredPadding() {
+        #expect(reason("Zm8", .standard, .required) == .wrongPadding)
+        #expect(reason("Zm8=", .standard, .required) == nil)
+    }
+
+    @Test("A character left over, foreign characters and blanks are errors; blanks are skipped on request")
+    func other() throws {
+        #expect(reason("Zm9vY") == .truncated)
+        #expect(reason("A===") == .truncated)
+        #expect(reason("Zm9v\n") == .invalidCharacter(0x0A))
+        #expect(reason("Zm 9v") == .invalidCharacter(0x20))
+        #expect(reason("Zm9é") == .invalidCharacter(0xC3))
+        #expect(try Base64.decode(Array("Zm\r\n 9v\n".utf8), skippingBlanks: true) == Array("foo".utf8))
+    }
+
+    @Test("Every byte in every position survives a round trip")
+    func roundTrip() throws {
+        for length in 0..<48 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 83 &+ length) }
+            #expect(try Base64.decode(Base64.encode(bytes)) == bytes)
+            #expect(try Base64.decode(Base64.encode(bytes, alphabet: .urlSafe, padded: false)) == bytes)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("A PEM file")
+struct PEMReaderTests {
+    private let content = (0..<100).map { UInt8($0) }
+
+    private var block: String { PEMBlock.text(label: "CERTIFICATE", bytes: content) }
+
+    private func blocks(_ text: String, _ maximum: Int = 1 << 20) throws(PEMError) -> [PEMBlock] {
+        try PEMReader.blocks(in: Array(text.utf8), maximumBlockSize: maximum)
+    }
+
+    private func failure(_ text: String, _ maximum: Int = 1 << 20) -> PEMError? {
+        do throws(PEMError) {
+            _ = try blocks(text, maximum)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("What is written is read back, block by block, with number and line")
+    func roundTrip() throws {
+        let other = PEMBlock.text(label: "PUBLIC KEY", bytes: [1, 2, 3])
+        #expect(
+            try blocks("# a comment\n" + block + "Certificate:\n    Data:\n" + other) == [
+                PEMBlock(label: "CERTIFICATE", bytes: content, number: 1, line: 2),
+                PEMBlock(label: "PUBLIC KEY", bytes: [1, 2, 3], number: 2, line: 9),
+            ])
+        #expect(block.split(separator: "\n").map(\.count).max() == 64)
+    }
+
+    @Test("Line breaks of every system, a missing last one, blanks at line ends and a byte-order mark change nothing")
+    func lineBreaks() throws {
+        let wanted = try blocks(block)
+        #expect(try blocks(block.replacingOccurrences(of: "\n", with: "\r\n")) == wanted)
+        #expect(try blocks(block.replacingOccurrences(of: "\n", with: "\r")) == wanted)
+        #expect(try blocks(String(block.dropLast())) == wanted)
+        #expect(try blocks(block.replacingOccurrences(of: "\n", with: " \t\n")) == wanted)
+        #expect(try blocks("\u{FEFF}" + block) == wanted)
+        #expect(
+            try blocks(block.replacingOccurrences(of: "BEGIN CERTIFICATE-----\n", with: "BEGIN CERTIFICATE-----\n\n"))
+                == wanted)
+    }
+
+    @Test("No block at all is no error")
+    func noBlocks() throws {
+        #expect(try blocks("") == [])
+        #expect(try blocks("just text\n--- BEGIN ---\n") == [])
+        #expect(PEMReader.looksLikePEM(Array(("text\n" + block).utf8)))
+        #expect(!PEMReader.looksLikePEM([0x30, 0x82, 0x01]))
+    }
+
+    @Test("A bad block between good ones is an error that names its number and line, and the reader goes on behind it")
+    func badBlock() throws {
+        let bad = block.replacingOccurrences(of: "AAEC", with: "AA!C")
+        var reader = PEMReader(Array((block + bad + block).utf8))
+        #expect(try reader.next()?.number == 1)
+        let error = #expect(throws: PEMError.self) { try reader.next() }
+        #expect(error?.reason == .invalidBase64)
+        #expect(error?.block == 2)
+        #expect(error?.line == 7)
+        let third = try reader.next()
+        #expect(third?.number == 3)
+        #expect(third?.bytes == content)
+        #expect(try reader.next() == nil)
+    }
+
+    @Test(
+        "Broken boundaries are errors, never text",
+        arguments: [
+            ("-----BEGIN CERTIFICATE----\nAAAA\n-----END CERTIFICATE-----\n", .malformedBoundary, 1),
+            ("----- BEGIN X-----\n  -----BEGIN X-----\nAAAA\n  -----END X-----\n", .malformedBoundary, 2),
+            (
+                "-----BEGIN X-----\nAAAA\n-----END X----------BEGIN X-----\nAAAA\n-----END X-----\n",
+                .malformedBoundary, 3
+            ),
+            ("-----BEGIN  X-----\nAAAA\n-----END  X-----\n", .malformedBoundary, 1),
+            ("-----BEGIN -----\nAAAA\n-----END -----\n", .malformedBoundary, 1),
+            ("-----BEGIN X-----\nAAAA\n-----END X\n", .malformedBoundary, 3),
+            ("AAAA\n-----END X-----\n", .unexpectedEnd, 2),
+            ("-----BEGIN X-----\nAAAA\n-----END Y-----\n", .labelMismatch(begin: "X", end: "Y"), 3),
+            ("-----BEGIN X-----\nAAAA\n", .unterminated, 2),
+            ("-----BEGIN X-----\nAAAA\n-----BEGIN X-----\nAAAA\n-----END X-----\n", .unterminated, 3),
+            ("-----BEGIN X-----", .unterminated, 1),
+            ("-----BEGIN X-----\n-----END X-----\n", .empty, 1),
+            ("-----BEGIN X-----\nAA==\nAA==\n-----END X-----\n", .invalidBase64, 3),
+            ("-----BEGIN X-----\nAAA\n-----END X-----\n", .invalidBase64, 2),
+            ("-----BEGIN X-----\nAB==\n-----END X-----\n", .invalidBase64, 2),
+            ("-----BEGIN X-----\nAA-_\n-----END X-----\n", .invalidBase64, 2),
+            ("-----BEGIN X-----\n AAAA\n-----END X-----\n", .invalidBase64, 2),
+            ("-----BEGIN X-----\nAAAA\n\nAAAA\n-----END X-----\n", .invalidBase64, 3),
+            (
+                "-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: A\n\nAAAA\n-----END X-----\n",
+                .encryptedLegacyKey, 2
+            ),
+            ("-----BEGIN X-----\nComment: a\n\nAAAA\n-----END X-----\n", .headers, 2),
+        ] as [(String, PEMError.Reason, Int)])
+    func rejects(_ text: String, _ reason: PEMError.Reason, _ line: Int) throws {
+        let error = try #require(failure(text))
+        #expect(error.reason == reason)
+        #expect(error.block == 1)
+        #expect(error.line == line)
+    }
+
+    @Test("Their accepting twin is read")
+    func twin() throws {
+        #expect(try blocks("-----BEGIN X-----\nAAAA\n-----END X-----\n").map(\.bytes) == [[0, 0, 0]])
+        #expect(try blocks("-----BEGIN X-----\nAA==\n-----END X-----").map(\.bytes) == [[0]])
+        #expect(try blocks("-----BEGIN A B-C-----\nAAAA\n-----END A B-C-----").map(\.label) == ["A B-C"])
+    }
+
+    @Test("OpenSSL's trusted certificates are told apart by their label")
+    func trusted() throws {
+        #expect(
+            try blocks(PEMBlock.text(label: "TRUSTED CERTIFICATE", bytes: [1])).map(\.label) == ["TRUSTED CERTIFICATE"])
+    }
+
+    @Test("A block of the permitted size is read, a larger one refused")
+    func size() {
+        #expect(failure(block, 100) == nil)
+        #expect(failure(block, 99)?.reason == .tooLarge(maximum: 99))
+        #expect(
+            failure("-----BEGIN X-----\n" + String(repeating: "A", count: 4_000_000))?.reason
+                == .tooLarge(maximum: 1 << 20))
+    }
+
+    @Test("UTF-16 is an error, not a file without blocks")
+    func utf16() {
+        let text: [UInt8] = [0xFF, 0xFE] + block.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), 0] }
+        #expect(throws: PEMError.self) { try PEMReader.blocks(in: text) }
+    }
+}

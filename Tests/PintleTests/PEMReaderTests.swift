@@ -2,12 +2,6 @@ import Testing
 
 @testable import Pintle
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 @Suite("A PEM file")
 struct PEMReaderTests {
     private let content = (0..<100).map { UInt8($0) }
@@ -41,13 +35,13 @@ struct PEMReaderTests {
     @Test("Line breaks of every system, a missing last one, blanks at line ends and a byte-order mark change nothing")
     func lineBreaks() throws {
         let wanted = try blocks(block)
-        #expect(try blocks(block.replacingOccurrences(of: "\n", with: "\r\n")) == wanted)
-        #expect(try blocks(block.replacingOccurrences(of: "\n", with: "\r")) == wanted)
+        #expect(try blocks(block.replacingText("\n", with: "\r\n")) == wanted)
+        #expect(try blocks(block.replacingText("\n", with: "\r")) == wanted)
         #expect(try blocks(String(block.dropLast())) == wanted)
-        #expect(try blocks(block.replacingOccurrences(of: "\n", with: " \t\n")) == wanted)
+        #expect(try blocks(block.replacingText("\n", with: " \t\n")) == wanted)
         #expect(try blocks("\u{FEFF}" + block) == wanted)
         #expect(
-            try blocks(block.replacingOccurrences(of: "BEGIN CERTIFICATE-----\n", with: "BEGIN CERTIFICATE-----\n\n"))
+            try blocks(block.replacingText("BEGIN CERTIFICATE-----\n", with: "BEGIN CERTIFICATE-----\n\n"))
                 == wanted)
     }
 
@@ -61,7 +55,7 @@ struct PEMReaderTests {
 
     @Test("A bad block between good ones is an error that names its number and line, and the reader goes on behind it")
     func badBlock() throws {
-        let bad = block.replacingOccurrences(of: "AAEC", with: "AA!C")
+        let bad = block.replacingText("AAEC", with: "AA!C")
         var reader = PEMReader(Array((block + bad + block).utf8))
         #expect(try reader.next()?.number == 1)
         let error = #expect(throws: PEMError.self) { try reader.next() }
@@ -137,5 +131,23 @@ struct PEMReaderTests {
     func utf16() {
         let text: [UInt8] = [0xFF, 0xFE] + block.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), 0] }
         #expect(throws: PEMError.self) { try PEMReader.blocks(in: text) }
+    }
+}
+
+extension String {
+    /// The standard library's own `replacing` asks for a newer macOS than the package does.
+    fileprivate func replacingText(_ old: String, with new: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let first = rest.first {
+            if rest.utf8.starts(with: old.utf8) {
+                result += new
+                rest = rest[rest.utf8.index(rest.startIndex, offsetBy: old.utf8.count)...]
+            } else {
+                result.append(first)
+                rest.removeFirst()
+            }
+        }
+        return result
     }
 }

@@ -1,0 +1,159 @@
+internal import COpenSSL
+
+/// A hash function to sign with.
+public enum Digest: String, Sendable, Hashable, CaseIterable {
+    case md5, sha1, sha256, sha384, sha512
+
+    var byteCount: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha256: 32
+        case .sha384: 48
+        case .sha512: 64
+        }
+    }
+
+    fileprivate var oid: OID {
+        switch self {
+        case .md5: [1, 2, 840, 113_549, 2, 5]
+        case .sha1: [1, 3, 14, 3, 2, 26]
+        case .sha256: [2, 16, 840, 1, 101, 3, 4, 2, 1]
+        case .sha384: [2, 16, 840, 1, 101, 3, 4, 2, 2]
+        case .sha512: [2, 16, 840, 1, 101, 3, 4, 2, 3]
+        }
+    }
+}
+
+/// How a certificate is signed: what is written into it, and what is done.
+public enum SignatureAlgorithm: Sendable, Hashable {
+    /// RSASSA-PKCS1-v1_5 (RFC 4055 section 5).
+    case rsaPKCS1(Digest)
+    /// RSASSA-PSS with MGF1 of the same digest and a salt of the digest's length (RFC 4055 section 3).
+    case rsaPSS(Digest)
+    /// ECDSA (RFC 5758 section 3.2). No identifier exists for MD5.
+    case ecdsa(Digest)
+    /// DSA with SHA-1 or SHA-256 (RFC 5758 section 3.1).
+    case dsa(Digest)
+    case ed25519
+    case ed448
+
+    /// AlgorithmIdentifier, DER. Combinations without an identifier get an OID in the arc of
+    /// examples, `2.999`.
+    public var identifierDER: [UInt8] {
+        DERWriter.encode { der in
+            der.sequence { der in
+                switch self {
+                case .rsaPKCS1(let digest):
+                    der.oid([1, 2, 840, 113_549, 1, 1, SignatureAlgorithm.pkcs1Arc(digest)])
+                    der.null()
+                case .rsaPSS(let digest):
+                    der.oid([1, 2, 840, 113_549, 1, 1, 10])
+                    SignatureAlgorithm.writePSSParameters(digest, to: &der)
+                case .ecdsa(let digest): der.oid(SignatureAlgorithm.ecdsaOID(digest))
+                case .dsa(.sha1): der.oid([1, 2, 840, 10_040, 4, 3])
+                case .dsa(.sha256): der.oid([2, 16, 840, 1, 101, 3, 4, 3, 2])
+                case .dsa: der.oid([2, 999])
+                case .ed25519: der.oid([1, 3, 101, 112])
+                case .ed448: der.oid([1, 3, 101, 113])
+                }
+            }
+        }
+    }
+
+    var digest: Digest? {
+        switch self {
+        case .rsaPKCS1(let digest), .rsaPSS(let digest), .ecdsa(let digest), .dsa(let digest): digest
+        case .ed25519, .ed448: nil
+        }
+    }
+
+    private static func pkcs1Arc(_ digest: Digest) -> UInt64 {
+        switch digest {
+        case .md5: 4
+        case .sha1: 5
+        case .sha256: 11
+        case .sha384: 12
+        case .sha512: 13
+        }
+    }
+
+    private static func ecdsaOID(_ digest: Digest) -> OID {
+        switch digest {
+        case .md5: [2, 999]
+        case .sha1: [1, 2, 840, 10_045, 4, 1]
+        case .sha256: [1, 2, 840, 10_045, 4, 3, 2]
+        case .sha384: [1, 2, 840, 10_045, 4, 3, 3]
+        case .sha512: [1, 2, 840, 10_045, 4, 3, 4]
+        }
+    }
+
+    private static func writePSSParameters(_ digest: Digest, to der: inout DERWriter) {
+        func writeHash(_ der: inout DERWriter) {
+            der.sequence { der in
+                der.oid(digest.oid)
+                der.null()
+            }
+        }
+        der.sequence { der in
+            der.context(0) { writeHash(&$0) }
+            der.context(1) { der in
+                der.sequence { der in
+                    der.oid([1, 2, 840, 113_549, 1, 1, 8])
+                    writeHash(&der)
+                }
+            }
+            der.context(2) { $0.integer(digest.byteCount) }
+        }
+    }
+}
+
+extension PrivateKey {
+    /// What this key signs with unless told otherwise: SHA-256, or the digest of the curve's size;
+    /// `nil` for a key that cannot sign.
+    public var defaultSignatureAlgorithm: SignatureAlgorithm? {
+        switch algorithm {
+        case EVP_PKEY_RSA: .rsaPKCS1(.sha256)
+        case EVP_PKEY_RSA_PSS: .rsaPSS(.sha256)
+        case EVP_PKEY_EC: .ecdsa(bits > 384 ? .sha512 : bits > 256 ? .sha384 : .sha256)
+        case EVP_PKEY_ED25519: .ed25519
+        case EVP_PKEY_ED448: .ed448
+        case EVP_PKEY_DSA: .dsa(.sha256)
+        default: nil
+        }
+    }
+
+    /// Signs `message`, which is hashed first where the algorithm says so.
+    public func sign(_ message: [UInt8], with chosen: SignatureAlgorithm? = nil) throws(MintingError) -> [UInt8] {
+        guard let algorithm = chosen ?? defaultSignatureAlgorithm else {
+            throw MintingError(operation: "signing", reason: "this kind of key cannot sign; use RSA, EC or Ed25519")
+        }
+        return try withEVPKey { key throws(MintingError) in
+            try PrivateKey.sign(message, with: algorithm, key: key)
+        }
+    }
+
+    private static func sign(
+        _ message: [UInt8], with algorithm: SignatureAlgorithm, key: OpaquePointer
+    ) throws(MintingError) -> [UInt8] {
+        let operation = "signing with \(algorithm)"
+        guard let context = EVP_MD_CTX_new() else { throw .openSSL(operation) }
+        defer { EVP_MD_CTX_free(context) }
+        let digest = algorithm.digest.flatMap { EVP_get_digestbyname($0.rawValue) }
+        // Owned by the digest context.
+        var keyContext: OpaquePointer?
+        guard EVP_DigestSignInit(context, &keyContext, digest, nil, key) == 1 else { throw .openSSL(operation) }
+        if case .rsaPSS(let digest) = algorithm {
+            guard EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) > 0,
+                EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, Int32(digest.byteCount)) > 0
+            else { throw .openSSL(operation) }
+        }
+        var count = 0
+        guard EVP_DigestSign(context, nil, &count, message, message.count) == 1 else { throw .openSSL(operation) }
+        var signature = [UInt8](repeating: 0, count: count)
+        guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
+            throw .openSSL(operation)
+        }
+        return Array(signature.prefix(count))
+    }
+}

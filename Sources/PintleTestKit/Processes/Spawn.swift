@@ -1,0 +1,101 @@
+internal import Glibc
+internal import Synchronization
+
+/// Starts a program in a process group of its own, with SIGPIPE as the system delivers it, and
+/// gives its process id.
+func spawn(
+    _ command: [String], input: [UInt8], stdout: Int32, stderr: Int32,
+    environment: [String: String], workingDirectory: String?
+) throws(SystemCallError) -> pid_t {
+    let operation = "starting \(command.first ?? "a program without a name")"
+    // A file rather than a pipe: nobody has to feed it, and nobody gets SIGPIPE when the program
+    // does not read.
+    let stdin = try unnamedFile(holding: input)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, stdin.number, 0)
+    posix_spawn_file_actions_adddup2(&actions, stdout, 1)
+    posix_spawn_file_actions_adddup2(&actions, stderr, 2)
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+        &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+
+    var child: pid_t = 0
+    let words = workingDirectory.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0] + command } ?? command
+    let code = withCStrings(words) { arguments in
+        withCStrings(mergedEnvironment(environment)) { variables in
+            descriptorLock.withLock { _ in
+                guard let program = arguments[0] else { return ENOENT }
+                return posix_spawnp(&child, program, &actions, &attributes, arguments, variables)
+            }
+        }
+    }
+    guard code == 0 else { throw SystemCallError(operation: operation, code: code) }
+    return child
+}
+
+/// The exit status of a child that has ended, 128 plus the signal where one ended it; `nil` while
+/// it runs.
+func reap(_ child: pid_t) -> Int32? {
+    status(of: child, options: WNOHANG)
+}
+
+/// Waits for a child to end.
+func waitForEnd(of child: pid_t) -> Int32? {
+    status(of: child, options: 0)
+}
+
+private func status(of child: pid_t, options: Int32) -> Int32? {
+    var status: Int32 = 0
+    var result: pid_t
+    repeat { result = waitpid(child, &status, options) } while result < 0 && errno == EINTR
+    if result == 0 { return nil }
+    guard result == child else { return -1 }
+    let signal = status & 0x7F
+    return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+}
+
+/// A file without a name that holds `bytes`, to be read from its start.
+private func unnamedFile(holding bytes: [UInt8]) throws(SystemCallError) -> FileDescriptor {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write(bytes, to: "stdin")
+    let number = open(path, O_RDONLY | O_CLOEXEC)
+    guard number >= 0 else { throw .last("opening \(path)") }
+    return FileDescriptor(number)
+}
+
+private func mergedEnvironment(_ changes: [String: String]) -> [String] {
+    var variables: [String] = []
+    var cursor = environ
+    while let entry = cursor.pointee {
+        let text = String(cString: entry)
+        let name = text.prefix { $0 != "=" }
+        if changes[String(name)] == nil { variables.append(text) }
+        cursor += 1
+    }
+    return variables + changes.map { "\($0.key)=\($0.value)" }
+}
+
+/// Runs `body` with a null-terminated array of C strings, which live as long as the call.
+private func withCStrings<Result>(
+    _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+    let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: strings.count + 1)
+    for (index, string) in strings.enumerated() { (pointers + index).initialize(to: strdup(string)) }
+    (pointers + strings.count).initialize(to: nil)
+    defer {
+        for index in strings.indices { free(pointers[index]) }
+        pointers.deallocate()
+    }
+    return body(pointers)
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// A loopback address and a port.
+struct SocketAddress {
+    let isIPv6: Bool
+    let port: UInt16
+
+    static func loopback(port: UInt16, ipv6: Bool = false) -> SocketAddress {
+        SocketAddress(isIPv6: ipv6, port: port)
+    }
+
+    /// A socket that listens here; port 0 lets the system choose.
+    func listening(backlog: Int32) throws(SystemCallError) -> (FileDescriptor, port: UInt16) {
+        let socket = try opened()
+        var yes: Int32 = 1
+        setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let bound = withAddress { bind(socket.number, $0, $1) }
+        guard bound == 0, listen(socket.number, backlog) == 0 else { throw .last("listening on \(self)") }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let port = withUnsafeMutablePointer(to: &storage) { pointer -> UInt16? in
+            let named = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(socket.number, $0, &length)
+            }
+            guard named == 0 else { return nil }
+            // The port sits at the same place for both families.
+            return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                UInt16(bigEndian: $0.pointee.sin_port)
+            }
+        }
+        guard let port else { throw .last("asking for the port of \(self)") }
+        return (socket, port)
+    }
+
+    /// A socket connected to here.
+    func connected() throws(SystemCallError) -> FileDescriptor {
+        let socket = try opened()
+        let result = withAddress { connect(socket.number, $0, $1) }
+        guard result == 0 else { throw .last("connecting to \(self)") }
+        return socket
+    }
+
+    private func opened() throws(SystemCallError) -> FileDescriptor {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let number = socket(isIPv6 ? AF_INET6 : AF_INET, type, 0)
+        guard number >= 0 else { throw .last("opening a socket") }
+        return FileDescriptor(number)
+    }
+
+    private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        if isIPv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+                }
+            }
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
+
+extension SocketAddress: CustomStringConvertible {
+    var description: String { isIPv6 ? "[::1]:\(port)" : "127.0.0.1:\(port)" }
+}

@@ -1,0 +1,21 @@
+internal import Glibc
+
+/// A system call that failed.
+public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was being done, with the path or address.
+    public let operation: String
+    /// The value of `errno`.
+    public let code: Int32
+
+    public init(operation: String, code: Int32) {
+        self.operation = operation
+        self.code = code
+    }
+
+    public var description: String { "\(operation): \(String(cString: strerror(code)))" }
+
+    /// The error for a call that has just failed on this thread.
+    static func last(_ operation: String) -> SystemCallError {
+        SystemCallError(operation: operation, code: errno)
+    }
+}

@@ -1,0 +1,80 @@
+import PintleTestKit
+import Testing
+
+@Suite("Malformed certificates")
+struct MalformedTests {
+    let root: CertificateAuthority
+
+    init() throws {
+        root = try CertificateAuthority.root()
+    }
+
+    func opensslReads(_ der: [UInt8]) throws -> Bool {
+        try MintingTests.text(der).status == 0
+    }
+
+    @Test("A certificate cut short is not read; the whole one is")
+    func truncated() throws {
+        let der = try root.issue().certificate.der
+        #expect(try opensslReads(der))
+        #expect(try !opensslReads(Array(der.dropLast())))
+    }
+
+    @Test("A signed part that is garbage is not read, though its signature is good")
+    func garbageUnderGoodSignature() throws {
+        let identity = try root.issue { template in
+            template.editSignedPart = { Array($0.dropLast(40)) + [UInt8](repeating: 0xFF, count: 40) }
+        }
+        #expect(try !opensslReads(identity.certificate.der))
+    }
+
+    @Test("A time with trailing junk is not verified; without the junk it is")
+    func junkInTime() throws {
+        let good = try root.issue { $0.notAfter = .utcTime("491231235959Z") }
+        let bad = try root.issue { $0.notAfter = .utcTime("491231235959Zjunk") }
+        #expect(try MintingTests.verify(good).status == 0)
+        #expect(try MintingTests.verify(bad).status != 0)
+    }
+
+    @Test("Algorithms that differ inside and outside are not verified")
+    func algorithmMismatch() throws {
+        let other = SignatureAlgorithm.ecdsa(.sha384).identifierDER
+        let same = SignatureAlgorithm.ecdsa(.sha256).identifierDER
+        #expect(try MintingTests.verify(root.issue { $0.innerAlgorithmIdentifier = same }).status == 0)
+        #expect(try MintingTests.verify(root.issue { $0.innerAlgorithmIdentifier = other }).status != 0)
+        #expect(try MintingTests.verify(root.issue { $0.outerAlgorithmIdentifier = other }).status != 0)
+    }
+
+    @Test("A forged signature in a genuine issuer's name is not verified")
+    func forgery() throws {
+        let forger = try CertificateAuthority.root()
+        let key = try PrivateKey()
+        let template = CertificateTemplate.forServer(hosts: ["a.test"])
+        let forged = try template.minted(for: key, by: root.certificate, signingKey: forger.key)
+        let genuine = try template.minted(for: key, by: root)
+        for (certificate, isGood) in [(forged, false), (genuine, true)] {
+            let identity = Identity(certificate: certificate, key: key, issuers: [root.certificate])
+            #expect(try (MintingTests.verify(identity).status == 0) == isGood)
+        }
+    }
+
+    @Test("Lengths can be longer than they need, or indefinite")
+    func lengths() {
+        #expect(DERWriter.encode { $0.element(tag: 0x04, content: [1]) } == [0x04, 0x01, 0x01])
+        let padded = DERWriter.encode { $0.element(tag: 0x04, length: .long(octets: 3), content: [1]) }
+        #expect(padded == [0x04, 0x83, 0x00, 0x00, 0x01, 0x01])
+        #expect(DERWriter.encode { $0.element(tag: 0x24, length: .indefinite, content: []) } == [0x24, 0x80, 0, 0])
+        let long = DERWriter.encode { $0.octetString([UInt8](repeating: 7, count: 300)) }
+        #expect(long.starts(with: [0x04, 0x82, 0x01, 0x2C]))
+    }
+
+    @Test(
+        "Integers take as few octets as their sign allows",
+        arguments: [
+            (0, [0x00]), (127, [0x7F]), (128, [0x00, 0x80]), (-1, [0xFF]), (-128, [0x80]), (-129, [0xFF, 0x7F]),
+            (65_537, [0x01, 0x00, 0x01]), (Int.min, [0x80, 0, 0, 0, 0, 0, 0, 0]),
+        ] as [(Int, [UInt8])])
+    func integers(_ value: Int, _ content: [UInt8]) {
+        #expect(DERWriter.encode { $0.integer(value) } == [0x02, UInt8(content.count)] + content)
+    }
+}

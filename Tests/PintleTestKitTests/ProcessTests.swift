@@ -1,0 +1,74 @@
+import PintleTestKit
+import Testing
+
+@Suite("Processes and files")
+struct ProcessTests {
+    @Test("Both outputs, the input and the status come through, a megabyte of each")
+    func streams() throws {
+        let input = [UInt8](repeating: 0x61, count: 1_000_000)
+        let result = try runProcess(["sh", "-c", "cat | tee /dev/stderr; exit 7"], input: input)
+        #expect(result.status == 7)
+        #expect(result.stdout == input)
+        #expect(result.stderr == input)
+    }
+
+    @Test("A program that outlives its time is killed with all it started")
+    func timeout() throws {
+        let start = ContinuousClock.now
+        let result = try runProcess(["sh", "-c", "echo begun; sleep 60 & sleep 60"], timeout: 0.5)
+        #expect(result.timedOut)
+        #expect(result.status == 137)
+        #expect(result.output == "begun\n")
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("A grandchild that keeps the pipes open does not hold the caller up")
+    func daemon() throws {
+        let start = ContinuousClock.now
+        let result = try runProcess(["sh", "-c", "sleep 25 & echo done"])
+        #expect(result.output == "done\n")
+        #expect(!result.timedOut)
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("Variables and the working directory are the child's own")
+    func environment() throws {
+        let directory = try TemporaryDirectory()
+        let result = try runProcess(
+            ["sh", "-c", "pwd; echo $COLOUR"], environment: ["COLOUR": "green"], workingDirectory: directory.path)
+        #expect(result.output == "\(directory.path)\ngreen\n")
+    }
+
+    @Test("A program that does not exist is an error that names it")
+    func missing() {
+        #expect(throws: SystemCallError(operation: "starting /nowhere/nothing", code: 2)) {
+            try runProcess(["/nowhere/nothing"])
+        }
+        #expect(throws: SystemCallError.self) { try runProcess([]) }
+    }
+
+    @Test("A child ends when it is told to, even one that does not listen")
+    func terminate() throws {
+        let polite = try ChildProcess(["sleep", "60"])
+        #expect(polite.status == nil)
+        polite.terminate()
+        #expect(polite.status == 143)
+        let directory = try TemporaryDirectory()
+        let script = "trap '' TERM; echo ready; while :; do sleep 0.1; done"
+        let stubborn = try ChildProcess(["sh", "-c", script], outputFile: directory.path(of: "out"))
+        while try directory.read("out").isEmpty && stubborn.status == nil {}
+        stubborn.terminate(grace: 0.1)
+        #expect(stubborn.status == 137)
+    }
+
+    @Test("A temporary directory goes with its last reference, with all it holds")
+    func temporaryDirectory() throws {
+        var directory: TemporaryDirectory? = try TemporaryDirectory()
+        let path = try #require(directory?.path)
+        try directory?.write("text", to: "a/b/c.txt")
+        #expect(try directory?.read("a/b/c.txt") == Array("text".utf8))
+        #expect(try runProcess(["test", "-d", path]).status == 0)
+        directory = nil
+        #expect(try runProcess(["test", "-e", path]).status == 1)
+    }
+}

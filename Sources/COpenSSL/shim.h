@@ -27,4 +27,14 @@ static inline void pintle_sha256(const void *bytes, size_t count, unsigned char 
     SHA256_Final(digest, &context);
 }
 
+// SSL_OP_... are built by a macro with an argument, which Swift does not import.
+static const uint64_t pintle_SSL_OP_NO_TICKET = SSL_OP_NO_TICKET;
+static const uint64_t pintle_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
+static const uint64_t pintle_SSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
+#ifdef SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+static const uint64_t pintle_SSL_OP_NO_RX_CERTIFICATE_COMPRESSION = SSL_OP_NO_RX_CERTIFICATE_COMPRESSION;
+#else
+static const uint64_t pintle_SSL_OP_NO_RX_CERTIFICATE_COMPRESSION = 0;
+#endif
+
 #endif

@@ -1,0 +1,31 @@
+/// The instant at which waiting ends. Made once per phase, so that many short waits cannot add up to a
+/// long one: a peer that sends a byte a second is as late as one that sends nothing.
+struct Deadline: Sendable {
+    let instant: ContinuousClock.Instant
+
+    /// - Parameter duration: clamped to 0 through one day, which keeps the arithmetic from overflowing.
+    init(after duration: Duration) {
+        instant = ContinuousClock.now.advanced(by: min(max(duration, .zero), .seconds(86_400)))
+    }
+
+    init(at instant: ContinuousClock.Instant) {
+        self.instant = instant
+    }
+
+    var hasPassed: Bool { ContinuousClock.now >= instant }
+
+    /// For `poll`: rounded up, so that the last wait does not become a busy loop of zero waits.
+    var remainingMilliseconds: Int32 {
+        let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: instant)).components
+        return Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}
+
+extension Duration {
+    /// `5 s`, `0.25 s`: for messages.
+    var inSeconds: String {
+        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        if milliseconds % 1_000 == 0 { return "\(milliseconds / 1_000) s" }
+        return "\(Double(milliseconds) / 1_000) s"
+    }
+}

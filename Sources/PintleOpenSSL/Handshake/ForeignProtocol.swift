@@ -1,0 +1,13 @@
+/// What a server that does not speak TLS seems to speak, from the first bytes it sent.
+enum ForeignProtocol {
+    /// A predicate that follows "it": `answered in plain HTTP ("HTTP/1.1 400 Bad Request")`.
+    static func describe(_ bytes: [UInt8]) -> String {
+        let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        let quoted = "(\"\(printable(line, limit: 40))\")"
+        for (prefix, name) in [("HTTP/", "plain HTTP"), ("<", "plain HTTP"), ("SSH-", "SSH"), ("220", "SMTP or FTP")]
+        where bytes.starts(with: prefix.utf8) {
+            return "answered in \(name) \(quoted)"
+        }
+        return "answered \(quoted)"
+    }
+}

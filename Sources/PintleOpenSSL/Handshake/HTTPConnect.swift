@@ -1,0 +1,64 @@
+internal import COpenSSL
+
+extension ProxyTunnel {
+    /// The most that an answer's head may be: many headers fit, an endless one does not.
+    private static let headLimit = 16_384
+
+    /// - Throws: `proxy-refused`, `proxy-authentication-required`, `proxy-protocol`, `proxy-timeout`.
+    borrowing func openByConnect(
+        to destination: Endpoint, credentials: ProxyCredentials?
+    ) throws(HandshakeError) {
+        var request = "CONNECT \(destination) HTTP/1.1\r\nHost: \(destination)\r\n"
+        if let credentials { request += "Proxy-Authorization: Basic \(Self.basic(credentials))\r\n" }
+        try send(Array((request + "\r\n").utf8))
+
+        let status = try readStatusLine()
+        switch status.code {
+        case 200..<300: return
+        case 407: throw unauthenticated(credentials != nil)
+        default: throw refused(destination, status.line)
+        }
+    }
+
+    private borrowing func readStatusLine() throws(HandshakeError) -> (code: Int, line: String) {
+        var head: [UInt8] = []
+        var end: Int?
+        while end == nil {
+            guard head.count < Self.headLimit else { throw mismatch("its answer has no end after 16 KiB") }
+            let scanned = max(0, head.count - 3)
+            head += try receive(atMost: Self.headLimit - head.count)
+            guard "HTTP/1.".utf8.elementsEqual(head.prefix(7)) || head.count < 7 else {
+                throw mismatch("it does not speak HTTP (\"\(printable(head, limit: 40))\")")
+            }
+            end = Self.endOfHead(head, from: scanned)
+        }
+        let line = head.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+        guard fields.count >= 2, fields[1].count == 3, let code = Int(String(decoding: fields[1], as: UTF8.self)),
+            (100...599).contains(code)
+        else { throw mismatch("it does not speak HTTP (\"\(printable(line, limit: 40))\")") }
+        // In TLS the client speaks first: bytes after a 2xx head are the proxy's own, not the server's.
+        if (200..<300).contains(code), head.count != end {
+            throw mismatch("it sent data of its own after \"\(printable(line, limit: 40))\"")
+        }
+        return (code, printable(line))
+    }
+
+    /// The index after the empty line, searched from `start`.
+    private static func endOfHead(_ head: [UInt8], from start: Int) -> Int? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard head.count >= mark.count else { return nil }
+        for index in start...max(start, head.count - mark.count) where head[index...].starts(with: mark) {
+            return index + mark.count
+        }
+        return nil
+    }
+
+    /// `user:password` in base64 (RFC 7617).
+    private static func basic(_ credentials: ProxyCredentials) -> String {
+        let plain = Array("\(credentials.user):\(credentials.password)".utf8)
+        var encoded = [UInt8](repeating: 0, count: (plain.count + 2) / 3 * 4 + 1)
+        let count = EVP_EncodeBlock(&encoded, plain, CInt(clamping: plain.count))
+        return String(decoding: encoded.prefix(max(0, Int(count))), as: UTF8.self)
+    }
+}

@@ -1,0 +1,45 @@
+internal import COpenSSL
+
+/// What OpenSSL left in the thread's error queue, oldest first.
+struct LibraryErrors: Sendable {
+    private struct Entry {
+        let library: CInt
+        let reason: CInt
+        let text: String
+    }
+
+    private let entries: [Entry]
+
+    /// Empties the queue of this thread.
+    static func takeAll() -> LibraryErrors {
+        var entries: [Entry] = []
+        while case let code = ERR_get_error(), code != 0 {
+            guard entries.count < 16 else { continue }
+            let text = ERR_reason_error_string(code).map { String(cString: $0) } ?? "error \(code)"
+            entries.append(Entry(library: ERR_GET_LIB(code), reason: ERR_GET_REASON(code), text: text))
+        }
+        return LibraryErrors(entries: entries)
+    }
+
+    /// The alert that the peer sent: OpenSSL queues it as a reason of its own.
+    var peerAlert: UInt8? {
+        for entry in entries where entry.library == ERR_LIB_SSL {
+            if let alert = UInt8(exactly: entry.reason - SSL_AD_REASON_OFFSET) { return alert }
+        }
+        return nil
+    }
+
+    /// Whether the TLS part of the library gave this `SSL_R_...` reason.
+    func contains(_ reason: CInt) -> Bool {
+        entries.contains { $0.library == ERR_LIB_SSL && $0.reason == reason }
+    }
+
+    /// Whether a certificate's bytes are to blame.
+    var areAboutEncoding: Bool {
+        entries.contains { [ERR_LIB_ASN1, ERR_LIB_X509, ERR_LIB_X509V3].contains($0.library) }
+            || contains(SSL_R_CERT_LENGTH_MISMATCH) || contains(SSL_R_LENGTH_MISMATCH)
+    }
+
+    /// The library's own words for the first, which is the cause of the others.
+    var summary: String { entries.first?.text ?? "no reason given" }
+}

@@ -1,0 +1,79 @@
+/// The hosts that are reached without a proxy, by the rules of curl.
+///
+/// Entries are separated by commas or blanks. `*` alone is everything. A name covers itself and every
+/// name under it, with or without a leading dot (or `*.`). An address covers itself, in any spelling; with
+/// `/n`, its network. A port, where one is given, must fit too.
+struct NoProxyList: Sendable {
+    private enum Pattern {
+        case everything
+        case name(String)
+        case network(IPAddress, prefix: Int)
+    }
+
+    private struct Entry {
+        let pattern: Pattern
+        let port: UInt16?
+    }
+
+    private let entries: [Entry]
+
+    /// Covers nothing.
+    init() {
+        entries = []
+    }
+
+    /// - Throws: `invalid-proxy` with the first entry that cannot be read.
+    init(_ text: String, from variable: String) throws(HandshakeError) {
+        var entries: [Entry] = []
+        for part in text.utf8.split(whereSeparator: { ", \t\r\n".utf8.contains($0) }) {
+            guard let entry = Self.entry(String(decoding: part, as: UTF8.self)) else {
+                throw HandshakeError(
+                    .invalidProxy, "\(variable) cannot be read: \"\(printable(part))\" is no host and no network",
+                    hint: "separate names (example.com), addresses and networks (10.0.0.0/8) by commas"
+                )
+            }
+            entries.append(entry)
+        }
+        self.entries = entries
+    }
+
+    func covers(_ endpoint: Endpoint) -> Bool {
+        let address = IPAddress(endpoint.host)
+        return entries.contains { entry in
+            guard entry.port == nil || entry.port == endpoint.port else { return false }
+            switch entry.pattern {
+            case .everything: return true
+            case .name(let name): return endpoint.host == name || endpoint.host.hasSuffix(".\(name)")
+            case .network(let network, let prefix): return address?.shares(prefix: prefix, with: network) ?? false
+            }
+        }
+    }
+
+    private static func entry(_ text: String) -> Entry? {
+        if text == "*" { return Entry(pattern: .everything, port: nil) }
+        if let slash = text.lastIndex(of: "/") {
+            guard let network = IPAddress(String(text[..<slash])),
+                let prefix = Int(text[text.index(after: slash)...]), (0...network.bytes.count * 8).contains(prefix)
+            else { return nil }
+            return Entry(pattern: .network(network, prefix: prefix), port: nil)
+        }
+        if let address = IPAddress(text) {
+            return Entry(pattern: .network(address, prefix: address.bytes.count * 8), port: nil)
+        }
+        var host = text
+        var port: UInt16?
+        if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
+            guard let number = UInt16(text[text.index(after: colon)...]) else { return nil }
+            (host, port) = (String(text[..<colon]), number)
+        }
+        for prefix in ["*.", "."] where host.hasPrefix(prefix) {
+            host.removeFirst(prefix.count)
+            break
+        }
+        guard let endpoint = try? Endpoint(host: host, port: port ?? 443) else { return nil }
+        if let address = IPAddress(endpoint.host) {
+            return Entry(pattern: .network(address, prefix: address.bytes.count * 8), port: port)
+        }
+        return Entry(pattern: .name(endpoint.host), port: port)
+    }
+}

@@ -1,0 +1,36 @@
+/// The proxy settings of an environment, as curl and most tools read them.
+///
+/// `https_proxy`, `HTTPS_PROXY`, `all_proxy`, `ALL_PROXY`: the first that is not empty. `no_proxy`, else
+/// `NO_PROXY`: the hosts that are reached without it. What cannot be read is an error and never "no
+/// proxy": the difference may be the one between a guarded and an unguarded way out.
+public struct ProxyEnvironment: Sendable {
+    private let configuration: ProxyConfiguration
+    private let exceptions: NoProxyList
+
+    /// - Parameter environment: variable names and values, as the process has them.
+    /// - Throws: ``HandshakeError`` with the code `invalid-proxy` or `proxy-unsupported`; it names the
+    ///   variable, and shows no credentials.
+    public init(_ environment: [String: String]) throws(HandshakeError) {
+        func first(_ names: String...) -> (name: String, value: String)? {
+            for name in names {
+                if let value = environment[name], !value.isEmpty { return (name, value) }
+            }
+            return nil
+        }
+        if let setting = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") {
+            configuration = try ProxyURL(setting.value, from: setting.name).configuration
+        } else {
+            configuration = .none
+        }
+        if let setting = first("no_proxy", "NO_PROXY") {
+            exceptions = try NoProxyList(setting.value, from: setting.name)
+        } else {
+            exceptions = NoProxyList()
+        }
+    }
+
+    /// How `target` is reached. Its own host counts, not the one of `connectTo`.
+    public func proxy(for target: HandshakeTarget) -> ProxyConfiguration {
+        exceptions.covers(target.endpoint) ? .none : configuration
+    }
+}

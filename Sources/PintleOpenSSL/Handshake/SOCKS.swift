@@ -1,0 +1,104 @@
+/// SOCKS 5 (RFC 1928), its user name and password (RFC 1929), and SOCKS 4a.
+extension ProxyTunnel {
+    /// - Throws: `proxy-refused`, `proxy-authentication-required`, `proxy-protocol`, `proxy-timeout`,
+    ///   `name-not-resolved` without remote DNS.
+    borrowing func openBySOCKS5(
+        to destination: Endpoint, credentials: ProxyCredentials?, remoteDNS: Bool
+    ) throws(HandshakeError) {
+        let address = try Self.address(of: destination, remoteDNS: remoteDNS)
+        let none: UInt8 = 0
+        let userAndPassword: UInt8 = 2
+        try send(credentials == nil ? [5, 1, none] : [5, 2, none, userAndPassword])
+        let choice = try receive(exactly: 2)
+        guard choice[0] == 5 else { throw notSOCKS(choice) }
+        switch (choice[1], credentials) {
+        case (none, _): break
+        case (userAndPassword, let credentials?): try authenticate(credentials)
+        default: throw unauthenticated(credentials != nil)
+        }
+
+        try send([5, 1, 0] + address + Self.bigEndian(destination.port))
+        let reply = try receive(exactly: 4)
+        guard reply[0] == 5 else { throw notSOCKS(reply) }
+        guard reply[1] == 0 else { throw refused(destination, Self.reason(reply[1])) }
+        // The address that the proxy uses follows, and has to be taken out of the way.
+        switch reply[3] {
+        case 1: _ = try receive(exactly: 4 + 2)
+        case 3: _ = try receive(exactly: Int(try receive(exactly: 1)[0]) + 2)
+        case 4: _ = try receive(exactly: 16 + 2)
+        default: throw notSOCKS(reply)
+        }
+    }
+
+    borrowing func openBySOCKS4a(to destination: Endpoint, user: String?) throws(HandshakeError) {
+        let userID = Array((user ?? "").utf8)
+        guard userID.count <= 255, !userID.contains(0) else {
+            throw Self.badCredentials("a SOCKS 4a user name has at most 255 bytes and no NUL")
+        }
+        var request: [UInt8] = [4, 1] + Self.bigEndian(destination.port)
+        switch destination.kind {
+        case .ipv4: request += (IPAddress(destination.host)?.bytes ?? []) + userID + [0]
+        // An address that cannot be (0.0.0.x) says that the name follows.
+        case .name: request += [0, 0, 0, 1] + userID + [0] + Array(destination.host.utf8) + [0]
+        case .ipv6:
+            throw HandshakeError(
+                .proxyUnsupported, "SOCKS 4a cannot connect to an IPv6 address (\(destination))",
+                hint: "use a socks5h:// proxy"
+            )
+        }
+        try send(request)
+        let reply = try receive(exactly: 8)
+        guard reply[0] == 0 else { throw notSOCKS(reply) }
+        switch reply[1] {
+        case 90: return
+        case 92, 93: throw unauthenticated(user != nil)
+        default: throw refused(destination, "SOCKS 4 code \(reply[1])")
+        }
+    }
+
+    private borrowing func authenticate(_ credentials: ProxyCredentials) throws(HandshakeError) {
+        let (user, password) = (Array(credentials.user.utf8), Array(credentials.password.utf8))
+        guard let userCount = UInt8(exactly: user.count), let passwordCount = UInt8(exactly: password.count),
+            userCount > 0, passwordCount > 0
+        else { throw Self.badCredentials("a SOCKS 5 user name or password has 1 to 255 bytes") }
+        try send([1, userCount] + user + [passwordCount] + password)
+        guard try receive(exactly: 2)[1] == 0 else { throw unauthenticated(true) }
+    }
+
+    /// ATYP and address. A name without remote DNS is resolved here, and the first address is taken.
+    private static func address(of destination: Endpoint, remoteDNS: Bool) throws(HandshakeError) -> [UInt8] {
+        var literal = IPAddress(destination.host)
+        if literal == nil, !remoteDNS {
+            literal = try SocketAddress.resolve(destination, as: .server).first?.numericHost.flatMap(IPAddress.init)
+        }
+        if let literal { return [literal.family == .ipv4 ? 1 : 4] + literal.bytes }
+        // At most 253 bytes: `Endpoint` saw to that.
+        return [3, UInt8(truncatingIfNeeded: destination.host.utf8.count)] + Array(destination.host.utf8)
+    }
+
+    private static func bigEndian(_ port: UInt16) -> [UInt8] {
+        [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]
+    }
+
+    private static func badCredentials(_ what: String) -> HandshakeError {
+        HandshakeError(.invalidProxy, what, hint: "check the user name and password in HTTPS_PROXY or ALL_PROXY")
+    }
+
+    private func notSOCKS(_ bytes: [UInt8]) -> HandshakeError {
+        mismatch("it does not speak SOCKS (\"\(printable(bytes))\")")
+    }
+
+    private static func reason(_ code: UInt8) -> String {
+        switch code {
+        case 1: "general failure"
+        case 2: "not allowed by its rules"
+        case 3: "network unreachable"
+        case 4: "host unreachable"
+        case 5: "connection refused"
+        case 6: "TTL expired"
+        case 7: "command not supported"
+        case 8: "address type not supported"
+        default: "SOCKS 5 code \(code)"
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import Glibc
+
+/// Why bytes did not come or go.
+enum SocketFailure: Error {
+    case timedOut
+    /// The system's error number.
+    case broken(CInt)
+}
+
+/// A connected, non-blocking TCP socket: one owner, closed with it.
+///
+/// Every call waits with `poll` until a ``Deadline``, and nothing written to a peer that has gone raises
+/// SIGPIPE: the process belongs to somebody else.
+struct Socket: ~Copyable {
+    private let descriptor: CInt
+
+    /// - Parameter descriptor: connected, non-blocking, and not owned by anybody else.
+    init(adopting descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Sends all of `bytes`.
+    borrowing func send(_ bytes: UnsafeRawBufferPointer, until deadline: Deadline) throws(SocketFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let chunk = UnsafeRawBufferPointer(rebasing: rest)
+            let sent = Glibc.send(descriptor, chunk.baseAddress, chunk.count, CInt(MSG_NOSIGNAL))
+            if sent >= 0 {
+                rest = rest.dropFirst(sent)
+            } else {
+                try wait(for: POLLOUT, orThrow: errno, until: deadline)
+            }
+        }
+    }
+
+    borrowing func send(_ bytes: [UInt8], until deadline: Deadline) throws(SocketFailure) {
+        var failure: SocketFailure?
+        bytes.withUnsafeBytes { buffer in
+            do throws(SocketFailure) { try send(buffer, until: deadline) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Waits for bytes and reads at most `limit` of them; empty when the peer has closed its side.
+    borrowing func receive(atMost limit: Int, until deadline: Deadline) throws(SocketFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: max(1, limit))
+        while true {
+            let count = recv(descriptor, &bytes, bytes.count, 0)
+            if count >= 0 {
+                bytes.removeLast(bytes.count - count)
+                return bytes
+            }
+            try wait(for: POLLIN, orThrow: errno, until: deadline)
+        }
+    }
+
+    /// Says that nothing more will be sent, and gives the peer a moment to read what was: a socket that
+    /// is closed over unread input is reset, and a reset overtakes an alert that is still on its way.
+    borrowing func finish(within moment: Duration) {
+        shutdown(descriptor, CInt(SHUT_WR))
+        let deadline = Deadline(after: moment)
+        while !deadline.hasPassed, let bytes = try? receive(atMost: 16_384, until: deadline), !bytes.isEmpty {}
+    }
+
+    borrowing func sendEnd() {
+        shutdown(descriptor, CInt(SHUT_WR))
+    }
+
+    /// The peer's address as a number, without the port.
+    borrowing func peerAddress() -> String? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let known = withUnsafeMutableBytes(of: &storage) { raw in
+            getpeername(descriptor, raw.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length) == 0
+        }
+        guard known else { return nil }
+        return SocketAddress(storage, length: length).numericHost
+    }
+
+    private borrowing func wait(
+        for events: CInt, orThrow error: CInt, until deadline: Deadline
+    ) throws(SocketFailure) {
+        if error == EINTR { return }
+        guard error == EAGAIN || error == EWOULDBLOCK else { throw .broken(error) }
+        var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        let ready = poll(&entry, 1, deadline.remainingMilliseconds)
+        if ready == 0 { throw .timedOut }
+        if ready < 0, errno != EINTR { throw .broken(errno) }
+    }
+}
+
+/// The system's words for an error number, as they stand in a sentence.
+func systemMessage(_ error: CInt) -> String {
+    guard let text = strerror(error) else { return "error \(error)" }
+    let words = String(cString: text)
+    return words.prefix(1).lowercased() + words.dropFirst()
+}

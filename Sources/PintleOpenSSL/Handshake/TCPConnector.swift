@@ -1,0 +1,123 @@
+internal import Glibc
+
+/// Opens a TCP connection to the first address of a host that answers.
+///
+/// Addresses are tried in the resolver's order, a new one every quarter of a second while the earlier ones
+/// are still silent (RFC 8305 section 5): one dead address family must not use up the whole time-out.
+struct TCPConnector: ~Copyable {
+    private static let headStart = Duration.milliseconds(250)
+
+    private let endpoint: Endpoint
+    private let role: ConnectionRole
+    private var waiting: [CInt] = []
+    private var tried = 0
+    private var lastError: CInt?
+
+    private init(endpoint: Endpoint, role: ConnectionRole) {
+        self.endpoint = endpoint
+        self.role = role
+    }
+
+    deinit {
+        for descriptor in waiting { close(descriptor) }
+    }
+
+    /// - Parameters:
+    ///   - timeout: what `deadline` was made from, for the message.
+    /// - Throws: `name-not-resolved`, `connection-refused`, `connect-timeout`, `connection-failed`,
+    ///   `no-resources`.
+    static func connect(
+        to endpoint: Endpoint, as role: ConnectionRole, timeout: Duration
+    ) throws(HandshakeError) -> Socket {
+        let addresses = try SocketAddress.resolve(endpoint, as: role)
+        var connector = TCPConnector(endpoint: endpoint, role: role)
+        return Socket(adopting: try connector.race(addresses, timeout: timeout))
+    }
+
+    private mutating func race(
+        _ addresses: [SocketAddress], timeout: Duration
+    ) throws(HandshakeError) -> CInt {
+        let deadline = Deadline(after: timeout)
+        var rest = addresses[...]
+        var nextStart = ContinuousClock.now
+        while true {
+            if let address = rest.first, waiting.isEmpty || ContinuousClock.now >= nextStart {
+                rest.removeFirst()
+                nextStart = ContinuousClock.now.advanced(by: Self.headStart)
+                if let connected = try start(address) { return connected }
+                continue
+            }
+            if waiting.isEmpty { throw failure() }
+            if deadline.hasPassed { throw timedOut(after: timeout) }
+            let pause = rest.isEmpty ? deadline : Deadline(at: min(deadline.instant, nextStart))
+            if let connected = settle(until: pause) { return connected }
+        }
+    }
+
+    /// Begins one attempt. A descriptor only when it succeeded on the spot.
+    private mutating func start(_ address: SocketAddress) throws(HandshakeError) -> CInt? {
+        tried += 1
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family, type, CInt(IPPROTO_TCP))
+        guard descriptor >= 0 else {
+            let error = errno
+            // A machine without IPv6 says so here; that is one address less, not the end.
+            guard error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM else {
+                lastError = error
+                return nil
+            }
+            throw .noResources("cannot open a socket: \(systemMessage(error))")
+        }
+        var on: CInt = 1
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
+        let status = address.withUnsafeAddress { Glibc.connect(descriptor, $0, $1) }
+        if status == 0 { return descriptor }
+        let error = errno
+        if error == EINPROGRESS || error == EINTR {
+            waiting.append(descriptor)
+        } else {
+            close(descriptor)
+            lastError = error
+        }
+        return nil
+    }
+
+    /// Waits until one of the open attempts is decided.
+    private mutating func settle(until deadline: Deadline) -> CInt? {
+        var entries = waiting.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+        guard poll(&entries, nfds_t(entries.count), deadline.remainingMilliseconds) > 0 else { return nil }
+        for entry in entries where entry.revents != 0 {
+            waiting.removeAll { $0 == entry.fd }
+            var error: CInt = 0
+            var size = socklen_t(MemoryLayout<CInt>.size)
+            if getsockopt(entry.fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0, error == 0 { return entry.fd }
+            close(entry.fd)
+            lastError = error
+        }
+        return nil
+    }
+
+    private var triedAddresses: String { tried == 1 ? "tried 1 address" : "tried \(tried) addresses" }
+
+    private borrowing func failure() -> HandshakeError {
+        let error = lastError ?? ECONNREFUSED
+        return HandshakeError(
+            error == ECONNREFUSED ? .connectionRefused : .connectionFailed,
+            "cannot reach \(role.prefix)\(endpoint): \(systemMessage(error)) (\(triedAddresses))",
+            hint: error == ECONNREFUSED ? refusedHint : role.connectionHint
+        )
+    }
+
+    private var refusedHint: String {
+        role == .proxy ? role.connectionHint : "nothing listens there: check the port; \(role.connectionHint)"
+    }
+
+    private borrowing func timedOut(after timeout: Duration) -> HandshakeError {
+        let last = lastError.map { ", the last that answered said: \(systemMessage($0))" } ?? ""
+        return HandshakeError(
+            .connectTimeout,
+            "cannot reach \(role.prefix)\(endpoint): no answer within \(timeout.inSeconds) (\(triedAddresses)\(last))",
+            hint: "\(role.connectionHint); --connect-timeout waits longer"
+        )
+    }
+}

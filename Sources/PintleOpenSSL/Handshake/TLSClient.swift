@@ -1,0 +1,70 @@
+internal import COpenSSL
+
+/// Opens TLS connections whose server certificate is judged by the caller, inside the handshake.
+///
+/// OpenSSL validates nothing here and has no anchors: the one question "is this the server?" goes to the
+/// closure given to ``connect(to:via:verdict:)``, exactly once per connection. A connection on which it
+/// was not asked, or did not accept, is never handed out; so resumption, tickets and renegotiation are off.
+///
+/// Threads: a client may be used from any number of threads at once; each call blocks its own thread for
+/// at most the sum of the time-outs, beside what the system's resolver takes.
+public final class TLSClient: Sendable {
+    /// Time limits of the two phases before there is a connection.
+    public struct Timeouts: Hashable, Sendable {
+        /// TCP, and the proxy's consent where there is one.
+        public var connect: Duration
+        /// From the ClientHello to the end of the handshake, the verdict included.
+        public var handshake: Duration
+
+        public init(connect: Duration = .seconds(5), handshake: Duration = .seconds(5)) {
+            self.connect = connect
+            self.handshake = handshake
+        }
+    }
+
+    public struct Configuration: Hashable, Sendable {
+        public var timeouts: Timeouts
+        /// Protocol names for ALPN (RFC 7301), the preferred one first; none: no ALPN.
+        public var applicationProtocols: [String]
+        public var minimumVersion: TLSVersion
+
+        public init(
+            timeouts: Timeouts = Timeouts(), applicationProtocols: [String] = ["http/1.1"],
+            minimumVersion: TLSVersion = .v1_2
+        ) {
+            self.timeouts = timeouts
+            self.applicationProtocols = applicationProtocols
+            self.minimumVersion = minimumVersion
+        }
+    }
+
+    public let configuration: Configuration
+    private let context: TLSContext
+
+    /// - Throws: ``HandshakeError`` with the code `no-resources`.
+    public init(_ configuration: Configuration = Configuration()) throws(HandshakeError) {
+        self.configuration = configuration
+        context = try TLSContext(configuration)
+    }
+
+    /// Connects, and lets `verdict` judge what the server presents before anything is sent to it.
+    ///
+    /// - Parameters:
+    ///   - target: the server; its host is the SNI unless it is an IP literal.
+    ///   - proxy: how to get there, see ``ProxyEnvironment``.
+    ///   - verdict: called once, on this thread. It must not wait for a person: the handshake's clock runs.
+    /// - Throws: ``HandshakeError``. After a refusal its code is `rejected-by-verifier`, the server has
+    ///   been sent the alert, and no byte of application data was.
+    public func connect(
+        to target: HandshakeTarget, via proxy: ProxyConfiguration = .none,
+        verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict
+    ) throws(HandshakeError) -> TLSConnection {
+        let timeouts = configuration.timeouts
+        let socket = try ProxyTunnel.open(proxy, to: target.destination, timeout: timeouts.connect)
+        var handshake = try TLSHandshake(
+            context: context, socket: socket, target: target.endpoint, timeout: timeouts.handshake
+        )
+        try handshake.run(VerdictSlot(verdict))
+        return try TLSConnection(handshake.intoPump(), target: target.endpoint)
+    }
+}

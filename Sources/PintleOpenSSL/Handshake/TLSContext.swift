@@ -1,0 +1,57 @@
+internal import COpenSSL
+
+/// An `SSL_CTX`, set up once and not changed afterwards.
+///
+/// `@unchecked`: the only state is the pointer, which is constant. OpenSSL allows `SSL_new` on one context
+/// from many threads (openssl-threads(7)); its reference count and session cache are locked, and nothing
+/// here writes to the context after `init`.
+final class TLSContext: @unchecked Sendable {
+    /// What is read of a Certificate message: the design's 4 MiB of certificates, and room for the framing
+    /// of more than 128 of them, so that it is the verifier that says which limit was exceeded. OpenSSL
+    /// allocates no more than this, whatever length a server announces.
+    static let certificateListLimit = 4 * 1024 * 1024 + 64 * 1024
+
+    /// `SSL_CTX *`
+    let pointer: OpaquePointer
+
+    init(_ configuration: TLSClient.Configuration) throws(HandshakeError) {
+        guard let pointer = SSL_CTX_new(TLS_client_method()) else {
+            throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)")
+        }
+        // From here on deinit frees it.
+        self.pointer = pointer
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(pointer, { context, _ in VerdictSlot.answer(context) }, nil)
+        SSL_CTX_set_options(
+            pointer,
+            pintle_SSL_OP_NO_TICKET | pintle_SSL_OP_NO_RENEGOTIATION | pintle_SSL_OP_NO_COMPRESSION
+                | pintle_SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+        )
+        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_CERT_LIST, Self.certificateListLimit, nil)
+        let version = Int(configuration.minimumVersion.rawValue)
+        // No suite without a certificate: there would be nothing to judge.
+        guard SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil) == 1,
+            SSL_CTX_set_cipher_list(pointer, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
+        else { throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)") }
+        try offer(configuration.applicationProtocols)
+    }
+
+    deinit {
+        SSL_CTX_free(pointer)
+    }
+
+    private func offer(_ protocols: [String]) throws(HandshakeError) {
+        guard !protocols.isEmpty else { return }
+        var list: [UInt8] = []
+        for name in protocols {
+            guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
+                throw HandshakeError(.noResources, "an ALPN name has 1 to 255 bytes")
+            }
+            list += [count] + Array(name.utf8)
+        }
+        guard SSL_CTX_set_alpn_protos(pointer, list, UInt32(clamping: list.count)) == 0 else {
+            throw HandshakeError(.noResources, "OpenSSL refuses the list of ALPN names", hint: "offer fewer")
+        }
+    }
+}

@@ -1,0 +1,150 @@
+internal import COpenSSL
+
+/// One handshake, from the ClientHello to a judged connection or an error that says why there is none.
+struct TLSHandshake: ~Copyable {
+    /// How long a refused peer gets to read the alert before the socket goes.
+    private static let farewell = Duration.milliseconds(250)
+
+    private var pump: TLSPump
+    private let target: Endpoint
+    private let timeout: Duration
+    /// Kept while the handshake runs: the `SSL` refers to it.
+    private let context: TLSContext
+
+    init(
+        context: TLSContext, socket: consuming Socket, target: Endpoint, timeout: Duration
+    ) throws(HandshakeError) {
+        let pump = try TLSPump(context: context.pointer, socket: socket)
+        // SNI carries DNS names only (RFC 6066 section 3).
+        if target.kind == .name {
+            let named = target.host.withCString { name in
+                SSL_ctrl(
+                    pump.ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name),
+                    UnsafeMutableRawPointer(mutating: name)
+                )
+            }
+            guard named == 1 else { throw .noResources("OpenSSL cannot be told the host's name") }
+        }
+        self.context = context
+        self.target = target
+        self.timeout = timeout
+        self.pump = pump
+    }
+
+    consuming func intoPump() -> TLSPump { pump }
+
+    /// - Throws: ``HandshakeError``; what OpenSSL had to say to the peer about it has been sent.
+    mutating func run(_ slot: VerdictSlot) throws(HandshakeError) {
+        guard slot.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
+        defer { VerdictSlot.detach(from: pump.ssl) }
+        let outcome: PumpFailure?
+        do throws(PumpFailure) {
+            _ = try pump.run(until: Deadline(after: timeout)) { SSL_do_handshake($0) }
+            outcome = nil
+        } catch {
+            outcome = error
+        }
+        // The verdict comes first: it is the cause of whatever followed it.
+        switch slot.state {
+        case .rejected(let alert):
+            pump.socket.finish(within: Self.farewell)
+            throw rejected(alert)
+        case .accepted:
+            if let outcome { throw failure(outcome, certificateArrived: true) }
+        case .notAsked, .failed:
+            guard let outcome else { throw notJudged() }
+            // The state stays at the message that could not be read.
+            throw failure(outcome, certificateArrived: SSL_get_state(pump.ssl) == TLS_ST_CR_CERT)
+        }
+        // Neither can happen with what is switched off in the context; if it does, nobody was asked.
+        guard SSL_session_reused(pump.ssl) == 0, SSL_get_verify_result(pump.ssl) == Int(X509_V_OK) else {
+            throw notJudged()
+        }
+    }
+
+    private func rejected(_ alert: TLSAlert) -> HandshakeError {
+        HandshakeError(
+            .rejectedByVerifier, "the certificate of \(target) was not accepted; the server was told \(alert.name)",
+            isBeforeCertificate: false, alert: alert.name
+        )
+    }
+
+    private func notJudged() -> HandshakeError {
+        HandshakeError(
+            .verifierNotCalled, "the handshake with \(target) ended without a verdict on a certificate",
+            hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: true
+        )
+    }
+
+    private borrowing func failure(_ failure: PumpFailure, certificateArrived: Bool) -> HandshakeError {
+        let early = !certificateArrived
+        switch failure {
+        case .timedOut:
+            return HandshakeError(
+                .handshakeTimeout, "\(target) did not finish the TLS handshake within \(timeout.inSeconds)",
+                hint: "does the port speak TLS? --handshake-timeout waits longer", isBeforeCertificate: early
+            )
+        case .endOfStream, .closedByPeer, .broken:
+            return closed(failure, early: early)
+        case .notTLS(let bytes):
+            return HandshakeError(
+                .notTLS, "\(target) does not speak TLS: it \(ForeignProtocol.describe(bytes))",
+                hint: "check the port; TLS that begins after a command (STARTTLS) is not supported"
+            )
+        case .library(let errors):
+            // Whatever made OpenSSL stop, its alert is on the way.
+            pump.socket.finish(within: Self.farewell)
+            return libraryFailure(errors, early: early)
+        }
+    }
+
+    private func closed(_ failure: PumpFailure, early: Bool) -> HandshakeError {
+        let how = if case .broken(let error) = failure { ": \(systemMessage(error))" } else { "" }
+        return HandshakeError(
+            .closedDuringHandshake, "\(target) closed the connection during the TLS handshake\(how)",
+            hint: "does the port speak TLS, and does the server know the name \(target.host)?",
+            isBeforeCertificate: early
+        )
+    }
+
+    private func libraryFailure(_ errors: LibraryErrors, early: Bool) -> HandshakeError {
+        if let code = errors.peerAlert {
+            let name = TLSAlert.name(of: code)
+            return HandshakeError(
+                name == "protocol_version" ? .protocolVersion : .tlsAlert,
+                "\(target) ended the handshake with the alert \(name)", hint: Self.hint(forAlert: name),
+                isBeforeCertificate: early, alert: name
+            )
+        }
+        if errors.contains(SSL_R_UNSUPPORTED_PROTOCOL) || errors.contains(SSL_R_WRONG_SSL_VERSION) {
+            return HandshakeError(
+                .protocolVersion, "\(target) speaks no version of TLS that is acceptable",
+                hint: "older than TLS 1.2 is never used: bring the server up to date", isBeforeCertificate: early
+            )
+        }
+        if !early, errors.contains(SSL_R_EXCESSIVE_MESSAGE_SIZE) {
+            return HandshakeError(
+                .limitsExceeded, "\(target) presents more than 4 MiB of certificates",
+                hint: "the server should send its leaf and the intermediates only", isBeforeCertificate: false
+            )
+        }
+        return HandshakeError(
+            early || !errors.areAboutEncoding ? .handshakeFailed : .malformedCertificate,
+            early || !errors.areAboutEncoding
+                ? "the TLS handshake with \(target) failed: \(errors.summary)"
+                : "\(target) presents a certificate that cannot be parsed: \(errors.summary)",
+            isBeforeCertificate: early
+        )
+    }
+
+    private static func hint(forAlert name: String) -> String? {
+        switch name {
+        case "protocol_version": "older than TLS 1.2 is never used: bring the server up to date"
+        case "unrecognized_name": "the server knows no such name: check the host, or the --connect-to address"
+        case "certificate_required", "bad_certificate":
+            "does the server want a client certificate? pintle has none to show"
+        case "handshake_failure", "insufficient_security": "the two have no cipher suite or curve in common"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import COpenSSL
+
+/// Why an OpenSSL call did not come to its end.
+enum PumpFailure: Error {
+    case timedOut
+    /// TCP ended, without close_notify.
+    case endOfStream
+    case broken(CInt)
+    /// close_notify.
+    case closedByPeer
+    /// The first bytes that came are no TLS record.
+    case notTLS([UInt8])
+    case library(LibraryErrors)
+}
+
+/// An `SSL` and its socket, with memory in between.
+///
+/// OpenSSL would write to a socket itself with `write`, where a peer that has gone raises SIGPIPE; and it
+/// would leave an alert in a buffer when the socket is closed at once. Here every operation ends with
+/// everything that it produced on the wire, alerts included.
+struct TLSPump: ~Copyable {
+    /// `SSL *`
+    let ssl: OpaquePointer
+    let socket: Socket
+    /// `BIO *`, both owned by `ssl`.
+    private let incoming: OpaquePointer
+    private let outgoing: OpaquePointer
+    /// What came first, until it is known to be the beginning of a TLS record.
+    private var preamble: [UInt8]? = []
+
+    /// - Parameter context: `SSL_CTX *`
+    init(context: OpaquePointer, socket: consuming Socket) throws(HandshakeError) {
+        guard let ssl = SSL_new(context), let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem())
+        else { throw .noResources("OpenSSL has no memory for a connection") }
+        SSL_set_bio(ssl, incoming, outgoing)
+        SSL_set_connect_state(ssl)
+        self.ssl = ssl
+        self.incoming = incoming
+        self.outgoing = outgoing
+        self.socket = socket
+    }
+
+    deinit {
+        SSL_free(ssl)
+    }
+
+    /// Repeats `operation` until it gives a positive result, moving bytes as it needs them.
+    mutating func run(
+        until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
+    ) throws(PumpFailure) -> CInt {
+        while true {
+            // The queue is the thread's, not the connection's: what others left there is not ours.
+            ERR_clear_error()
+            let result = operation(ssl)
+            let outcome = SSL_get_error(ssl, result)
+            let errors = LibraryErrors.takeAll()
+            do throws(SocketFailure) {
+                try flush(until: deadline)
+            } catch {
+                // The reason for the end is worth more than the failure to send an alert about it.
+                if outcome != SSL_ERROR_SSL { throw PumpFailure(error) }
+            }
+            if result > 0 { return result }
+            switch outcome {
+            case SSL_ERROR_WANT_READ: try fill(until: deadline)
+            case SSL_ERROR_ZERO_RETURN: throw .closedByPeer
+            default: throw .library(errors)
+            }
+        }
+    }
+
+    /// Everything that OpenSSL has written so far goes out.
+    private func flush(until deadline: Deadline) throws(SocketFailure) {
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = BIO_read(outgoing, &chunk, CInt(chunk.count))
+            guard count > 0 else { return }
+            try socket.send(Array(chunk.prefix(Int(count))), until: deadline)
+        }
+    }
+
+    /// Called only when OpenSSL has used up what it was given, so that no more than one piece waits.
+    private mutating func fill(until deadline: Deadline) throws(PumpFailure) {
+        repeat {
+            var bytes: [UInt8]
+            do throws(SocketFailure) {
+                bytes = try socket.receive(atMost: 16_384, until: deadline)
+            } catch {
+                throw PumpFailure(error)
+            }
+            guard !bytes.isEmpty else { throw .endOfStream }
+            if let before = preamble {
+                bytes = before + bytes
+                guard Self.mayBeTLS(bytes) else { throw .notTLS(bytes) }
+                preamble = bytes.count < 2 ? bytes : nil
+                if preamble != nil { continue }
+            }
+            guard BIO_write(incoming, bytes, CInt(bytes.count)) == bytes.count else {
+                throw .library(LibraryErrors.takeAll())
+            }
+        } while preamble != nil
+    }
+
+    /// A server's first record is a handshake message (22) or an alert (21) of major version 3. Anything
+    /// else is another protocol, and better named by its own first words than by OpenSSL's guess.
+    private static func mayBeTLS(_ bytes: [UInt8]) -> Bool {
+        guard let first = bytes.first else { return true }
+        guard first == 21 || first == 22 else { return false }
+        return bytes.count < 2 || bytes[1] == 3
+    }
+}
+
+extension PumpFailure {
+    init(_ failure: SocketFailure) {
+        switch failure {
+        case .timedOut: self = .timedOut
+        case .broken(let error): self = .broken(error)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import COpenSSL
+
+/// The versions of TLS that are spoken. Older ones cannot be asked for (RFC 8996).
+public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConvertible {
+    case v1_2 = 0x0303
+    case v1_3 = 0x0304
+
+    public var description: String {
+        switch self {
+        case .v1_2: "TLS 1.2"
+        case .v1_3: "TLS 1.3"
+        }
+    }
+
+    public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
+}

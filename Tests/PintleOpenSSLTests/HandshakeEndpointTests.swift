@@ -1,0 +1,61 @@
+import PintleOpenSSL
+import Testing
+
+@Suite("Endpoints of a handshake")
+struct HandshakeEndpointTests {
+    @Test("A name is lower-cased and loses one final dot")
+    func nameIsCanonical() throws {
+        let endpoint = try Endpoint(host: "WWW.Example.com.", port: 443)
+        #expect(endpoint.host == "www.example.com")
+        #expect(endpoint.kind == .name)
+        #expect(endpoint.description == "www.example.com:443")
+    }
+
+    @Test(
+        "Address literals are known for what they are",
+        arguments: [
+            ("127.0.0.1", Endpoint.Kind.ipv4, "127.0.0.1:443"), ("::1", .ipv6, "[::1]:443"),
+            ("[2001:DB8::1]", .ipv6, "[2001:db8::1]:443"),
+        ])
+    func literals(host: String, kind: Endpoint.Kind, description: String) throws {
+        let endpoint = try Endpoint(host: host, port: 443)
+        #expect(endpoint.kind == kind)
+        #expect(endpoint.description == description)
+    }
+
+    @Test("A name with digits in front is a name", arguments: ["1and1.example", "127.0.0.1.example", "0x7f.example"])
+    func digitsInFront(host: String) throws {
+        #expect(try Endpoint(host: host, port: 443).kind == .name)
+    }
+
+    @Test(
+        "What the resolver would read as an address, though it is none, is refused",
+        arguments: ["127.1", "0x7f.1", "2130706433", "0x7f000001", "127.0.0.01", "1.2.3.4.5", "example.1"])
+    func shorthandAddresses(host: String) {
+        expectInvalid(host)
+    }
+
+    @Test(
+        "What is no host is refused",
+        arguments: [
+            "", ".", "..", "a..b", "exämple.com", "a\0.example", "user@example.com", "example.com/", "exa mple",
+            "[example.com]", "[::1", "::1%lo", "example.com\n", "a。b", String(repeating: "a", count: 64),
+            String(repeating: "a.", count: 127) + "aa",
+        ])
+    func noHosts(host: String) {
+        expectInvalid(host)
+    }
+
+    @Test("Port 0 is refused")
+    func portZero() {
+        let error = #expect(throws: HandshakeError.self) { try Endpoint(host: "example.com", port: 0) }
+        #expect(error?.code == .invalidHost)
+    }
+
+    private func expectInvalid(_ host: String) {
+        let error = #expect(throws: HandshakeError.self) { try Endpoint(host: host, port: 443) }
+        #expect(error?.code == .invalidHost)
+        #expect(error?.hint != nil)
+        #expect(error?.message.utf8.allSatisfy { (0x20...0x7E).contains($0) } == true)
+    }
+}

@@ -1,0 +1,124 @@
+import PintleOpenSSL
+import Testing
+
+@Suite("Proxy settings from the environment")
+struct HandshakeProxyEnvironmentTests {
+    private func proxy(
+        _ environment: [String: String], host: String = "www.example.com", port: UInt16 = 443
+    ) throws -> ProxyConfiguration {
+        try ProxyEnvironment(environment).proxy(for: HandshakeTarget(host: host, port: port))
+    }
+
+    private func expectError(_ code: HandshakeError.Code, _ environment: [String: String]) -> HandshakeError? {
+        let error = #expect(throws: HandshakeError.self) { try ProxyEnvironment(environment) }
+        #expect(error?.code == code)
+        #expect(error?.hint != nil)
+        return error
+    }
+
+    @Test("No settings, or empty ones, mean no proxy")
+    func nothingSet() throws {
+        #expect(try proxy([:]) == .none)
+        #expect(try proxy(["HTTPS_PROXY": "", "all_proxy": "", "NO_PROXY": ""]) == .none)
+        #expect(try proxy(["HTTP_PROXY": "http://proxy.example:3128"]) == .none)
+    }
+
+    @Test("The first that is not empty wins: https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY")
+    func precedence() throws {
+        var environment = [
+            "https_proxy": "http://one.example:1", "HTTPS_PROXY": "http://two.example:2",
+            "all_proxy": "http://three.example:3", "ALL_PROXY": "http://four.example:4",
+        ]
+        #expect(try proxy(environment) == .http(Endpoint(host: "one.example", port: 1)))
+        environment["https_proxy"] = ""
+        #expect(try proxy(environment) == .http(Endpoint(host: "two.example", port: 2)))
+        environment["HTTPS_PROXY"] = nil
+        #expect(try proxy(environment) == .http(Endpoint(host: "three.example", port: 3)))
+        environment["all_proxy"] = nil
+        #expect(try proxy(environment) == .http(Endpoint(host: "four.example", port: 4)))
+    }
+
+    @Test("Every kind of proxy is read, with its credentials decoded")
+    func kinds() throws {
+        let credentials = ProxyCredentials(user: "me@home", password: "p:w/d")
+        func read(_ url: String) throws -> ProxyConfiguration { try proxy(["HTTPS_PROXY": url]) }
+        let endpoint = try Endpoint(host: "proxy.example", port: 3128)
+        #expect(try read("proxy.example:3128") == .http(endpoint))
+        #expect(try read("HTTP://proxy.example:3128/") == .http(endpoint))
+        #expect(try read("http://me%40home:p:w%2fd@proxy.example:3128") == .http(endpoint, credentials))
+        #expect(try read("socks5://proxy.example:3128") == .socks5(endpoint, remoteDNS: false))
+        #expect(try read("socks5h://me%40home:p%3Aw%2Fd@proxy.example:3128") == .socks5(endpoint, credentials))
+        #expect(try read("socks4a://me@proxy.example:3128") == .socks4a(endpoint, user: "me"))
+        #expect(try read("socks5h://proxy.example") == .socks5(Endpoint(host: "proxy.example", port: 1080)))
+        #expect(try read("http://[::1]:3128") == .http(Endpoint(host: "::1", port: 3128)))
+    }
+
+    @Test("An https:// proxy is refused in words, and so is an unknown kind", arguments: ["https", "socks4", "ftp"])
+    func unsupported(scheme: String) throws {
+        let error = expectError(.proxyUnsupported, ["HTTPS_PROXY": "\(scheme)://proxy.example:3128"])
+        #expect(error?.message.contains(scheme) == true)
+        #expect(error?.message.contains("HTTPS_PROXY") == true)
+    }
+
+    @Test(
+        "What cannot be read is an error, never 'no proxy', and shows no password",
+        arguments: [
+            "http://", " ", "http://u:secret@", "http://u:secret@proxy.example", "http://u:secret@proxy.example:x",
+            "http://u:secret@proxy.example:0", "http://u:secret@proxy.example:65536", "http://u:sec%2ret@p.example:1",
+            "http://u:sec%@p.example:1", "http://u:secret%ff@p.example:1", "http://u:secret/x@p.example:1",
+            "http://u:secret@127.1:1", "http://u:se cret@p.example:1", "http://u%3Av:secret@p.example:1",
+            "http://p.example:1/secret", "http://u:secret@p.example:+1", "http://u:secret@[::1:1", "proxy.example:",
+        ])
+    func unreadable(value: String) {
+        let error = expectError(.invalidProxy, ["all_proxy": value])
+        #expect(error?.message.contains("all_proxy") == true)
+        #expect("\(String(describing: error))".contains("secret") == false)
+    }
+
+    @Test("Printing credentials does not show the password")
+    func credentialsAreNotPrinted() {
+        let credentials = ProxyCredentials(user: "me", password: "secret")
+        #expect("\(credentials) \(String(reflecting: credentials))".contains("secret") == false)
+    }
+
+    @Test(
+        "NO_PROXY covers a name and all under it, addresses, networks and ports",
+        arguments: [
+            ("*", "www.example.com"), ("example.com", "www.example.com"), ("example.com", "example.com"),
+            (".example.com", "www.example.com"), (".example.com", "example.com"), ("*.example.com", "www.example.com"),
+            ("Example.COM.", "www.example.com"), ("a.test, example.com", "www.example.com"),
+            ("a.test example.com", "www.example.com"), ("www.example.com:443", "www.example.com"),
+            ("10.0.0.0/8", "10.1.2.3"), ("10.1.2.3", "10.1.2.3"), ("::1", "::1"), ("[::1]", "::1"),
+            ("[::1]:443", "::1"),
+            ("0:0::1", "::1"), ("fd00::/8", "fd12::1"), ("127.0.0.1:443", "127.0.0.1"), ("0.0.0.0/0", "9.9.9.9"),
+        ])
+    func covered(list: String, host: String) throws {
+        #expect(try proxy(["ALL_PROXY": "p.example:1", "NO_PROXY": list], host: host) == .none)
+    }
+
+    @Test(
+        "NO_PROXY covers nothing beside that",
+        arguments: [
+            ("example.com", "badexample.com"), ("www.example.com", "example.com"), ("example.com:8443", "example.com"),
+            ("com.example", "example.com"), ("10.0.0.0/8", "11.1.2.3"), ("10.1.2.0/25", "10.1.2.128"),
+            ("::/0", "10.0.0.1"),
+            ("fd00::/8", "fc00::1"), ("", "a.example"),
+        ])
+    func notCovered(list: String, host: String) throws {
+        #expect(try proxy(["ALL_PROXY": "p.example:1", "NO_PROXY": list], host: host) != .none)
+    }
+
+    @Test("The lower-case no_proxy wins")
+    func lowerCaseFirst() throws {
+        let environment = ["ALL_PROXY": "p.example:1", "no_proxy": "other.example", "NO_PROXY": "*"]
+        #expect(try proxy(environment) != .none)
+    }
+
+    @Test(
+        "An entry of NO_PROXY that cannot be read is an error",
+        arguments: ["10.0.0.0/33", "10.0.0/8", "exa/mple", "a..b", "example.com:port", "127.1", "http://example.com"])
+    func unreadableException(list: String) {
+        let error = expectError(.invalidProxy, ["NO_PROXY": "ok.example,\(list)"])
+        #expect(error?.message.contains("NO_PROXY") == true)
+    }
+}

@@ -41,3 +41,8 @@ public struct SHA256Digest: Sendable, Hashable {
         hasher.combine(words.1)
     }
 }
+
+extension SHA256Digest {
+    /// The hash of no bytes at all (FIPS 180-4): what comes out of a pipe that was fed nothing.
+    public static let ofNothing = SHA256Digest(hashing: [])
+}

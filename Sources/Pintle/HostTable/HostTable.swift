@@ -52,6 +52,12 @@ struct HostTable: Sendable {
         records.count + slots.count * MemoryLayout<Slot>.stride + hash.keys.count * MemoryLayout<UInt64>.stride
     }
 
+    /// What was added at this place.
+    func record(at start: UInt32) -> (host: [UInt8], port: UInt16?, includesSubdomains: Bool) {
+        let header = RecordHeader(records.span.bytes, at: Int(start))
+        return (Array(records[header.host(at: Int(start))]), header.port, header.includesSubdomains)
+    }
+
     /// The most specific rule for a host and port, or `nil` where there is none.
     ///
     /// - Parameters:

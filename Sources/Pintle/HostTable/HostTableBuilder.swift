@@ -29,11 +29,14 @@ struct HostTableBuilder {
     ///   - port: `nil` for every port.
     ///   - includesSubdomains: whether every host that ends in a dot and this one is covered too. Must
     ///     be `false` for an IP address.
-    mutating func add(host: Span<UInt8>, port: UInt16?, includesSubdomains: Bool) throws(Refusal) {
+    /// - Returns: the place of its record, for ``HostTable/record(at:)``.
+    @discardableResult
+    mutating func add(host: Span<UInt8>, port: UInt16?, includesSubdomains: Bool) throws(Refusal) -> UInt32 {
         guard !host.isEmpty, host.count <= HostTable.maximumHostLength else { throw .length(host.count) }
         guard records.count + RecordHeader.size + host.count < Int(UInt32.max) else { throw .full }
         let header = RecordHeader(
             rule: ruleCount, length: UInt8(host.count), port: port, includesSubdomains: includesSubdomains)
+        let start = UInt32(records.count)
         records += header.bytes
         var depth: UInt64 = 1
         for index in host.indices {
@@ -44,6 +47,7 @@ struct HostTableBuilder {
         hasPorts = hasPorts || port != nil
         longestHost = max(longestHost, host.count)
         ruleCount += 1
+        return start
     }
 
     /// The table, and every pair of rules that name the same host and port.

@@ -1,0 +1,146 @@
+internal import PintleCrypto
+
+/// An X.509 certificate, read (RFC 5280 section 4).
+///
+/// The fields say what the certificate claims. That its signature is good and that anyone should
+/// believe it is for validation to say: see ``ValidatedPath``.
+public struct Certificate: Sendable {
+    /// The certificate as it came, DER.
+    public let der: [UInt8]
+    /// 1, 2 or 3.
+    public let version: Int
+    /// The content octets of the INTEGER: big endian, two's complement.
+    public let serialNumber: ArraySlice<UInt8>
+    public let validity: Validity
+    public let publicKey: PublicKeyDescription
+    /// The names it is for; `nil` without the extension.
+    public let subjectAlternativeNames: [GeneralName]?
+    public let basicConstraints: BasicConstraints?
+    public let keyUsage: KeyUsage?
+    public let extendedKeyUsage: ExtendedKeyUsage?
+    public let nameConstraints: NameConstraints?
+
+    let layout: CertificateLayout
+    let extensions: [CertificateExtension]
+
+    /// The largest certificate that is read, in bytes.
+    public static let maximumSize = 256 * 1024
+
+    /// Reads DER.
+    ///
+    /// The whole structure must be sound, and so must those extensions that are understood here; an
+    /// extension that stands there twice is an error (RFC 5280 section 4.2).
+    public init(der: [UInt8]) throws(DERError) {
+        guard der.count <= Self.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "certificate") }
+        let bytes = der.span
+        let layout = try CertificateLayout(bytes)
+        try DistinguishedName.check(layout.issuer, in: bytes)
+        try DistinguishedName.check(layout.subject, in: bytes)
+        let extensions = try Self.extensions(layout.extensions, in: bytes)
+
+        var names: [GeneralName]?
+        var basicConstraints: BasicConstraints?
+        var keyUsage: KeyUsage?
+        var extendedKeyUsage: ExtendedKeyUsage?
+        var nameConstraints: NameConstraints?
+        for field in extensions {
+            switch field.identifier {
+            case .subjectAltName: names = try Self.alternativeNames(field, in: bytes, of: der)
+            case .basicConstraints: basicConstraints = try BasicConstraints(field, in: bytes)
+            case .keyUsage: keyUsage = try KeyUsage(field, in: bytes)
+            case .extendedKeyUsage: extendedKeyUsage = try ExtendedKeyUsage(field, in: bytes)
+            case .nameConstraints: nameConstraints = try NameConstraints(field, in: bytes, of: der)
+            default: break
+            }
+        }
+        self.der = der
+        version = layout.version
+        serialNumber = der[layout.serialNumber]
+        validity = try Validity(layout.validity, in: bytes)
+        publicKey = try PublicKeyDescription(layout.subjectPublicKeyInfo, in: bytes)
+        subjectAlternativeNames = names
+        self.basicConstraints = basicConstraints
+        self.keyUsage = keyUsage
+        self.extendedKeyUsage = extendedKeyUsage
+        self.nameConstraints = nameConstraints
+        self.layout = layout
+        self.extensions = extensions
+    }
+
+    /// The DER of the SubjectPublicKeyInfo: what a public-key pin hashes.
+    public var subjectPublicKeyInfo: ArraySlice<UInt8> { der[layout.subjectPublicKeyInfo.range] }
+
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    public var publicKeyPin: PublicKeyPin {
+        PublicKeyPin(
+            digest: der.withUnsafeBytes { bytes in
+                SHA256Digest(hashing: UnsafeRawBufferPointer(rebasing: bytes[layout.subjectPublicKeyInfo.range]))
+            })
+    }
+
+    /// SHA-256 of the certificate: what people call its fingerprint.
+    public var fingerprint: CertificatePin { CertificatePin(certificate: der) }
+
+    public var subject: DistinguishedName { name(layout.subject) }
+    public var issuer: DistinguishedName { name(layout.issuer) }
+
+    /// The DER of the names, to tell whether two are the same octet for octet.
+    package var subjectDER: ArraySlice<UInt8> { der[layout.subject.range] }
+    package var issuerDER: ArraySlice<UInt8> { der[layout.issuer.range] }
+
+    /// Whether it carries its own subject as its issuer. A claim: only a signature proves it.
+    public var isSelfIssued: Bool { subjectDER == issuerDER }
+
+    /// Whether it says of itself that it may sign others.
+    public var isCA: Bool { basicConstraints?.isCA ?? false }
+
+    private func name(_ element: DERElement) -> DistinguishedName {
+        DistinguishedName(element, in: der.span)
+    }
+
+    /// More than any certificate has use for; it bounds the search for duplicates.
+    private static let maximumExtensions = 128
+
+    /// `Extensions ::= SEQUENCE SIZE (1..MAX) OF Extension`
+    private static func extensions(
+        _ list: DERElement?, in bytes: borrowing Span<UInt8>
+    ) throws(DERError) -> [CertificateExtension] {
+        guard let list else { return [] }
+        guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "extensions") }
+        var extensions: [CertificateExtension] = []
+        var reader = DERReader(contentsOf: list)
+        while !reader.isAtEnd {
+            let element = try reader.next(DERTag.sequence, in: bytes, reading: "extension")
+            let field = try CertificateExtension(element, in: bytes)
+            guard !extensions.contains(where: { $0.identifier == field.identifier }) else {
+                throw DERError(.duplicate, at: element.start, reading: "extension")
+            }
+            guard extensions.count < maximumExtensions else {
+                throw DERError(.tooLarge, at: list.start, reading: "extensions")
+            }
+            extensions.append(field)
+        }
+        return extensions
+    }
+
+    /// `SubjectAltName ::= SEQUENCE SIZE (1..MAX) OF GeneralName`
+    private static func alternativeNames(
+        _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8]
+    ) throws(DERError) -> [GeneralName] {
+        var outer = DERReader(field.value)
+        let list = try outer.next(DERTag.sequence, in: bytes, reading: "subjectAltName")
+        try outer.finish(reading: "subjectAltName")
+        guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "subjectAltName") }
+        var names: [GeneralName] = []
+        var reader = DERReader(contentsOf: list)
+        while !reader.isAtEnd {
+            names.append(try GeneralName(reader.next(in: bytes, reading: "subjectAltName"), in: bytes, of: der))
+        }
+        return names
+    }
+}
+
+extension Certificate: Hashable {
+    public static func == (left: Certificate, right: Certificate) -> Bool { left.der == right.der }
+    public func hash(into hasher: inout Hasher) { hasher.combine(der) }
+}

@@ -1,0 +1,140 @@
+/// `Extension ::= SEQUENCE { extnID OBJECT IDENTIFIER, critical BOOLEAN DEFAULT FALSE, extnValue OCTET STRING }`
+struct CertificateExtension {
+    let identifier: OID
+    let isCritical: Bool
+    /// What stands inside the OCTET STRING.
+    let value: Range<Int>
+
+    init(_ element: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+        var reader = DERReader(contentsOf: element)
+        let name = try reader.next(in: bytes, reading: "extnID")
+        try name.checkObjectIdentifier(in: bytes, reading: "extnID")
+        identifier = OID(name, in: bytes)
+        // A leniency: FALSE, the default, is sometimes written out, also by public authorities.
+        if let flag = try reader.nextIfPresent(DERTag.boolean, in: bytes, reading: "critical") {
+            isCritical = try flag.boolean(in: bytes, reading: "critical")
+        } else {
+            isCritical = false
+        }
+        value = try reader.next(DERTag.octetString, in: bytes, reading: "extnValue").contents
+        try reader.finish(reading: "extension")
+    }
+}
+
+/// Whether a certificate may sign others (RFC 5280 section 4.2.1.9).
+public struct BasicConstraints: Sendable, Hashable {
+    public let isCA: Bool
+    /// How many intermediates may follow below this one; `nil` for no limit.
+    public let pathLength: Int?
+    public let isCritical: Bool
+
+    /// `BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }`
+    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
+        var outer = DERReader(field.value)
+        var reader = DERReader(
+            contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "basicConstraints"))
+        try outer.finish(reading: "basicConstraints")
+        // The same leniency as for `critical`.
+        let flag = try reader.nextIfPresent(DERTag.boolean, in: bytes, reading: "cA")
+        isCA = try flag?.boolean(in: bytes, reading: "cA") ?? false
+        let limit = try reader.nextIfPresent(DERTag.integer, in: bytes, reading: "pathLenConstraint")
+        pathLength = try limit?.smallInteger(in: bytes, reading: "pathLenConstraint")
+        try reader.finish(reading: "basicConstraints")
+        isCritical = field.isCritical
+    }
+}
+
+/// What a key may do (RFC 5280 section 4.2.1.3).
+public struct KeyUsage: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt16
+
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    // Bit 0 of the BIT STRING is the highest bit here.
+    public static let digitalSignature = KeyUsage(rawValue: 0x8000)
+    public static let nonRepudiation = KeyUsage(rawValue: 0x4000)
+    public static let keyEncipherment = KeyUsage(rawValue: 0x2000)
+    public static let dataEncipherment = KeyUsage(rawValue: 0x1000)
+    public static let keyAgreement = KeyUsage(rawValue: 0x0800)
+    public static let keyCertSign = KeyUsage(rawValue: 0x0400)
+    public static let cRLSign = KeyUsage(rawValue: 0x0200)
+
+    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
+        var reader = DERReader(field.value)
+        let bits = try reader.next(in: bytes, reading: "keyUsage").bitString(in: bytes, reading: "keyUsage")
+        try reader.finish(reading: "keyUsage")
+        let first = bits.isEmpty ? 0 : UInt16(bytes[bits.lowerBound])
+        let second = bits.count < 2 ? 0 : UInt16(bytes[bits.lowerBound + 1])
+        rawValue = first << 8 | second
+    }
+}
+
+/// The purposes a certificate is for (RFC 5280 section 4.2.1.12).
+public struct ExtendedKeyUsage: Sendable, Hashable {
+    public let purposes: [OID]
+    public let isCritical: Bool
+
+    public var allowsServerAuthentication: Bool { purposes.contains(.serverAuth) }
+    public var allowsAny: Bool { purposes.contains(.anyExtendedKeyUsage) }
+
+    /// `ExtKeyUsageSyntax ::= SEQUENCE SIZE (1..MAX) OF KeyPurposeId`
+    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
+        var outer = DERReader(field.value)
+        let list = try outer.next(DERTag.sequence, in: bytes, reading: "extKeyUsage")
+        try outer.finish(reading: "extKeyUsage")
+        guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "extKeyUsage") }
+        var purposes: [OID] = []
+        var reader = DERReader(contentsOf: list)
+        while !reader.isAtEnd {
+            let purpose = try reader.next(in: bytes, reading: "extKeyUsage")
+            try purpose.checkObjectIdentifier(in: bytes, reading: "extKeyUsage")
+            purposes.append(OID(purpose, in: bytes))
+        }
+        self.purposes = purposes
+        isCritical = field.isCritical
+    }
+}
+
+/// The names that certificates below an authority may and may not carry (RFC 5280 section 4.2.1.10).
+public struct NameConstraints: Sendable, Hashable {
+    public let permitted: [GeneralName]
+    public let excluded: [GeneralName]
+
+    /// `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL,
+    /// excludedSubtrees [1] GeneralSubtrees OPTIONAL }`, each of at least one subtree.
+    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8]) throws(DERError) {
+        var outer = DERReader(field.value)
+        let constraints = try outer.next(DERTag.sequence, in: bytes, reading: "nameConstraints")
+        try outer.finish(reading: "nameConstraints")
+        guard !constraints.isEmpty else {
+            throw DERError(.invalidValue, at: constraints.start, reading: "nameConstraints")
+        }
+        var reader = DERReader(contentsOf: constraints)
+        permitted = try Self.subtrees(
+            reader.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "permittedSubtrees"), in: bytes, of: der)
+        excluded = try Self.subtrees(
+            reader.nextIfPresent(DERTag.constructed(1), in: bytes, reading: "excludedSubtrees"), in: bytes, of: der)
+        try reader.finish(reading: "nameConstraints")
+    }
+
+    /// `GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] DEFAULT 0, maximum [1] OPTIONAL }`;
+    /// the profile allows neither minimum nor maximum.
+    private static func subtrees(
+        _ list: DERElement?, in bytes: borrowing Span<UInt8>, of der: [UInt8]
+    ) throws(DERError) -> [GeneralName] {
+        guard let list else { return [] }
+        guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "generalSubtrees") }
+        var names: [GeneralName] = []
+        var reader = DERReader(contentsOf: list)
+        while !reader.isAtEnd {
+            let subtree = try reader.next(DERTag.sequence, in: bytes, reading: "generalSubtree")
+            var fields = DERReader(contentsOf: subtree)
+            let base = try fields.next(in: bytes, reading: "base")
+            try fields.finish(reading: "generalSubtree")
+            names.append(try GeneralName(base, in: bytes, of: der))
+        }
+        return names
+    }
+}

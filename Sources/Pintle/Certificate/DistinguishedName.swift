@@ -1,0 +1,140 @@
+/// The name of a certificate's subject or issuer (RFC 5280 section 4.1.2.4).
+///
+/// For people to read. No decision compares names: anyone can write any name into a certificate.
+public struct DistinguishedName: Sendable, Hashable {
+    /// One attribute of the name, in the order of the encoding.
+    public struct Attribute: Sendable, Hashable {
+        /// Dotted object identifier.
+        public let type: String
+        /// The decoded text, unescaped, as whoever made the certificate wrote it; `nil` where the
+        /// value is not a string.
+        public let value: String?
+        /// Whether it stands in one SET with the attribute before it.
+        let joinsPrevious: Bool
+        let octets: [UInt8]
+    }
+
+    public let attributes: [Attribute]
+
+    /// The first common name, unescaped.
+    public var commonName: String? {
+        attributes.first { $0.type == "2.5.4.3" }?.value
+    }
+
+    public var isEmpty: Bool { attributes.isEmpty }
+
+    /// The element has passed `check`.
+    init(_ name: DERElement, in bytes: borrowing Span<UInt8>) {
+        var attributes: [Attribute] = []
+        var sets = DERReader(contentsOf: name)
+        while let set = try? sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName") {
+            var isFirst = true
+            var pairs = DERReader(contentsOf: set)
+            while let (type, value) = try? Self.pair(&pairs, in: bytes) {
+                var octets: [UInt8] = []
+                octets.reserveCapacity(value.count)
+                for index in value.contents { octets.append(bytes[index]) }
+                attributes.append(
+                    Attribute(
+                        type: OID(type, in: bytes).description,
+                        value: DirectoryString.decode(octets, tag: value.tag),
+                        joinsPrevious: !isFirst, octets: octets))
+                isFirst = false
+            }
+        }
+        self.attributes = attributes
+    }
+
+    /// `Name ::= SEQUENCE OF SET SIZE (1..MAX) OF SEQUENCE { type OBJECT IDENTIFIER, value ANY }`
+    static func check(_ name: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+        var sets = DERReader(contentsOf: name)
+        while !sets.isAtEnd {
+            let set = try sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName")
+            var pairs = DERReader(contentsOf: set)
+            repeat { _ = try pair(&pairs, in: bytes) } while !pairs.isAtEnd
+        }
+    }
+
+    private static func pair(
+        _ pairs: inout DERReader, in bytes: borrowing Span<UInt8>
+    ) throws(DERError) -> (type: DERElement, value: DERElement) {
+        let pair = try pairs.next(DERTag.sequence, in: bytes, reading: "attributeTypeAndValue")
+        var reader = DERReader(contentsOf: pair)
+        let type = try reader.next(in: bytes, reading: "attributeType")
+        try type.checkObjectIdentifier(in: bytes, reading: "attributeType")
+        let value = try reader.next(in: bytes, reading: "attributeValue")
+        try reader.finish(reading: "attributeTypeAndValue")
+        return (type, value)
+    }
+}
+
+extension DistinguishedName: CustomStringConvertible {
+    /// RFC 4514 with a blank behind each comma, most specific attribute first. Control characters and
+    /// whatever could rearrange a line on the screen are escaped.
+    public var description: String {
+        var groups: [String] = []
+        for attribute in attributes {
+            if attribute.joinsPrevious, let last = groups.popLast() {
+                groups.append(last + "+" + attribute.description)
+            } else {
+                groups.append(attribute.description)
+            }
+        }
+        return groups.reversed().joined(separator: ", ")
+    }
+}
+
+extension DistinguishedName.Attribute: CustomStringConvertible {
+    public var description: String {
+        let name = Self.shortNames[type] ?? type
+        guard let value else { return "\(name)=#\(octets.map { Self.hex($0) }.joined())" }
+        return "\(name)=\(Self.escaped(value))"
+    }
+
+    /// RFC 4514 section 3 and the names that openssl prints.
+    private static let shortNames = [
+        "2.5.4.3": "CN", "2.5.4.4": "SN", "2.5.4.5": "serialNumber", "2.5.4.6": "C", "2.5.4.7": "L",
+        "2.5.4.8": "ST", "2.5.4.9": "STREET", "2.5.4.10": "O", "2.5.4.11": "OU", "2.5.4.12": "title",
+        "2.5.4.15": "businessCategory", "2.5.4.17": "postalCode", "2.5.4.42": "GN",
+        "2.5.4.97": "organizationIdentifier", "0.9.2342.19200300.100.1.1": "UID",
+        "0.9.2342.19200300.100.1.25": "DC", "1.2.840.113549.1.9.1": "emailAddress",
+        "1.3.6.1.4.1.311.60.2.1.1": "jurisdictionL", "1.3.6.1.4.1.311.60.2.1.2": "jurisdictionST",
+        "1.3.6.1.4.1.311.60.2.1.3": "jurisdictionC",
+    ]
+
+    private static func escaped(_ value: String) -> String {
+        var text = ""
+        let scalars = value.unicodeScalars
+        for (offset, scalar) in scalars.enumerated() {
+            let isEdge = offset == 0 || offset == scalars.count - 1
+            switch scalar {
+            case ",", "+", "\"", "\\", "<", ">", ";": text += "\\\(scalar)"
+            case "#" where offset == 0: text += "\\#"
+            case " " where isEdge: text += "\\ "
+            case _ where scalar.isUnsafeToPrint:
+                for byte in String(scalar).utf8 { text += "\\\(hex(byte))" }
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return digits.count == 1 ? "0" + digits : digits
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it could act on a terminal or on the order of the text around it instead of being seen:
+    /// controls, format characters (bidirectional overrides among them), separators of lines,
+    /// private use and what is not assigned.
+    package var isUnsafeToPrint: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate: true
+        case .spaceSeparator: self != " "
+        case .nonspacingMark, .enclosingMark: true
+        default: false
+        }
+    }
+}

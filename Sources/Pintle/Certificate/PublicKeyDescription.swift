@@ -1,0 +1,126 @@
+/// What kind of public key a certificate holds, as far as its algorithm identifier tells.
+public struct PublicKeyDescription: Sendable, Hashable {
+    /// The algorithms that have a name here; any other key can be pinned all the same.
+    public enum Algorithm: Sendable, Hashable {
+        case rsa
+        /// RSA restricted to PSS signatures (RFC 4055 section 1.2).
+        case rsaPSS
+        case ellipticCurve(Curve)
+        case ed25519
+        case ed448
+        case dsa
+        /// ML-DSA-44, -65 or -87 (FIPS 204).
+        case mlDSA(Int)
+        /// Dotted object identifier.
+        case other(String)
+    }
+
+    public enum Curve: Sendable, Hashable {
+        case p256, p384, p521
+        /// A named curve other than these: its dotted object identifier.
+        case other(String)
+        /// Parameters written out instead of named, which RFC 5480 section 2.1.1 forbids.
+        case explicit
+    }
+
+    public let algorithm: Algorithm
+    /// Size of the RSA or DSA modulus or of the curve's field, in bits; `nil` where it is not known.
+    public let bits: Int?
+
+    /// `EC`, `RSA`, `Ed25519`...: the type alone.
+    public var type: String {
+        switch algorithm {
+        case .rsa: "RSA"
+        case .rsaPSS: "RSA-PSS"
+        case .ellipticCurve: "EC"
+        case .ed25519: "Ed25519"
+        case .ed448: "Ed448"
+        case .dsa: "DSA"
+        case .mlDSA(let size): "ML-DSA-\(size)"
+        case .other(let identifier): identifier
+        }
+    }
+
+    init(_ info: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+        var reader = DERReader(contentsOf: info)
+        var algorithm = DERReader(
+            contentsOf: try reader.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo.algorithm"))
+        let key = try reader.next(in: bytes, reading: "subjectPublicKey")
+            .bitString(in: bytes, reading: "subjectPublicKey")
+        try reader.finish(reading: "subjectPublicKeyInfo")
+        let name = try algorithm.next(in: bytes, reading: "subjectPublicKeyInfo.algorithm")
+        try name.checkObjectIdentifier(in: bytes, reading: "subjectPublicKeyInfo.algorithm")
+        let identifier = OID(name, in: bytes)
+        let parameters =
+            algorithm.isAtEnd ? nil : try algorithm.next(in: bytes, reading: "subjectPublicKeyInfo.parameters")
+        try algorithm.finish(reading: "subjectPublicKeyInfo.algorithm")
+
+        switch identifier {
+        case .rsaEncryption, .rsassaPSS:
+            self.algorithm = identifier == .rsaEncryption ? .rsa : .rsaPSS
+            bits = try Self.modulusBits(key, in: bytes)
+        case .ecPublicKey:
+            let curve = try Self.curve(parameters, in: bytes)
+            self.algorithm = .ellipticCurve(curve)
+            bits =
+                switch curve {
+                case .p256: 256
+                case .p384: 384
+                case .p521: 521
+                case .other, .explicit: nil
+                }
+        case .ed25519: (self.algorithm, bits) = (.ed25519, 256)
+        case .ed448: (self.algorithm, bits) = (.ed448, 456)
+        case .dsa: (self.algorithm, bits) = (.dsa, nil)
+        case .mlDSA44: (self.algorithm, bits) = (.mlDSA(44), nil)
+        case .mlDSA65: (self.algorithm, bits) = (.mlDSA(65), nil)
+        case .mlDSA87: (self.algorithm, bits) = (.mlDSA(87), nil)
+        default: (self.algorithm, bits) = (.other(identifier.description), nil)
+        }
+    }
+
+    /// `RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }` (RFC 8017 appendix A.1.1).
+    private static func modulusBits(_ key: Range<Int>, in bytes: borrowing Span<UInt8>) throws(DERError) -> Int {
+        var reader = DERReader(key)
+        let outer = try reader.next(DERTag.sequence, in: bytes, reading: "RSAPublicKey")
+        try reader.finish(reading: "RSAPublicKey")
+        var numbers = DERReader(contentsOf: outer)
+        let modulus = try numbers.next(DERTag.integer, in: bytes, reading: "modulus")
+        try modulus.checkInteger(in: bytes, reading: "modulus")
+        let exponent = try numbers.next(DERTag.integer, in: bytes, reading: "publicExponent")
+        try exponent.checkInteger(in: bytes, reading: "publicExponent")
+        try numbers.finish(reading: "RSAPublicKey")
+        var first = modulus.contentStart
+        while first < modulus.end, bytes[first] == 0 { first += 1 }
+        guard first < modulus.end else { return 0 }
+        return (modulus.end - first) * 8 - bytes[first].leadingZeroBitCount
+    }
+
+    private static func curve(_ parameters: DERElement?, in bytes: borrowing Span<UInt8>) throws(DERError) -> Curve {
+        guard let parameters else { return .explicit }
+        guard parameters.tag == DERTag.objectIdentifier else { return .explicit }
+        try parameters.checkObjectIdentifier(in: bytes, reading: "namedCurve")
+        let identifier = OID(parameters, in: bytes)
+        switch identifier {
+        case .p256: return .p256
+        case .p384: return .p384
+        case .p521: return .p521
+        default: return .other(identifier.description)
+        }
+    }
+}
+
+extension PublicKeyDescription: CustomStringConvertible {
+    /// As people write it: `EC P-256`, `RSA 2048`, `Ed25519`.
+    public var description: String {
+        switch algorithm {
+        case .ellipticCurve(.p256): "EC P-256"
+        case .ellipticCurve(.p384): "EC P-384"
+        case .ellipticCurve(.p521): "EC P-521"
+        case .ellipticCurve(.other(let identifier)): "EC \(identifier)"
+        case .ellipticCurve(.explicit): "EC with explicit parameters"
+        case .rsa, .rsaPSS: bits.map { "\(type) \($0)" } ?? type
+        default: type
+        }
+    }
+}

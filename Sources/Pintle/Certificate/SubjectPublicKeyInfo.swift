@@ -1,0 +1,36 @@
+/// The one way from a certificate to the bytes that a public-key pin hashes.
+///
+///     SubjectPublicKeyInfo ::= SEQUENCE {               -- RFC 5280 section 4.1.2.7
+///         algorithm         AlgorithmIdentifier,
+///         subjectPublicKey  BIT STRING }
+///
+/// The structure is sliced out as it stands, header included. Nothing here knows any algorithm, so
+/// there is no key type that it could not pin.
+enum SubjectPublicKeyInfo {
+    /// Finds the structure without reading more of the certificate than what stands before it.
+    ///
+    /// For certificates that validation has accepted already; it checks only what it walks over.
+    @inline(__always)
+    static func range(inCertificate bytes: borrowing Span<UInt8>) throws(DERError) -> Range<Int> {
+        var input = DERReader(0..<bytes.count)
+        var certificate = DERReader(
+            contentsOf: try input.next(DERTag.sequence, in: bytes, reading: "certificate"))
+        var fields = DERReader(
+            contentsOf: try certificate.next(DERTag.sequence, in: bytes, reading: "tbsCertificate"))
+        _ = try fields.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "version")
+        _ = try fields.next(DERTag.integer, in: bytes, reading: "serialNumber")
+        _ = try fields.next(DERTag.sequence, in: bytes, reading: "signature")
+        _ = try fields.next(DERTag.sequence, in: bytes, reading: "issuer")
+        _ = try fields.next(DERTag.sequence, in: bytes, reading: "validity")
+        _ = try fields.next(DERTag.sequence, in: bytes, reading: "subject")
+        return try fields.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo").range
+    }
+
+    /// Throws unless the whole input is one SubjectPublicKeyInfo.
+    static func check(_ bytes: borrowing Span<UInt8>) throws(DERError) {
+        var input = DERReader(0..<bytes.count)
+        let outer = try input.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo")
+        try input.finish(reading: "subjectPublicKeyInfo")
+        _ = try PublicKeyDescription(outer, in: bytes)
+    }
+}

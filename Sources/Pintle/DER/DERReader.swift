@@ -1,0 +1,118 @@
+/// The tags that certificates use (X.680 section 8.4), as identifier octets.
+enum DERTag {
+    static let boolean: UInt8 = 0x01
+    static let integer: UInt8 = 0x02
+    static let bitString: UInt8 = 0x03
+    static let octetString: UInt8 = 0x04
+    static let null: UInt8 = 0x05
+    static let objectIdentifier: UInt8 = 0x06
+    static let utf8String: UInt8 = 0x0C
+    static let utcTime: UInt8 = 0x17
+    static let generalizedTime: UInt8 = 0x18
+    static let sequence: UInt8 = 0x30
+    static let set: UInt8 = 0x31
+
+    /// `[number]` with a constructed value.
+    static func constructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
+    /// `[number]` with a primitive value.
+    static func primitive(_ number: UInt8) -> UInt8 { 0x80 | number }
+}
+
+/// One type-length-value triple, as places in the bytes it was read from.
+struct DERElement {
+    let tag: UInt8
+    /// Offset of the identifier octet.
+    let start: Int
+    /// Offset of the first content octet.
+    let contentStart: Int
+    /// Offset behind the last content octet.
+    let end: Int
+
+    /// Header and contents.
+    var range: Range<Int> { start..<end }
+    var contents: Range<Int> { contentStart..<end }
+    var isEmpty: Bool { contentStart == end }
+    var count: Int { end - contentStart }
+}
+
+/// A cursor over the elements that stand side by side in one stretch of DER.
+///
+/// It hands out places, never bytes, and borrows the bytes for each step: nothing is copied and
+/// nothing outlives its input. It does not recurse; whoever descends opens another reader on an
+/// element's contents, which are always shorter than their parent. Only what DER allows is read:
+/// definite lengths in their shortest form, at most four length octets, tag numbers up to 30.
+struct DERReader {
+    private(set) var position: Int
+    let end: Int
+
+    /// Reads the elements in this range, which the caller took from an element or from the input.
+    init(_ range: Range<Int>) {
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    init(contentsOf element: DERElement) {
+        position = element.contentStart
+        end = element.end
+    }
+
+    var isAtEnd: Bool { position >= end }
+
+    /// The tag of the next element, or `nil` at the end.
+    func peekTag(in bytes: borrowing Span<UInt8>) -> UInt8? {
+        position < end ? bytes[position] : nil
+    }
+
+    /// The next element, whatever it is.
+    @inline(__always)
+    mutating func next(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
+        let start = position
+        guard end - start >= 2 else { throw DERError(.truncated, at: start, reading: field) }
+        let tag = bytes[start]
+        guard tag & 0x1F != 0x1F else { throw DERError(.highTagNumber, at: start, reading: field) }
+        let first = Int(bytes[start &+ 1])
+        var contentStart = start &+ 2
+        var length = first
+        if first >= 0x80 {
+            guard first != 0x80 else { throw DERError(.indefiniteLength, at: start, reading: field) }
+            let octets = first & 0x7F
+            guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start, reading: field) }
+            guard end - contentStart >= octets else { throw DERError(.truncated, at: start, reading: field) }
+            length = 0
+            for _ in 0..<octets {
+                length = length << 8 | Int(bytes[contentStart])
+                contentStart &+= 1
+            }
+            // The shortest form: no long form below 128, no leading zero octet.
+            guard length >= 0x80, length >> (8 * (octets - 1)) != 0 else {
+                throw DERError(.nonMinimalLength, at: start, reading: field)
+            }
+        }
+        guard end - contentStart >= length else { throw DERError(.truncated, at: start, reading: field) }
+        position = contentStart &+ length
+        return DERElement(tag: tag, start: start, contentStart: contentStart, end: position)
+    }
+
+    /// The next element, which must have this tag.
+    @inline(__always)
+    mutating func next(
+        _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
+    ) throws(DERError) -> DERElement {
+        let element = try next(in: bytes, reading: field)
+        guard element.tag == tag else { throw DERError(.unexpectedTag, at: element.start, reading: field) }
+        return element
+    }
+
+    /// The next element if it has this tag; otherwise nothing is read.
+    mutating func nextIfPresent(
+        _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
+    ) throws(DERError) -> DERElement? {
+        guard peekTag(in: bytes) == tag else { return nil }
+        return try next(in: bytes, reading: field)
+    }
+
+    /// Throws unless everything was read.
+    func finish(reading field: StaticString) throws(DERError) {
+        guard isAtEnd else { throw DERError(.trailingData, at: position, reading: field) }
+    }
+}

@@ -1,0 +1,60 @@
+/// Readers of the primitive values that certificates hold.
+extension DERElement {
+    /// BOOLEAN: one octet, 0x00 or 0xFF (X.690 section 11.1).
+    func boolean(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Bool {
+        guard tag == DERTag.boolean, count == 1 else { throw DERError(.invalidValue, at: start, reading: field) }
+        switch bytes[contentStart] {
+        case 0x00: return false
+        case 0xFF: return true
+        default: throw DERError(.invalidValue, at: start, reading: field)
+        }
+    }
+
+    /// INTEGER: at least one octet, two's complement in the shortest form (X.690 section 8.3.2).
+    func checkInteger(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) {
+        guard tag == DERTag.integer, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
+        if count >= 2 {
+            let first = bytes[contentStart]
+            let second = bytes[contentStart &+ 1]
+            let isPadded = (first == 0x00 && second < 0x80) || (first == 0xFF && second >= 0x80)
+            guard !isPadded else { throw DERError(.invalidValue, at: start, reading: field) }
+        }
+    }
+
+    /// INTEGER that is not negative and fits an `Int32`.
+    func smallInteger(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Int {
+        try checkInteger(in: bytes, reading: field)
+        guard count <= 4, bytes[contentStart] < 0x80 else { throw DERError(.invalidValue, at: start, reading: field) }
+        var value = 0
+        for index in contents { value = value << 8 | Int(bytes[index]) }
+        return value
+    }
+
+    /// BIT STRING: the count of unused bits, which must be zero bits, and the octets.
+    func bitString(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Range<Int> {
+        guard tag == DERTag.bitString, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
+        let unused = bytes[contentStart]
+        guard unused < 8, unused == 0 || count >= 2 else { throw DERError(.invalidValue, at: start, reading: field) }
+        let mask = UInt8(truncatingIfNeeded: (1 << Int(unused)) - 1)
+        guard unused == 0 || bytes[end &- 1] & mask == 0 else {
+            throw DERError(.invalidValue, at: start, reading: field)
+        }
+        return contentStart + 1..<end
+    }
+
+    /// OBJECT IDENTIFIER: at least one octet; sub-identifiers in the shortest form, the last one
+    /// complete (X.690 section 8.19).
+    func checkObjectIdentifier(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) {
+        guard tag == DERTag.objectIdentifier, count >= 1, bytes[end &- 1] < 0x80 else {
+            throw DERError(.invalidValue, at: start, reading: field)
+        }
+        var startsSubidentifier = true
+        for index in contents {
+            let octet = bytes[index]
+            guard !(startsSubidentifier && octet == 0x80) else {
+                throw DERError(.invalidValue, at: start, reading: field)
+            }
+            startsSubidentifier = octet < 0x80
+        }
+    }
+}

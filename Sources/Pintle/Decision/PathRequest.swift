@@ -1,0 +1,29 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What the decision asks path validation for.
+public struct PathRequest: Sendable {
+    public let chain: PresentedChain
+    /// The name that the leaf must be for.
+    public let host: ServerName
+    public let anchors: TrustAnchors
+    public let instant: Date
+    let terms: RuleTerms?
+
+    /// Whether the decision is content with this path. Where several valid paths exist, as cross-signing
+    /// makes them, one that satisfies it is to be preferred.
+    public func isSatisfied(by path: ValidatedPath) -> Bool {
+        guard let terms, !terms.pinSet.isEmpty else { return true }
+        return terms.pinSet.match(path) != nil
+    }
+}
+
+/// What path validation answers.
+public enum PathOutcome: Sendable {
+    /// A path that satisfies the request; or, where none does, any valid one.
+    case valid(ValidatedPath)
+    case invalid(PathFailure)
+}

@@ -1,0 +1,168 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+extension PinningPolicy {
+    /// Decides whether a server is the one that is meant.
+    ///
+    /// The order, in which the first that applies ends it:
+    ///
+    /// 1. The chain exceeds the limits, is empty, or its leaf cannot be read: `invalid-path`.
+    /// 2. The rule for the host is found. None, and the policy refuses such hosts: `host-not-allowed`.
+    /// 3. None, and the policy leaves such hosts to a person: `unknown-host`, with what the system thinks.
+    /// 4. The path is validated with the rule's anchors, always, before any pin: `invalid-path`.
+    /// 5. There are no pins: `host-not-pinned`.
+    /// 6. The pins are past their date: `pins-expired`.
+    /// 7. The pins are compared with the validated path, leaf first: `pin-matched`, `pin-mismatch`,
+    ///    or `mismatch-reported-only`.
+    ///
+    /// - Parameters:
+    ///   - presented: what the server sent, DER, the leaf first.
+    ///   - instant: now, except in tests and for chains that were recorded.
+    ///   - newestKnownTime: the latest time that is known to have passed, such as the build date or that
+    ///     of the last update. It judges nothing; it only tells a wrong clock from a neglected app.
+    ///   - validate: builds and checks the path. Called at most once.
+    public func evaluate(
+        _ endpoint: ServerEndpoint,
+        presented: [[UInt8]],
+        at instant: Date,
+        newestKnownTime: Date? = nil,
+        validate: (PathRequest) -> PathOutcome
+    ) -> TrustEvaluation {
+        let chain: PresentedChain
+        do {
+            chain = try PresentedChain(presented)
+        } catch {
+            return TrustEvaluation(
+                endpoint: endpoint, decision: .rejected(.invalidPath(error)), rule: nil, presented: nil, path: nil)
+        }
+        let rule = rule(for: endpoint)
+        func conclude(_ decision: TrustDecision, _ path: ValidatedPath? = nil) -> TrustEvaluation {
+            TrustEvaluation(endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path)
+        }
+        if rule == nil, unpinnedHosts == .reject { return conclude(.rejected(.hostNotAllowed(endpoint))) }
+
+        let terms = rule.map { storage.terms(of: $0.index) }
+        let isExpired = terms?.areExpired(at: instant) ?? false
+        let outcome = validate(
+            PathRequest(
+                chain: chain, host: endpoint.host, anchors: terms?.key.anchors ?? .system, instant: instant,
+                terms: isExpired ? nil : terms))
+        if rule == nil, unpinnedHosts == .askUser {
+            return conclude(unknown(endpoint, chain, outcome), outcome.path)
+        }
+        switch outcome {
+        case .invalid(let failure):
+            return conclude(.rejected(.invalidPath(failure)))
+        case .valid(let path):
+            let decision = decide(
+                endpoint, path: path, rule: rule, presented: chain, at: instant, newestKnownTime: newestKnownTime)
+            return conclude(decision, path)
+        }
+    }
+
+    /// Decides about a path that the caller's own validation has just built: steps 2 and 5 to 7 alone.
+    ///
+    /// For stacks whose validation cannot be asked for another path. Under `askUser` a host without a
+    /// rule is `unknown-host` here too.
+    public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
+        guard let match = storage.table.match(endpoint) else {
+            switch unpinnedHosts {
+            case .systemTrust: return .trusted(.hostNotPinned)
+            case .reject: return .rejected(.hostNotAllowed(endpoint))
+            case .askUser: return unknown(endpoint, path)
+            }
+        }
+        let terms = storage.terms(of: match.rule)
+        if let decision = settled(terms, path, at: instant) { return decision }
+        return decide(
+            endpoint, path: path, rule: storage.choice(match), presented: nil, at: instant, newestKnownTime: nil)
+    }
+
+    /// The rule that decides for a server; `nil` where none covers it.
+    public func rule(for endpoint: ServerEndpoint) -> RuleChoice? {
+        storage.table.match(endpoint).map(storage.choice)
+    }
+}
+
+// MARK: Steps
+
+extension PinningPolicy {
+    /// Step 3, for hosts that nobody has approved.
+    private func unknown(
+        _ endpoint: ServerEndpoint, _ chain: PresentedChain, _ outcome: PathOutcome
+    ) -> TrustDecision {
+        .rejected(.unknownHost(UnknownHost(endpoint: endpoint, leaf: chain.leaf, pathFailure: outcome.failure)))
+    }
+
+    private func unknown(_ endpoint: ServerEndpoint, _ path: ValidatedPath) -> TrustDecision {
+        do {
+            return unknown(endpoint, try PresentedChain(path.certificates), .valid(path))
+        } catch {
+            return .rejected(.invalidPath(error))
+        }
+    }
+
+    /// Steps 5 and 7 where they end well: what happens on every good connection, without allocating.
+    @inline(__always)
+    private func settled(_ terms: borrowing RuleTerms, _ path: ValidatedPath, at instant: Date) -> TrustDecision? {
+        if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
+        guard !terms.areExpired(at: instant), let match = terms.pinSet.match(path) else { return nil }
+        return .trusted(.pinMatched(match))
+    }
+
+    /// Steps 5 to 7.
+    private func decide(
+        _ endpoint: ServerEndpoint, path: ValidatedPath, rule: RuleChoice?, presented: PresentedChain?,
+        at instant: Date, newestKnownTime: Date?
+    ) -> TrustDecision {
+        guard let rule else { return .trusted(.hostNotPinned) }
+        let terms = storage.terms(of: rule.index)
+        if let decision = settled(terms, path, at: instant) { return decision }
+        if terms.areExpired(at: instant) {
+            let expiration = PinExpiration(
+                endpoint: endpoint, rule: rule,
+                isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
+            if case .rejecting = terms.key.expiry { return .rejected(.pinsExpired(expiration)) }
+            return .trusted(.pinsExpired(expiration))
+        }
+        let mismatch = PinMismatch(
+            endpoint: endpoint, rule: rule, servedPins: path.publicKeyPins, pins: terms.key.pins,
+            backupPins: terms.key.backupPins,
+            nearestMiss: .find(terms, path: path, presented: presented, rule: rule, in: self))
+        switch terms.key.enforcement {
+        case .enforce: return .rejected(.pinMismatch(mismatch))
+        case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
+        }
+    }
+
+    /// A clock this far ahead of everything known is reported beside the expiry.
+    private static let suspiciousLead: TimeInterval = 400 * 86_400
+
+    private static func isSuspicious(_ instant: Date, newestKnownTime: Date?) -> Bool {
+        newestKnownTime.map { instant.timeIntervalSince($0) > suspiciousLead } ?? false
+    }
+}
+
+extension PinningPolicy.Storage {
+    @inline(__always)
+    func terms(of rule: Int) -> RuleTerms { terms[Int(rules[rule].terms)] }
+
+    func choice(_ match: HostTable.Match) -> RuleChoice {
+        let record = table.record(at: rules[match.rule].record)
+        return RuleChoice(
+            index: match.rule, host: ServerName(canonical: record.host), port: record.port, isExact: match.isExact)
+    }
+}
+
+extension PathOutcome {
+    var path: ValidatedPath? {
+        if case .valid(let path) = self { path } else { nil }
+    }
+
+    var failure: PathFailure? {
+        if case .invalid(let failure) = self { failure } else { nil }
+    }
+}

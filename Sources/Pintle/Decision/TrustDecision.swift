@@ -1,0 +1,85 @@
+/// The verdict on a server.
+public enum TrustDecision: Sendable, Hashable {
+    case trusted(TrustBasis)
+    case rejected(TrustRejection)
+
+    /// The stable code, read together with the case: `pins-expired` may be either.
+    public var reason: String {
+        switch self {
+        case .trusted(let basis): basis.reason
+        case .rejected(let rejection): rejection.reason
+        }
+    }
+
+    public var isTrusted: Bool {
+        if case .trusted = self { true } else { false }
+    }
+}
+
+/// Why a server is trusted.
+public enum TrustBasis: Sendable, Hashable {
+    /// The path is valid and a pin of the rule is on it.
+    case pinMatched(PinMatch)
+    /// The path is valid and nothing is pinned for the host.
+    case hostNotPinned
+    /// The path is valid; the rule's pins have passed their date and asked for system trust from then on.
+    case pinsExpired(PinExpiration)
+    /// The path is valid and no pin of the rule is on it, but the rule only reports.
+    case mismatchReportedOnly(PinMismatch)
+
+    public var reason: String {
+        switch self {
+        case .pinMatched: "pin-matched"
+        case .hostNotPinned: "host-not-pinned"
+        case .pinsExpired: "pins-expired"
+        case .mismatchReportedOnly: "mismatch-reported-only"
+        }
+    }
+}
+
+/// Why a server is refused.
+public enum TrustRejection: Error, Sendable, Hashable {
+    /// The path is valid, but no pin of the rule is on it.
+    case pinMismatch(PinMismatch)
+    /// The path is valid; the rule's pins have passed their date and asked for refusal from then on.
+    case pinsExpired(PinExpiration)
+    /// No rule covers the host, and the policy refuses such hosts.
+    case hostNotAllowed(ServerEndpoint)
+    /// No rule covers the host, and the policy leaves such hosts to a person, who has not been asked yet.
+    case unknownHost(UnknownHost)
+    /// The path is not valid. Pins were not looked at: a pin never makes an invalid path acceptable.
+    case invalidPath(PathFailure)
+
+    /// The stable code: `pin-mismatch`, `pins-expired`, `host-not-allowed`, `unknown-host` or `invalid-path`.
+    public var reason: String {
+        switch self {
+        case .pinMismatch: "pin-mismatch"
+        case .pinsExpired: "pins-expired"
+        case .hostNotAllowed: "host-not-allowed"
+        case .unknownHost: "unknown-host"
+        case .invalidPath: "invalid-path"
+        }
+    }
+
+    /// What is wrong with the path, where something is.
+    public var pathFailure: PathFailure? {
+        switch self {
+        case .invalidPath(let failure): failure
+        case .unknownHost(let host): host.pathFailure
+        case .pinMismatch, .pinsExpired, .hostNotAllowed: nil
+        }
+    }
+}
+
+extension TrustRejection: CustomStringConvertible {
+    /// What happened, with what is needed to mend it.
+    public var description: String {
+        switch self {
+        case .pinMismatch(let mismatch): "\(reason): \(mismatch)"
+        case .pinsExpired(let expiration): "\(reason): \(expiration)"
+        case .hostNotAllowed(let endpoint): "\(reason): no rule covers \(endpoint)"
+        case .unknownHost(let host): "\(reason): \(host)"
+        case .invalidPath(let failure): "\(reason): \(failure.code.rawValue): \(failure.primary.text)"
+        }
+    }
+}

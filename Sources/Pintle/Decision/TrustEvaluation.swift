@@ -1,0 +1,11 @@
+/// A verdict with what led to it.
+public struct TrustEvaluation: Sendable {
+    public let endpoint: ServerEndpoint
+    public let decision: TrustDecision
+    /// The rule that decided; `nil` where none covers the host, or where nothing was looked up.
+    public let rule: RuleChoice?
+    /// What the server sent; `nil` where it could not be read.
+    public let presented: PresentedChain?
+    /// The path that validation found; `nil` where there is none or nobody looked.
+    public let path: ValidatedPath?
+}

@@ -1,0 +1,120 @@
+/// An IPv4 or IPv6 address.
+public struct IPAddress: Sendable, Hashable {
+    /// Four or sixteen octets, network order.
+    public let octets: [UInt8]
+
+    public var isIPv6: Bool { octets.count == 16 }
+
+    /// `nil` unless there are four or sixteen octets.
+    public init?(octets: some Collection<UInt8>) {
+        guard octets.count == 4 || octets.count == 16 else { return nil }
+        self.octets = Array(octets)
+    }
+
+    /// Reads dotted decimal with exactly four numbers and no leading zeros (RFC 6943 section 3.1.1
+    /// calls this the strict form), or IPv6 text (RFC 4291 section 2.2) without a zone.
+    public init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8.prefix(46))
+        if let octets = Self.ipv4(bytes[...]) ?? Self.ipv6(bytes) {
+            self.octets = octets
+        } else {
+            return nil
+        }
+    }
+
+    private static func ipv4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard 7...15 ~= text.count else { return nil }
+        var octets: [UInt8] = []
+        for part in text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            guard octets.count < 4, 1...3 ~= part.count, part.count == 1 || part.first != UInt8(ascii: "0") else {
+                return nil
+            }
+            var value = 0
+            for digit in part {
+                guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
+                value = value * 10 + Int(digit - UInt8(ascii: "0"))
+            }
+            guard let octet = UInt8(exactly: value) else { return nil }
+            octets.append(octet)
+        }
+        return octets.count == 4 ? octets : nil
+    }
+
+    private static func ipv6(_ text: [UInt8]) -> [UInt8]? {
+        guard 2...45 ~= text.count, text.contains(UInt8(ascii: ":")) else { return nil }
+        var head: [UInt8] = []
+        var tail: [UInt8]?
+        var index = 0
+        if text.starts(with: [0x3A, 0x3A]) {
+            tail = []
+            index = 2
+        }
+        while index < text.count {
+            let end = text[index...].firstIndex(of: 0x3A) ?? text.count
+            let group = text[index..<end]
+            let octets: [UInt8]
+            if end == text.count, let embedded = ipv4(group) {
+                octets = embedded
+            } else {
+                guard 1...4 ~= group.count, let value = hexadecimal(group) else { return nil }
+                octets = [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
+            }
+            if tail == nil { head += octets } else { tail? += octets }
+            guard head.count + (tail?.count ?? 0) <= 16 else { return nil }
+            guard end < text.count else { break }
+            index = end + 1
+            if index < text.count, text[index] == 0x3A {
+                guard tail == nil else { return nil }
+                tail = []
+                index += 1
+            } else if index == text.count {
+                return nil
+            }
+        }
+        guard let tail else { return head.count == 16 ? head : nil }
+        let gap = 16 - head.count - tail.count
+        guard gap >= 2 else { return nil }
+        return head + [UInt8](repeating: 0, count: gap) + tail
+    }
+
+    private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> Int? {
+        var value = 0
+        for digit in digits {
+            switch digit {
+            case 0x30...0x39: value = value << 4 | Int(digit - 0x30)
+            case 0x41...0x46: value = value << 4 | Int(digit - 0x41 + 10)
+            case 0x61...0x66: value = value << 4 | Int(digit - 0x61 + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// Dotted decimal, or the text form of RFC 5952.
+    public var description: String {
+        guard isIPv6 else { return octets.map(String.init).joined(separator: ".") }
+        let isMapped = octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
+        if isMapped { return "::ffff:" + octets[12...].map(String.init).joined(separator: ".") }
+        let groups = stride(from: 0, to: 16, by: 2).map { UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]) }
+        let gap = Self.longestRunOfZeros(groups)
+        let head = groups[..<gap.lowerBound].map { String($0, radix: 16) }.joined(separator: ":")
+        guard !gap.isEmpty else { return head }
+        let tail = groups[gap.upperBound...].map { String($0, radix: 16) }.joined(separator: ":")
+        return head + "::" + tail
+    }
+
+    /// At least two groups, the first of the longest; an empty range at the end where there is none.
+    private static func longestRunOfZeros(_ groups: [UInt16]) -> Range<Int> {
+        var best = groups.count..<groups.count
+        var start = 0
+        while start < groups.count {
+            var end = start
+            while end < groups.count, groups[end] == 0 { end += 1 }
+            if end - start >= 2, end - start > best.count { best = start..<end }
+            start = max(end, start + 1)
+        }
+        return best
+    }
+}

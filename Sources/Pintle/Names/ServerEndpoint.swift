@@ -1,0 +1,17 @@
+/// A server and the port on it.
+public struct ServerEndpoint: Sendable, Hashable {
+    public let host: ServerName
+    public let port: UInt16
+
+    public init(host: ServerName, port: UInt16 = 443) {
+        self.host = host
+        self.port = port
+    }
+}
+
+extension ServerEndpoint: CustomStringConvertible {
+    /// `example.com:443`; IPv6 addresses in brackets.
+    public var description: String {
+        host.ipAddress?.isIPv6 == true ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

@@ -1,0 +1,149 @@
+/// The name of the server that the app means: what RFC 9525 section 3 calls the reference identifier.
+///
+/// A DNS name in its ASCII form (A-labels) or an IP address. It is canonical from birth: lower case,
+/// without the trailing dot of a fully qualified name, addresses in the text form of RFC 5952. Two
+/// spellings of one server are equal.
+///
+/// Underscores are read, since services are named with them; a certificate's DNS names with
+/// underscores match nothing all the same.
+public struct ServerName: Sendable, Hashable {
+    /// The canonical text, ASCII.
+    let canonical: [UInt8]
+    /// The address, where the name is one.
+    public let ipAddress: IPAddress?
+
+    /// Reads a host as it stands in a URL. IPv6 addresses may be bracketed.
+    public init(_ text: some StringProtocol) throws(ServerNameError) {
+        guard text.utf8.count <= 256 else { throw ServerNameError(.tooLong, in: String(text.prefix(64)) + "…") }
+        var bytes = Array(text.utf8)
+        if bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") {
+            bytes = Array(bytes.dropFirst().dropLast())
+            guard bytes.contains(UInt8(ascii: ":")) else { throw ServerNameError(.malformedAddress, in: String(text)) }
+        }
+        if let address = IPAddress(String(decoding: bytes, as: UTF8.self)) {
+            self.init(address)
+        } else {
+            self.init(canonical: try Self.canonicalName(bytes, text: text), ipAddress: nil)
+        }
+    }
+
+    public init(_ address: IPAddress) {
+        self.init(canonical: Array(address.description.utf8), ipAddress: address)
+    }
+
+    /// Text that was canonical before.
+    init(canonical: [UInt8]) {
+        self.init(canonical: canonical, ipAddress: IPAddress(String(decoding: canonical, as: UTF8.self)))
+    }
+
+    private init(canonical: [UInt8], ipAddress: IPAddress?) {
+        self.canonical = canonical
+        self.ipAddress = ipAddress
+    }
+
+    /// The labels of a DNS name, left-most first; empty for an address.
+    public var labels: [Substring] {
+        ipAddress == nil ? description.split(separator: ".") : []
+    }
+
+    private static func canonicalName(
+        _ input: [UInt8], text: some StringProtocol
+    ) throws(ServerNameError) -> [UInt8] {
+        func error(_ reason: ServerNameError.Reason) -> ServerNameError {
+            ServerNameError(reason, in: String(text))
+        }
+        var name = input
+        if name.last == UInt8(ascii: ".") { name.removeLast() }
+        guard !name.isEmpty else { throw error(.empty) }
+        guard !name.contains(where: { $0 >= 0x80 }) else { throw error(.notASCII) }
+        guard !name.contains(UInt8(ascii: "*")) else { throw error(.wildcard) }
+        guard !name.contains(UInt8(ascii: ":")) else { throw error(.malformedAddress) }
+        guard name.count <= 253 else { throw error(.tooLong) }
+        var labelStart = 0
+        for index in 0...name.count {
+            if index < name.count, name[index] != UInt8(ascii: ".") {
+                switch name[index] {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"), UInt8(ascii: "_"):
+                    break
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    name[index] |= 0x20
+                default: throw error(.forbiddenCharacter)
+                }
+                continue
+            }
+            let label = name[labelStart..<index]
+            guard !label.isEmpty else { throw error(.emptyLabel) }
+            guard label.count <= 63 else { throw error(.labelTooLong) }
+            guard label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-") else { throw error(.hyphenAtEdge) }
+            if index == name.count, endsInNumber(label) { throw error(.malformedAddress) }
+            labelStart = index + 1
+        }
+        return name
+    }
+
+    /// A name whose last label is a number is an address in some other spelling (`127.1`, `0x7f.1`),
+    /// which URL parsers read differently from one another (WHATWG URL, "ends in a number").
+    private static func endsInNumber(_ label: ArraySlice<UInt8>) -> Bool {
+        if label.allSatisfy({ (0x30...0x39).contains($0) }) { return true }
+        guard label.starts(with: [0x30, 0x78]) else { return false }
+        return label.dropFirst(2).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    public static func == (left: ServerName, right: ServerName) -> Bool { left.canonical == right.canonical }
+    public func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
+}
+
+extension ServerName: CustomStringConvertible {
+    /// The canonical text: `api.example.com`, `192.0.2.1`, `2001:db8::1`.
+    public var description: String { String(decoding: canonical, as: UTF8.self) }
+}
+
+/// Why a text is no server name.
+public struct ServerNameError: Error, Sendable, Hashable {
+    public enum Reason: Sendable, Hashable, CaseIterable {
+        case empty, emptyLabel, tooLong, labelTooLong, notASCII, wildcard, forbiddenCharacter, hyphenAtEdge
+        case malformedAddress
+    }
+
+    public let reason: Reason
+    public let text: String
+
+    init(_ reason: Reason, in text: String) {
+        self.reason = reason
+        self.text = text
+    }
+
+    /// What to do about it.
+    public var hint: String {
+        switch reason {
+        case .empty: "write a host, as it stands in the URL"
+        case .emptyLabel: "write one dot between labels"
+        case .tooLong: "a host has at most 253 characters"
+        case .labelTooLong: "a label has at most 63 characters"
+        case .notASCII: "write it as A-labels, the form that begins with xn--"
+        case .wildcard: "a rule covers sub-domains by includeSubdomains, not by a wildcard"
+        case .forbiddenCharacter: "letters, digits, hyphens and dots only: no scheme, no path, no blanks"
+        case .hyphenAtEdge: "a label neither begins nor ends with a hyphen"
+        case .malformedAddress: "write IPv4 as four decimal numbers, IPv6 as RFC 4291 does, without a zone"
+        }
+    }
+}
+
+extension ServerNameError: CustomStringConvertible {
+    public var description: String { "\"\(text)\" is not a host name: \(problem)" }
+
+    private var problem: String {
+        switch reason {
+        case .empty: "it is empty"
+        case .emptyLabel: "it has an empty label"
+        case .tooLong: "it is too long"
+        case .labelTooLong: "it has a label that is too long"
+        case .notASCII: "it is not in ASCII"
+        case .wildcard: "it has a wildcard"
+        case .forbiddenCharacter: "it has a character that host names do not have"
+        case .hyphenAtEdge: "it has a hyphen at the edge of a label"
+        case .malformedAddress: "it is an address in a form that programs read differently"
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// What a server sent: a claim, leaf first, that nobody has checked yet.
+public struct PresentedChain: Sendable {
+    /// What is looked at, at most. A chain beyond it is refused unread.
+    public struct Limits: Sendable, Hashable {
+        /// Certificates in a chain.
+        public var count = 128
+        /// Bytes in all; one certificate has at most ``Certificate/maximumSize``.
+        public var totalSize = 4 * 1024 * 1024
+
+        public init() {}
+    }
+
+    public let leaf: Certificate
+    /// What came behind the leaf and could be read, as sent. Certificates that cannot be read are
+    /// dropped: no path can lead through them.
+    public let others: [Certificate]
+    /// How many were dropped.
+    public let unreadableCount: Int
+
+    /// Reads DER certificates, the leaf first.
+    public init(_ certificates: [[UInt8]], limits: Limits = Limits()) throws(PathFailure) {
+        guard let first = certificates.first else {
+            throw PathFailure(.emptyChain, text: "the server sent no certificate")
+        }
+        guard certificates.count <= limits.count else {
+            throw PathFailure(
+                .limitsExceeded, text: "\(certificates.count) certificates, more than \(limits.count)")
+        }
+        for (depth, der) in certificates.enumerated() where der.count > Certificate.maximumSize {
+            throw PathFailure(
+                .limitsExceeded, depth: depth,
+                text: "a certificate of \(der.count) bytes, more than \(Certificate.maximumSize)")
+        }
+        let total = certificates.reduce(0) { $0 + $1.count }
+        guard total <= limits.totalSize else {
+            throw PathFailure(.limitsExceeded, text: "\(total) bytes of certificates, more than \(limits.totalSize)")
+        }
+        do {
+            leaf = try Certificate(der: first)
+        } catch {
+            throw PathFailure(.malformedCertificate, depth: 0, text: error.description)
+        }
+        others = certificates.dropFirst().compactMap { try? Certificate(der: $0) }
+        unreadableCount = certificates.count - 1 - others.count
+    }
+
+    /// The leaf and the others that could be read.
+    public var certificates: [Certificate] { [leaf] + others }
+}

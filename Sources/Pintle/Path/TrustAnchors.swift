@@ -1,0 +1,36 @@
+/// The roots that a path may end in.
+public struct TrustAnchors: Sendable, Hashable {
+    /// Private anchors, beside the system's or instead of them.
+    public let certificates: [Certificate]
+    /// Whether the roots that the system trusts count.
+    public let includesSystem: Bool
+    /// One per value that was made: adapters keep what they built from an anchor set under it.
+    package let identity: Identity
+
+    package final class Identity: Sendable {
+        init() {}
+    }
+
+    public init(_ certificates: [Certificate] = [], includesSystem: Bool) {
+        self.certificates = certificates
+        self.includesSystem = includesSystem
+        identity = Identity()
+    }
+
+    /// The roots that the system trusts.
+    public static let system = TrustAnchors(includesSystem: true)
+
+    /// These roots and no others.
+    public static func only(_ certificates: [Certificate]) -> TrustAnchors {
+        TrustAnchors(certificates, includesSystem: false)
+    }
+
+    public static func == (left: TrustAnchors, right: TrustAnchors) -> Bool {
+        left.includesSystem == right.includesSystem && left.certificates == right.certificates
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(includesSystem)
+        hasher.combine(certificates)
+    }
+}

@@ -1,0 +1,53 @@
+/// Where on the validated path a pin may match.
+public enum PinPosition: String, Sendable, Hashable, CaseIterable {
+    /// Anywhere, leaf to anchor.
+    case any
+    /// The server's own certificate.
+    case leaf
+    /// Any certificate above the leaf.
+    case ca
+
+    func covers(depth: Int) -> Bool {
+        switch self {
+        case .any: true
+        case .leaf: depth == 0
+        case .ca: depth > 0
+        }
+    }
+}
+
+/// A key or a certificate that a rule accepts, and where.
+public struct Pin: Sendable, Hashable {
+    public enum Subject: Sendable, Hashable {
+        case publicKey(PublicKeyPin)
+        case certificate(CertificatePin)
+    }
+
+    public let subject: Subject
+    public let position: PinPosition
+
+    public init(_ subject: Subject, at position: PinPosition = .any) {
+        self.subject = subject
+        self.position = position
+    }
+
+    /// A public-key pin, in any notation that ``PublicKeyPin/init(_:)`` reads.
+    public static func publicKey(_ text: String, at position: PinPosition = .any) throws(PinError) -> Pin {
+        Pin(.publicKey(try PublicKeyPin(text)), at: position)
+    }
+
+    /// A fingerprint, in any notation that ``CertificatePin/init(_:)`` reads.
+    public static func certificate(_ text: String, at position: PinPosition = .any) throws(PinError) -> Pin {
+        Pin(.certificate(try CertificatePin(text)), at: position)
+    }
+}
+
+extension Pin: CustomStringConvertible {
+    /// The pin alone, without its position.
+    public var description: String {
+        switch subject {
+        case .publicKey(let pin): pin.description
+        case .certificate(let pin): pin.description
+        }
+    }
+}

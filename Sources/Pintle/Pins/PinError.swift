@@ -1,0 +1,60 @@
+/// Why a text is no pin. The description says what probably happened, the hint what to do.
+public struct PinError: Error, Sendable, Hashable {
+    public enum Reason: Sendable, Hashable {
+        case empty
+        /// Not base64 (a public-key pin) or not hexadecimal (a certificate pin).
+        case notEncoded
+        /// A hash of another length than 32 bytes.
+        case wrongLength(Int)
+        /// Base64 whose last character has bits that belong to no byte; the pin is what was meant.
+        case notCanonical(PublicKeyPin)
+        /// The SHA-256 of no bytes at all.
+        case hashOfNothing
+        /// `sha1/` and the like.
+        case unsupportedHash(String)
+    }
+
+    public let reason: Reason
+    public let text: String
+
+    init(_ reason: Reason, in text: some StringProtocol) {
+        self.reason = reason
+        // Whatever came in may be shown, but not at any length.
+        self.text = text.count > 100 ? String(text.prefix(100)) + "…" : String(text)
+    }
+
+    /// Stable, for machines.
+    public var code: String {
+        switch reason {
+        case .empty, .notEncoded: "invalid-pin"
+        case .wrongLength: "wrong-pin-length"
+        case .notCanonical: "non-canonical-pin"
+        case .hashOfNothing: "empty-input-pin"
+        case .unsupportedHash: "unsupported-hash"
+        }
+    }
+
+    public var hint: String {
+        switch reason {
+        case .empty, .notEncoded: "a public-key pin is sha256/ and 44 characters of base64: pintle pin HOST"
+        case .wrongLength(20): "20 bytes are a SHA-1 hash; take SHA-256: pintle pin HOST"
+        case .wrongLength: "some of it is missing, or it is not a hash: pintle pin HOST"
+        case .notCanonical(let pin): "write \(pin)"
+        case .hashOfNothing: "an openssl pipe failed before the hash; use: pintle pin HOST"
+        case .unsupportedHash: "take SHA-256: pintle pin HOST"
+        }
+    }
+}
+
+extension PinError: CustomStringConvertible {
+    public var description: String {
+        switch reason {
+        case .empty: "the pin is empty"
+        case .notEncoded: "\"\(text)\" is not a pin"
+        case .wrongLength(let count): "\"\(text)\" holds \(count) bytes; a SHA-256 hash has 32"
+        case .notCanonical: "\"\(text)\" is not the canonical spelling of its bytes"
+        case .hashOfNothing: "\"\(text)\" is the hash of nothing, not of a key"
+        case .unsupportedHash(let name): "\"\(text)\" uses \(name), which is not supported"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package import PintleCrypto
+
+/// The SHA-256 of a certificate's SubjectPublicKeyInfo, DER (RFC 7469 section 2.4).
+///
+/// It stays the same when a certificate is renewed for the same key, whoever signs it. It equals what
+/// this prints:
+///
+///     openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform DER |
+///         openssl dgst -sha256 -binary | base64
+public struct PublicKeyPin: Sendable, Hashable {
+    package let digest: SHA256Digest
+
+    package init(digest: SHA256Digest) {
+        self.digest = digest
+    }
+
+    /// Reads any notation in use: `sha256/BASE64`, `sha256//BASE64` (curl), `pin-sha256="BASE64"`
+    /// (RFC 7469), or the base64 alone; in the standard or the URL-safe alphabet, padded or not.
+    public init(_ text: some StringProtocol) throws(PinError) {
+        let encoded = try Self.withoutPrefix(text)
+        let bytes: [UInt8]
+        do {
+            bytes = try Base64.decode(encoded)
+        } catch {
+            if case .trailingBits(let bytes) = error.reason, let digest = SHA256Digest(bytes: bytes) {
+                throw PinError(.notCanonical(PublicKeyPin(digest: digest)), in: text)
+            }
+            throw PinError(.notEncoded, in: text)
+        }
+        guard let digest = SHA256Digest(bytes: bytes) else { throw PinError(.wrongLength(bytes.count), in: text) }
+        guard digest != .ofNothing else { throw PinError(.hashOfNothing, in: text) }
+        self.digest = digest
+    }
+
+    /// Hashes a SubjectPublicKeyInfo.
+    ///
+    /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key
+    ///   bytes are not one and are refused.
+    public init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
+        try SubjectPublicKeyInfo.check(der.span)
+        digest = SHA256Digest(hashing: der)
+    }
+
+    /// The 32 bytes of the hash.
+    public var bytes: [UInt8] { digest.bytes }
+
+    /// Whether this is the placeholder `AAAA…=` that examples carry: 32 zero bytes.
+    public var isPlaceholder: Bool { digest.bytes.allSatisfy { $0 == 0 } }
+
+    private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> Substring {
+        guard text.utf8.count <= 1024 else { throw PinError(.notEncoded, in: text) }
+        var rest = Substring(text)
+        guard !rest.isEmpty else { throw PinError(.empty, in: text) }
+        if rest.hasPrefix("pin-sha256=") {
+            rest = rest.dropFirst(11)
+            if rest.hasPrefix("\""), rest.hasSuffix("\""), rest.count >= 2 { rest = rest.dropFirst().dropLast() }
+        } else if rest.hasPrefix("sha256//") {
+            rest = rest.dropFirst(8)
+        } else if rest.hasPrefix("sha256/") {
+            rest = rest.dropFirst(7)
+        } else if let name = ["sha1", "sha384", "sha512", "md5"].first(where: { rest.hasPrefix($0 + "/") }) {
+            throw PinError(.unsupportedHash(name), in: text)
+        }
+        guard !rest.isEmpty else { throw PinError(.empty, in: text) }
+        return rest
+    }
+}
+
+extension PublicKeyPin: CustomStringConvertible {
+    /// The one notation that is printed: `sha256/` and padded standard base64.
+    public var description: String { "sha256/" + Base64.encode(digest.bytes) }
+}

@@ -1,0 +1,90 @@
+extension PinnedHost {
+    /// What is wrong with the rule, with places inside it.
+    package var problems: [PolicyProblem] {
+        var problems: [PolicyProblem] = []
+        if includesSubdomains, host.ipAddress != nil {
+            problems.append(
+                PolicyProblem(
+                    id: "address-with-subdomains", path: "includeSubdomains",
+                    message: "\(host) is an address and has no sub-domains", help: "leave includeSubdomains out"))
+        }
+        if port == 0 {
+            problems.append(
+                PolicyProblem(
+                    id: "invalid-port", path: "port", message: "there is no port 0",
+                    help: "write a port from 1 to 65535, or leave it out for every port"))
+        }
+        problems += pinProblems
+        problems += anchorProblems
+        return problems
+    }
+
+    private var pinProblems: [PolicyProblem] {
+        if pins.isEmpty, !backupPins.isEmpty {
+            return [
+                PolicyProblem(
+                    id: "backup-without-pin", path: "pins", message: "\(self) has backup pins and no pin in use",
+                    help: "add the pin of the key in use: pintle pin \(self)")
+            ]
+        }
+        var problems: [PolicyProblem] = []
+        if !pins.isEmpty, backupPins.isEmpty, enforcement == .enforce, backupRequirement == .required {
+            let count = pins.count == 1 ? "one pin" : "\(pins.count) pins"
+            problems.append(
+                PolicyProblem(
+                    id: "no-backup-pin", path: "backupPins", message: "\(self) enforces \(count) and has no backup",
+                    help: "make a key, keep it offline, add its pin: pintle pin backup.key"))
+        }
+        var seen: Set<Pin> = []
+        for (key, list) in [("pins", pins), ("backupPins", backupPins)] {
+            for (index, pin) in list.enumerated() where !seen.insert(pin).inserted {
+                problems.append(
+                    PolicyProblem(
+                        id: "duplicate-pin", path: "\(key)[\(index)]", message: "\(pin) stands in \(self) twice",
+                        help: key == "pins" ? "remove one" : "a backup is another key than the one in use"))
+            }
+        }
+        if requires == .leafAndCA { problems += leafAndCAProblems }
+        return problems
+    }
+
+    private var leafAndCAProblems: [PolicyProblem] {
+        let all = pins + backupPins
+        if all.contains(where: { $0.position == .any }) {
+            return [
+                PolicyProblem(
+                    id: "pin-without-position", path: "requires",
+                    message: "leafAndCA needs every pin of \(self) to say where it belongs",
+                    help: "write {\"spki\": \"sha256/...\", \"at\": \"leaf\"} or \"at\": \"ca\"")
+            ]
+        }
+        guard pins.contains(where: { $0.position == .leaf }), pins.contains(where: { $0.position == .ca }) else {
+            return [
+                PolicyProblem(
+                    id: "leaf-and-ca-incomplete", path: "requires",
+                    message: "leafAndCA needs a pin at the leaf and one at a ca in \(self)",
+                    help: "add the missing one, or require anyPin")
+            ]
+        }
+        return []
+    }
+
+    private var anchorProblems: [PolicyProblem] {
+        if !anchors.includesSystem, anchors.certificates.isEmpty {
+            return [
+                PolicyProblem(
+                    id: "no-anchors", path: "anchors", message: "\(self) trusts no root at all",
+                    help: "name the private root in anchors.include, or set anchors.system to true")
+            ]
+        }
+        if !anchors.certificates.isEmpty, includesSubdomains, host.ipAddress == nil, host.labels.count == 1 {
+            return [
+                PolicyProblem(
+                    id: "anchors-too-broad", path: "anchors",
+                    message: "private anchors for every host under \"\(host)\"",
+                    help: "name the hosts that the private root signs for")
+            ]
+        }
+        return []
+    }
+}

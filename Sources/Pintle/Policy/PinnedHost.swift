@@ -1,0 +1,165 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What happens when a served key is not pinned.
+public enum Enforcement: String, Sendable, Hashable, CaseIterable {
+    /// The connection is refused.
+    case enforce
+    /// The connection goes on, and the mismatch is reported.
+    case reportOnly
+}
+
+/// Which of a rule's pins have to match.
+public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
+    /// One of them.
+    case anyPin
+    /// One that says ``PinPosition/leaf`` and one that says ``PinPosition/ca``.
+    case leafAndCA
+}
+
+/// How long pins hold. A date keeps an app that nobody updates from being locked out for good.
+public enum PinExpiry: Sendable, Hashable {
+    case never
+    /// From this instant on the system's validation decides alone.
+    case systemTrust(after: Date)
+    /// From this instant on nothing is accepted.
+    case rejecting(after: Date)
+
+    /// The instant; `nil` for never.
+    public var date: Date? {
+        switch self {
+        case .never: nil
+        case .systemTrust(let date), .rejecting(let date): date
+        }
+    }
+}
+
+/// Whether enforced pins come with a backup: a key that is not in use yet, kept offline, without which
+/// a lost key locks every installed app out.
+public enum BackupRequirement: Sendable, Hashable {
+    case required
+    /// The author accepts the risk.
+    case noneAccepted
+}
+
+/// The rule for one host: which keys or certificates its server may show.
+///
+/// A rule says nothing about path validation, which comes first and always.
+public struct PinnedHost: Sendable, Hashable {
+    public let host: ServerName
+    /// The port it is for; `nil` for every port.
+    public let port: UInt16?
+    /// Whether it covers every host that ends in a dot and ``host``, at every depth.
+    public let includesSubdomains: Bool
+    public let pins: [Pin]
+    public let backupPins: [Pin]
+    public let backupRequirement: BackupRequirement
+    public let requires: PinRequirement
+    public let expiry: PinExpiry
+    public let enforcement: Enforcement
+    public let anchors: TrustAnchors
+    /// `https` URLs that failure reports go to.
+    public let reportTo: [String]
+    /// In a signed update: why the pins of a bundled rule are taken back.
+    public let withdraws: String?
+
+    /// A rule with parsed pins.
+    ///
+    /// - Throws: every problem of the rule at once.
+    public init(
+        _ host: String,
+        port: UInt16? = nil,
+        includingSubdomains: Bool = false,
+        pins: [Pin],
+        backupPins: [Pin] = [],
+        backup: BackupRequirement = .required,
+        requires: PinRequirement = .anyPin,
+        expiry: PinExpiry = .never,
+        enforcement: Enforcement = .enforce,
+        anchors: TrustAnchors = .system,
+        reportTo: [String] = []
+    ) throws(PolicyError) {
+        let name: ServerName
+        do {
+            name = try ServerName(host)
+        } catch {
+            throw PolicyError([PolicyProblem(error)])
+        }
+        self.init(
+            unchecked: name, port: port, includesSubdomains: includingSubdomains, pins: pins,
+            backupPins: backupPins, backupRequirement: backup, requires: requires, expiry: expiry,
+            enforcement: enforcement, anchors: anchors, reportTo: reportTo, withdraws: nil)
+        try PolicyError.throwIfAny(problems)
+    }
+
+    /// A rule with public-key pins as text, in any notation that ``PublicKeyPin/init(_:)`` reads.
+    ///
+    /// - Throws: every problem of the rule at once.
+    public init(
+        _ host: String,
+        port: UInt16? = nil,
+        includingSubdomains: Bool = false,
+        pins: [String],
+        backupPins: [String] = [],
+        backup: BackupRequirement = .required,
+        expiry: PinExpiry = .never,
+        enforcement: Enforcement = .enforce,
+        anchors: TrustAnchors = .system,
+        reportTo: [String] = []
+    ) throws(PolicyError) {
+        var problems: [PolicyProblem] = []
+        func parse(_ texts: [String], _ key: String) -> [Pin] {
+            var pins: [Pin] = []
+            for (index, text) in texts.enumerated() {
+                do {
+                    pins.append(try .publicKey(text))
+                } catch {
+                    problems.append(PolicyProblem(error as PinError, at: "\(key)[\(index)]"))
+                }
+            }
+            return pins
+        }
+        let parsed = parse(pins, "pins")
+        let parsedBackups = parse(backupPins, "backupPins")
+        do throws(PolicyError) {
+            try self.init(
+                host, port: port, includingSubdomains: includingSubdomains, pins: parsed,
+                backupPins: parsedBackups, backup: backup, expiry: expiry, enforcement: enforcement,
+                anchors: anchors, reportTo: reportTo)
+        } catch {
+            throw PolicyError(problems + error.problems)
+        }
+        try PolicyError.throwIfAny(problems)
+    }
+
+    /// A rule whose ``problems`` the caller looks at.
+    package init(
+        unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, pins: [Pin], backupPins: [Pin],
+        backupRequirement: BackupRequirement, requires: PinRequirement, expiry: PinExpiry,
+        enforcement: Enforcement, anchors: TrustAnchors, reportTo: [String], withdraws: String?
+    ) {
+        self.host = host
+        self.port = port
+        self.includesSubdomains = includesSubdomains
+        self.pins = pins
+        self.backupPins = backupPins
+        self.backupRequirement = backupRequirement
+        self.requires = requires
+        self.expiry = expiry
+        self.enforcement = enforcement
+        self.anchors = anchors
+        self.reportTo = reportTo
+        self.withdraws = withdraws
+    }
+}
+
+extension PinnedHost: CustomStringConvertible {
+    /// `example.com`, or `example.com:8443` for a rule with a port.
+    public var description: String {
+        guard let port else { return host.description }
+        return ServerEndpoint(host: host, port: port).description
+    }
+}

@@ -1,0 +1,93 @@
+extension PinningPolicy {
+    /// The rules as the decision needs them: a table that leads from a host to a rule, and each
+    /// different set of terms once, however many hosts share it.
+    final class Storage: Sendable {
+        struct Rule: Sendable {
+            /// Where the host stands in the table.
+            let record: UInt32
+            /// Index in `terms`.
+            let terms: UInt32
+        }
+
+        let table: HostTable
+        let rules: [Rule]
+        let terms: [RuleTerms]
+
+        init(_ hosts: [PinnedHost]) throws(PolicyError) {
+            var problems: [PolicyProblem] = []
+            var builder = HostTableBuilder()
+            var rules: [Rule] = []
+            var terms: [RuleTerms] = []
+            var known: [RuleTerms.Key: UInt32] = [:]
+            rules.reserveCapacity(hosts.count)
+            for (index, host) in hosts.enumerated() {
+                for problem in host.problems { problems.append(problem.inside("hosts[\(index)]")) }
+                let key = RuleTerms.Key(host)
+                let place = known[key] ?? UInt32(terms.count)
+                if place == UInt32(terms.count) {
+                    terms.append(RuleTerms(key))
+                    known[key] = place
+                }
+                do {
+                    let record = try builder.add(
+                        host: host.host.canonical.span, port: host.port, includesSubdomains: host.includesSubdomains)
+                    rules.append(Rule(record: record, terms: place))
+                } catch {
+                    throw PolicyError([Self.tooMany(at: index)])
+                }
+            }
+            let (table, duplicates) = builder.build()
+            for duplicate in duplicates {
+                problems.append(
+                    PolicyProblem(
+                        id: "duplicate-rule", path: "hosts[\(duplicate.second)].host",
+                        message: "hosts[\(duplicate.first)] is a rule for \(hosts[duplicate.second]) already",
+                        help: "join the two; rules never pool their pins"))
+            }
+            problems += Self.reportProblems(hosts, table)
+            try PolicyError.throwIfAny(problems)
+            self.table = table
+            self.rules = rules
+            self.terms = terms
+        }
+
+        private static func tooMany(at index: Int) -> PolicyProblem {
+            PolicyProblem(
+                id: "too-many-rules", path: "hosts[\(index)]", message: "the hosts together are longer than 4 GiB",
+                help: "cover sub-domains by includeSubdomains")
+        }
+
+        /// A report about a host must not depend on the pins of that host, nor of any other.
+        private static func reportProblems(_ hosts: [PinnedHost], _ table: HostTable) -> [PolicyProblem] {
+            var problems: [PolicyProblem] = []
+            for (index, host) in hosts.enumerated() {
+                for (position, url) in host.reportTo.enumerated() {
+                    let path = "hosts[\(index)].reportTo[\(position)]"
+                    guard let endpoint = ServerEndpoint(httpsURL: url) else {
+                        problems.append(
+                            PolicyProblem(
+                                id: "invalid-report-url", path: path, message: "\"\(url)\" is not an https URL",
+                                help: "write it as https://HOST/PATH"))
+                        continue
+                    }
+                    if table.match(endpoint) != nil {
+                        problems.append(
+                            PolicyProblem(
+                                id: "report-host-covered", path: path,
+                                message: "\(endpoint.host) is covered by a rule of this policy",
+                                help: "send reports to a host that no rule covers: a broken pin must not silence them"))
+                    }
+                }
+            }
+            return problems
+        }
+    }
+}
+
+extension HostTable {
+    func match(_ endpoint: ServerEndpoint) -> Match? {
+        match(
+            host: endpoint.host.canonical.span, port: endpoint.port,
+            allowsSubdomainMatch: endpoint.host.ipAddress == nil)
+    }
+}

@@ -1,0 +1,64 @@
+/// Everything that is wrong with a policy, all of it at once.
+public struct PolicyError: Error, Sendable, Hashable {
+    /// At least one, in the order of the places.
+    public let problems: [PolicyProblem]
+
+    package init(_ problems: [PolicyProblem]) {
+        self.problems = problems
+    }
+
+    package static func throwIfAny(_ problems: [PolicyProblem]) throws(PolicyError) {
+        guard problems.isEmpty else { throw PolicyError(problems) }
+    }
+}
+
+extension PolicyError: CustomStringConvertible {
+    /// One line a problem.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+/// One thing that is wrong with a policy: where, what, and what to do.
+public struct PolicyProblem: Sendable, Hashable {
+    /// Stable, for machines: `no-backup-pin`.
+    public let id: String
+    /// The place in the policy: `hosts[0].pins[1]`; within a single rule `pins[1]`.
+    public let path: String
+    /// 1-based; `nil` for a policy that was not read from a text.
+    public let line: Int?
+    public let column: Int?
+    /// Lower case, no full stop.
+    public let message: String
+    /// What to do about it.
+    public let help: String
+
+    package init(id: String, path: String, line: Int? = nil, column: Int? = nil, message: String, help: String) {
+        self.id = id
+        self.path = path
+        self.line = line
+        self.column = column
+        self.message = message
+        self.help = help
+    }
+
+    package init(_ error: PinError, at path: String) {
+        self.init(id: error.code, path: path, message: error.description, help: error.hint)
+    }
+
+    package init(_ error: ServerNameError, at path: String = "host") {
+        self.init(id: "invalid-host", path: path, message: error.description, help: error.hint)
+    }
+
+    /// The same problem, seen from the policy: `host` becomes `hosts[3].host`.
+    package func inside(_ prefix: String) -> PolicyProblem {
+        PolicyProblem(
+            id: id, path: path.isEmpty ? prefix : "\(prefix).\(path)", line: line, column: column,
+            message: message, help: help)
+    }
+}
+
+extension PolicyProblem: CustomStringConvertible {
+    public var description: String {
+        let place = line.map { "\($0):\(column ?? 1): " } ?? ""
+        return "\(place)\(path.isEmpty ? "" : path + ": ")\(id): \(message); \(help)"
+    }
+}

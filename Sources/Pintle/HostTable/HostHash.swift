@@ -1,33 +1,100 @@
-/// The hash of a host, read from the right: each byte times a random key of its position, added up.
+/// The hash of a host, read from the right in words of eight bytes, so that the state after some words is
+/// the hash of the suffix that they are.
 ///
-/// That is multilinear hashing (Lemire and Kaser, "Strongly universal string hashing is fast", 2014):
-/// with keys that nobody outside knows, two different names meet in the high bits with probability
-/// 2^-32 or less per 32 bits, whatever the names are. So a policy of crafted hosts is no slower than
-/// another, and each table draws its own keys. The sums have no dependency on one another but the addition, and
-/// after each byte the running sum *is* the hash of the suffix.
+/// Each word is mixed in with one 64 x 64 -> 128 bit multiplication by a random factor, whose halves are
+/// folded together. Start and factor are drawn anew for each table: without them nobody can craft hosts
+/// that meet in one slot.
 struct HostHash: Sendable {
-    /// One key for each position, counted from the right; as many as the longest host has bytes.
-    let keys: [UInt64]
-    let start: UInt64
-    private let portKey: UInt64
+    private let start: UInt64
+    private let factor: UInt64
+    private let portFactor: UInt64
 
-    init(longestHost: Int, using generator: inout some RandomNumberGenerator) {
-        keys = (0..<longestHost).map { _ in generator.next() }
+    init(using generator: inout some RandomNumberGenerator) {
         start = generator.next()
-        portKey = generator.next()
+        factor = generator.next()
+        portFactor = generator.next()
+    }
+
+    @inline(__always)
+    func mix(_ state: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (state ^ word).multipliedFullWidth(by: factor)
+        return product.high ^ product.low
     }
 
     /// What a port adds to the hash of a host. Rules for every port add nothing.
     @inline(__always)
-    func term(port: UInt16) -> UInt64 {
-        portKey &* (UInt64(port) + 1)
+    func term(port: UInt16?) -> UInt64 {
+        port.map { portFactor &* (UInt64($0) + 1) } ?? 0
     }
 
-    func callAsFunction(_ host: Span<UInt8>, port: UInt16?) -> UInt64 {
-        var sum = start
-        for index in host.indices {
-            sum &+= keys[host.count - 1 - index] &* UInt64(host[index])
+    /// The hash of a host for any port.
+    func callAsFunction(_ host: RawSpan) -> UInt64 {
+        var state = start
+        var end = host.byteCount
+        while end >= 8 {
+            end &-= 8
+            state = mix(state, host.word(at: end))
         }
-        return port.map { sum &+ term(port: $0) } ?? sum
+        return end > 0 ? mix(state, host.word(before: end)) : state
+    }
+
+    /// The same, leaving in `states[n]` the hash of the last n whole words: there is room for one more
+    /// than the host has.
+    @inline(__always)
+    func callAsFunction(_ host: RawSpan, states: UnsafeMutableBufferPointer<UInt64>) -> UInt64 {
+        var state = start
+        var end = host.byteCount
+        var index = 0
+        states[0] = state
+        while end >= 8 {
+            end &-= 8
+            state = mix(state, host.word(at: end))
+            index &+= 1
+            states[index] = state
+        }
+        return end > 0 ? mix(state, host.word(before: end)) : state
+    }
+}
+
+extension RawSpan {
+    /// Eight bytes from here on, the first one lowest. "Unsafe" is that any bytes are taken for a number;
+    /// the bounds are checked.
+    @inline(__always)
+    func word(at offset: Int) -> UInt64 {
+        UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The fewer than eight bytes that stand before this offset, on top of zeros.
+    @inline(__always)
+    func word(before end: Int) -> UInt64 {
+        if byteCount >= 8 { return word(at: 0) << UInt64(truncatingIfNeeded: 64 &- 8 &* end) }
+        var word: UInt64 = 0
+        for offset in 0..<end {
+            word = word >> 8 | UInt64(unsafeLoad(fromByteOffset: offset, as: UInt8.self)) << 56
+        }
+        return word
+    }
+
+    /// Whether the bytes from `offset` to the end stand in the other span from `start` on. The caller has
+    /// made sure that the other span is long enough.
+    @inline(__always)
+    func hasSameBytes(from offset: Int, as other: RawSpan, from start: Int) -> Bool {
+        let count = byteCount &- offset
+        guard count >= 8 else {
+            for index in 0..<count
+            where unsafeLoad(fromByteOffset: offset + index, as: UInt8.self)
+                != other.unsafeLoad(fromByteOffset: start + index, as: UInt8.self)
+            {
+                return false
+            }
+            return true
+        }
+        // Eight at a time from the right; the last eight overlap the ones before.
+        var end = count &- 8
+        while end > 0 {
+            guard word(at: offset &+ end) == other.word(at: start &+ end) else { return false }
+            end &-= 8
+        }
+        return word(at: offset) == other.word(at: start)
     }
 }

@@ -9,9 +9,9 @@ struct Slot: Sendable {
         self.bits = bits
     }
 
-    init(sum: UInt64, record: UInt32) {
+    init(hash: UInt64, record: UInt32) {
         // Zero is "empty", so the place is stored plus one: the builder keeps records below UInt32.max.
-        bits = UInt64(Self.tag(of: sum)) << 32 | UInt64(record &+ 1)
+        bits = UInt64(Self.tag(of: hash)) << 32 | UInt64(record &+ 1)
     }
 
     @inline(__always)
@@ -25,18 +25,17 @@ struct Slot: Sendable {
         UInt32(truncatingIfNeeded: bits >> 32)
     }
 
-    /// Of the 57 bits of the sum that are strongly universal for bytes, the upper ones choose the home
-    /// and these, the next, tell apart those who share it. The lowest seven carry little.
+    /// The uppermost bits of the hash choose the home; the lowest tell apart those who share it.
     @inline(__always)
-    static func tag(of sum: UInt64) -> UInt32 {
-        UInt32(truncatingIfNeeded: sum >> 8)
+    static func tag(of hash: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: hash)
     }
 
-    /// The first slot to look at: the sum scaled down to the size of the table, which need not be a
+    /// The first slot to look at: the hash scaled down to the size of the table, which need not be a
     /// power of two.
     @inline(__always)
-    static func home(of sum: UInt64, count: Int) -> Int {
-        Int(truncatingIfNeeded: sum.multipliedFullWidth(by: UInt64(truncatingIfNeeded: count)).high)
+    static func home(of hash: UInt64, count: Int) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(truncatingIfNeeded: count)).high)
     }
 }
 
@@ -49,35 +48,40 @@ struct RecordHeader {
     private static let hasPort: UInt64 = 1 << 56
     private static let includesSubdomains: UInt64 = 1 << 57
 
-    init(rule: UInt32, length: UInt8, port: UInt16?, includesSubdomains: Bool) {
+    init(rule: UInt32, length: Int, port: UInt16?, includesSubdomains: Bool) {
         bits =
-            UInt64(rule) | UInt64(port ?? 0) << 32 | UInt64(length) << 48
-            | (port == nil ? 0 : Self.hasPort) | (includesSubdomains ? Self.includesSubdomains : 0)
+            UInt64(rule) | Self.key(length: length, port: port) << 32
+            | (includesSubdomains ? Self.includesSubdomains : 0)
     }
 
     @inline(__always)
     init(_ records: RawSpan, at offset: Int) {
-        bits = records.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        bits = records.word(at: offset)
     }
 
     var bytes: [UInt8] {
-        withUnsafeBytes(of: bits) { Array($0) }
+        withUnsafeBytes(of: bits.littleEndian) { Array($0) }
     }
+
+    /// Length and port in one number: two headers of one key differ at most in the letters of the host.
+    @inline(__always)
+    static func key(length: Int, port: UInt16?) -> UInt64 {
+        UInt64(truncatingIfNeeded: length) << 16 | (port.map { UInt64($0) | 1 << 24 } ?? 0)
+    }
+
+    @inline(__always)
+    var key: UInt64 { bits >> 32 & 0x1FF_FFFF }
 
     @inline(__always)
     var rule: Int { Int(bits & 0xFFFF_FFFF) }
 
-    @inline(__always)
     var port: UInt16? { bits & Self.hasPort == 0 ? nil : UInt16(truncatingIfNeeded: bits >> 32) }
 
     @inline(__always)
-    var length: Int { Int(bits >> 48 & 0xFF) }
+    var includesSubdomains: Bool { bits & Self.includesSubdomains != 0 }
 
     /// Where the bytes of the host stand, if this header stands at `start`.
     func host(at start: Int) -> Range<Int> {
-        start + Self.size..<start + Self.size + length
+        start + Self.size..<start + Self.size + Int(bits >> 48 & 0xFF)
     }
-
-    @inline(__always)
-    var includesSubdomains: Bool { bits & Self.includesSubdomains != 0 }
 }

@@ -13,8 +13,9 @@
 ///
 /// **Shape.** Two flat arrays. `records` holds, rule after rule, an eight-byte header and the bytes of
 /// the host; `slots` is an open-addressing table that leads from a hash to a record. A look-up walks the
-/// name once, from the right, and has the hash of every parent domain as it passes the dots. Nothing is
-/// allocated or reference-counted on the way, and no `String` is made.
+/// name once, from the right, and keeps the states of the hash on its way: should the host itself have no
+/// rule, the hash of each parent domain is one step from one of them. Nothing is allocated on the heap or
+/// reference-counted, and no `String` is made.
 struct HostTable: Sendable {
     /// The longest host that a rule or a look-up can have: what DNS allows (RFC 1035 section 2.3.4).
     static let maximumHostLength = 253
@@ -32,24 +33,24 @@ struct HostTable: Sendable {
     private let records: [UInt8]
     private let slots: [Slot]
     private let hash: HostHash
-    /// Bit n is set where a rule with n labels covers its subdomains (63: or more labels). Most dots of
-    /// a name need no look at the table at all.
-    private let subdomainDepths: UInt64
+    /// A bit is set where a rule of such a length covers its subdomains: most parents of a name need no
+    /// look at the slots at all.
+    private let subdomainLengths: UInt64
     private let hasPorts: Bool
 
     /// Only `HostTableBuilder` calls this: at least one slot must be empty, and every other lead to a
     /// whole record.
-    init(records: [UInt8], slots: [Slot], hash: HostHash, subdomainDepths: UInt64, hasPorts: Bool) {
+    init(records: [UInt8], slots: [Slot], hash: HostHash, subdomainLengths: UInt64, hasPorts: Bool) {
         self.records = records
         self.slots = slots
         self.hash = hash
-        self.subdomainDepths = subdomainDepths
+        self.subdomainLengths = subdomainLengths
         self.hasPorts = hasPorts
     }
 
     /// What the table holds in memory, in bytes.
     var byteCount: Int {
-        records.count + slots.count * MemoryLayout<Slot>.stride + hash.keys.count * MemoryLayout<UInt64>.stride
+        records.count + slots.count * MemoryLayout<Slot>.stride
     }
 
     /// What was added at this place.
@@ -65,92 +66,90 @@ struct HostTable: Sendable {
     ///   - allowsSubdomainMatch: `false` for IP addresses, whose dots part no labels.
     func match(host: Span<UInt8>, port: UInt16, allowsSubdomainMatch: Bool) -> Match? {
         guard !host.isEmpty, host.count <= Self.maximumHostLength else { return nil }
-        let keys = hash.keys.span
-        let portTerm = hash.term(port: port)
-        var sum = hash.start
-        var position = host.count
-        var depth = 1
-        var forPort: Match?
-        var forEveryPort: Match?
-
-        while position > 0 {
-            let byte = host[position - 1]
-            if byte == UInt8(ascii: "."), position > 1 {
-                if allowsSubdomainMatch, subdomainDepths >> UInt64(min(depth, 63)) & 1 == 1 {
-                    let suffix = host.bytes.extracting(position...)
-                    if hasPorts, let header = find(suffix, port: port, sum: sum &+ portTerm),
-                        header.includesSubdomains
-                    {
-                        forPort = Match(rule: header.rule, isExact: false, namesPort: true)
-                    }
-                    if let header = find(suffix, port: nil, sum: sum), header.includesSubdomains {
-                        forEveryPort = Match(rule: header.rule, isExact: false, namesPort: false)
-                    }
-                }
-                depth += 1
+        // On the stack. A host of at most 253 bytes has at most 31 whole words, and one state more.
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.maximumHostLength / 8 + 1) { states in
+            let whole = hash(host.bytes, states: states)
+            let parents = allowsSubdomainMatch ? subdomainLengths : 0
+            let known = UnsafeBufferPointer(states)
+            if hasPorts, let match = match(host.bytes, hash: whole, states: known, parents: parents, onlyPort: port) {
+                return match
             }
-            // No rule is longer than the keys: what is left of the name can match nothing more.
-            guard host.count - position < keys.count else { return forPort ?? forEveryPort }
-            sum &+= keys[host.count - position] &* UInt64(byte)
-            position -= 1
+            return match(host.bytes, hash: whole, states: known, parents: parents, port: nil)
         }
-
-        if hasPorts, let header = find(host.bytes, port: port, sum: sum &+ portTerm) {
-            return Match(rule: header.rule, isExact: true, namesPort: true)
-        }
-        if let forPort { return forPort }
-        if let header = find(host.bytes, port: nil, sum: sum) {
-            return Match(rule: header.rule, isExact: true, namesPort: false)
-        }
-        return forEveryPort
     }
 
-    /// The record with exactly this host and port.
+    /// The host itself, then its parent domains from the longest to the shortest, with exactly this port.
     @inline(__always)
-    private func find(_ host: RawSpan, port: UInt16?, sum: UInt64) -> RecordHeader? {
+    private func match(
+        _ host: RawSpan, hash whole: UInt64, states: UnsafeBufferPointer<UInt64>, parents: UInt64, port: UInt16?
+    ) -> Match? {
+        if let match = find(host, from: 0, port: port, hash: whole) { return match }
+        guard parents != 0 else { return nil }
+        var index = (host.byteCount - 1) / 8
+        while index >= 0 {
+            let end = host.byteCount &- 8 &* index
+            let word = end >= 8 ? host.word(at: end &- 8) : host.word(before: end)
+            var dots = word.dots
+            while dots != 0 {
+                // The leftmost dot is the lowest; what stands right of it are the bits above.
+                let bits = UInt64(truncatingIfNeeded: 63 &- dots.trailingZeroBitCount)
+                dots &= dots &- 1
+                let start = end &- Int(truncatingIfNeeded: bits / 8)
+                guard start > 1, parents &>> Self.bit(ofLength: host.byteCount &- start) & 1 == 1 else { continue }
+                let state = states[index]
+                let suffix = bits == 0 ? state : hash.mix(state, word & (UInt64.max &<< (64 &- bits)))
+                if let match = find(host, from: start, port: port, hash: suffix) { return match }
+            }
+            index &-= 1
+        }
+        return nil
+    }
+
+    /// Out of line, so that a table without ports, as most are, keeps its registers.
+    @inline(never)
+    private func match(
+        _ host: RawSpan, hash whole: UInt64, states: UnsafeBufferPointer<UInt64>, parents: UInt64, onlyPort port: UInt16
+    ) -> Match? {
+        match(host, hash: whole, states: states, parents: parents, port: port)
+    }
+
+    /// Where in `subdomainLengths` a host of this length is noted.
+    @inline(__always)
+    static func bit(ofLength length: Int) -> UInt64 {
+        UInt64(truncatingIfNeeded: length / 4)
+    }
+
+    /// The rule for exactly this port and the host that starts at `offset`; if it is a parent of the whole
+    /// name, only one that covers its subdomains.
+    @inline(__always)
+    private func find(_ name: RawSpan, from offset: Int, port: UInt16?, hash: UInt64) -> Match? {
         let slots = slots.span
         let records = records.span.bytes
-        let tag = Slot.tag(of: sum)
-        var index = Slot.home(of: sum, count: slots.count)
+        let key = RecordHeader.key(length: name.byteCount &- offset, port: port)
+        let hash = hash &+ self.hash.term(port: port)
+        let tag = Slot.tag(of: hash)
+        var index = Slot.home(of: hash, count: slots.count)
         while let start = slots[index].record {
             if slots[index].tag == tag {
                 let header = RecordHeader(records, at: start)
-                if header.port == port, header.length == host.byteCount,
-                    host.hasSameBytes(as: records, from: start + RecordHeader.size)
-                {
-                    return header
+                if header.key == key, name.hasSameBytes(from: offset, as: records, from: start &+ RecordHeader.size) {
+                    guard offset == 0 || header.includesSubdomains else { return nil }
+                    return Match(rule: header.rule, isExact: offset == 0, namesPort: port != nil)
                 }
             }
-            index += 1
+            index &+= 1
             if index == slots.count { index = 0 }
         }
         return nil
     }
 }
 
-extension RawSpan {
-    /// Whether these bytes stand in the other span from this offset on. The caller has made sure that
-    /// the other span is long enough.
+extension UInt64 {
+    /// The highest bit of each byte that is a dot.
     @inline(__always)
-    fileprivate func hasSameBytes(as other: RawSpan, from start: Int) -> Bool {
-        let count = byteCount
-        guard count >= 8 else {
-            for offset in 0..<count
-            where unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-                != other.unsafeLoad(fromByteOffset: start + offset, as: UInt8.self)
-            {
-                return false
-            }
-            return true
-        }
-        // Eight at a time; the last eight overlap the ones before.
-        var offset = 0
-        while true {
-            let mine = unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            let theirs = other.unsafeLoadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
-            guard mine == theirs else { return false }
-            if offset == count - 8 { return true }
-            offset = min(offset + 8, count - 8)
-        }
+    fileprivate var dots: UInt64 {
+        let others = self ^ 0x2E2E_2E2E_2E2E_2E2E
+        let low: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+        return ~(((others & low) &+ low) | others | low)
     }
 }

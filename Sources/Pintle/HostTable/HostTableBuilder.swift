@@ -16,8 +16,7 @@ struct HostTableBuilder {
 
     private var records: [UInt8] = []
     private var ruleCount: UInt32 = 0
-    private var longestHost = 0
-    private var subdomainDepths: UInt64 = 0
+    private var subdomainLengths: UInt64 = 0
     private var hasPorts = false
 
     init() {}
@@ -35,17 +34,12 @@ struct HostTableBuilder {
         guard !host.isEmpty, host.count <= HostTable.maximumHostLength else { throw .length(host.count) }
         guard records.count + RecordHeader.size + host.count < Int(UInt32.max) else { throw .full }
         let header = RecordHeader(
-            rule: ruleCount, length: UInt8(host.count), port: port, includesSubdomains: includesSubdomains)
+            rule: ruleCount, length: host.count, port: port, includesSubdomains: includesSubdomains)
         let start = UInt32(records.count)
         records += header.bytes
-        var depth: UInt64 = 1
-        for index in host.indices {
-            records.append(host[index])
-            if host[index] == UInt8(ascii: ".") { depth += 1 }
-        }
-        if includesSubdomains { subdomainDepths |= 1 << min(depth, 63) }
+        for index in host.indices { records.append(host[index]) }
+        if includesSubdomains { subdomainLengths |= 1 << HostTable.bit(ofLength: host.count) }
         hasPorts = hasPorts || port != nil
-        longestHost = max(longestHost, host.count)
         ruleCount += 1
         return start
     }
@@ -58,29 +52,30 @@ struct HostTableBuilder {
 
     /// As above, with keys from this generator: for tests that need every hash to collide.
     func build(using generator: inout some RandomNumberGenerator) -> (table: HostTable, duplicates: [Duplicate]) {
-        let hash = HostHash(longestHost: longestHost, using: &generator)
+        let function = HostHash(using: &generator)
         // Half full: a miss looks at two or three neighbouring slots, at 16 bytes a rule.
         var slots = [Slot](repeating: .empty, count: Int(ruleCount) * 2 + 1)
         var duplicates: [Duplicate] = []
         var start = 0
         while start < records.count {
             let header = RecordHeader(records.span.bytes, at: start)
-            let sum = hash(records.span.extracting(header.host(at: start)), port: header.port)
-            var index = Slot.home(of: sum, count: slots.count)
+            let host = records.span.bytes.extracting(header.host(at: start))
+            let hash = function(host) &+ function.term(port: header.port)
+            var index = Slot.home(of: hash, count: slots.count)
             var earlier: Int?
             while let other = slots[index].record, earlier == nil {
-                if slots[index].tag == Slot.tag(of: sum) { earlier = rule(at: other, ifSameAs: start) }
+                if slots[index].tag == Slot.tag(of: hash) { earlier = rule(at: other, ifSameAs: start) }
                 index = index + 1 == slots.count ? 0 : index + 1
             }
             if let earlier {
                 duplicates.append(Duplicate(first: earlier, second: header.rule))
             } else {
-                slots[index] = Slot(sum: sum, record: UInt32(start))
+                slots[index] = Slot(hash: hash, record: UInt32(start))
             }
             start = header.host(at: start).upperBound
         }
         let table = HostTable(
-            records: records, slots: slots, hash: hash, subdomainDepths: subdomainDepths, hasPorts: hasPorts)
+            records: records, slots: slots, hash: function, subdomainLengths: subdomainLengths, hasPorts: hasPorts)
         return (table, duplicates)
     }
 
@@ -88,7 +83,7 @@ struct HostTableBuilder {
     private func rule(at start: Int, ifSameAs other: Int) -> Int? {
         let header = RecordHeader(records.span.bytes, at: start)
         let otherHeader = RecordHeader(records.span.bytes, at: other)
-        guard header.port == otherHeader.port else { return nil }
+        guard header.key == otherHeader.key else { return nil }
         let isSame = records[header.host(at: start)].elementsEqual(records[otherHeader.host(at: other)])
         return isSame ? header.rule : nil
     }

@@ -1,5 +1,6 @@
 internal import COpenSSL
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The versions of TLS that are spoken. Older ones cannot be asked for (RFC 8996).
 public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConvertible {
     case v1_2 = 0x0303

@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// One executable a folder of Sources: an entry that reads foreign bytes. Fuzz/run.sh builds them with
+// coverage in every module, links libFuzzer's main, and enables @testable, for entries are internal.
+let sources = Context.packageDirectory + "/Sources"
+let entries = try FileManager.default.contentsOfDirectory(atPath: sources).filter { !$0.hasPrefix(".") }.sorted()
+
+let package = Package(
+    name: "Fuzz",
+    dependencies: [.package(name: "pintle", path: "..")],
+    targets: entries.map { entry in
+        .executableTarget(
+            name: entry,
+            dependencies: [
+                .product(name: "Pintle", package: "pintle"),
+                .product(name: "PintleOpenSSL", package: "pintle"),
+            ],
+            swiftSettings: [.treatAllWarnings(as: .error)]
+        )
+    },
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Fuzzes the entries that read foreign bytes, one folder of Sources each, under the address sanitizer.
+# usage: run.sh smoke             every entry, a few seconds, fixed seed
+#        run.sh long ENTRY SECS   one entry; what it finds new is kept in .build/corpus/ENTRY
+#        run.sh again ENTRY FILE  one input once, with the stack where it stops
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+export SWIFT_BACKTRACE=enable=no # libFuzzer prints the stack; Swift's own waits for the process it describes
+mode=${1:-}
+entry=${2:-}
+smoke_seconds=${FUZZ_SMOKE_SECONDS:-4}
+
+if [ "$mode" != smoke ] && [ ! -d "Sources/${entry:-.}/" -o -z "$entry" ]; then
+    echo "fuzz: error: no entry \"$entry\"; name one: make fuzz TARGET=JSON SECONDS=600" >&2
+    echo "fuzz: hint: the entries are $(cd Sources && echo *)" >&2
+    exit 2
+fi
+
+# SwiftPM's --sanitize takes one; libFuzzer's coverage and ASan together go past it. Release, for speed;
+# Swift keeps its traps on overflow and bounds there.
+build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing)
+[ "$mode" = smoke ] || build+=(--product "$entry")
+"${build[@]}"
+
+run() { # entry, options and corpora...
+    local crashes=$PWD/.build/crashes/$1 log=$PWD/.build/$1.log
+    mkdir -p "$crashes"
+    "$(readlink -f .build/release)/$1" -timeout=10 -rss_limit_mb=2048 -artifact_prefix="$crashes/" "${@:2}" \
+        >"$log" 2>&1 || {
+        tail -n 60 "$log" >&2
+        echo "fuzz: $1 stopped; its input is the newest file in $crashes" >&2
+        echo "fuzz: hint: Fuzz/run.sh again $1 FILE; then make it a test" >&2
+        return 1
+    }
+    echo "fuzz: $1: $(sed -n 's/^Done \(.*\)/\1/p' "$log"), nothing found"
+}
+
+case $mode in
+smoke)
+    ./mint-corpus.sh .build/corpus
+    for folder in Sources/*/; do
+        name=$(basename "$folder")
+        rm -rf ".build/smoke/$name" && mkdir -p ".build/smoke/$name" ".build/corpus/$name"
+        run "$name" -seed=1 -max_total_time="$smoke_seconds" ".build/smoke/$name" ".build/corpus/$name"
+    done
+    ;;
+long)
+    ./mint-corpus.sh .build/corpus
+    mkdir -p ".build/corpus/$entry"
+    run "$entry" -max_total_time="${3:-60}" ".build/corpus/$entry"
+    ;;
+again) run "$entry" "$3" ;;
+esac

@@ -1,0 +1,87 @@
+# The only list of commands. `make` alone prints it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PREFIX ?= /usr/local
+TARGET ?=
+SECONDS_EACH := $(or $(SECONDS),60)
+TOOL := $(CURDIR)/.build/release/pintle
+SWIFT_SOURCES := Package.swift Sources Tests $(wildcard Fuzz Benchmarks Snippets Examples)
+
+# What the tests look up. A test that needs something absent is skipped and says so.
+export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
+export PINTLE_VENV ?= $(CURDIR)/.build/venv
+export PINTLE_TOOL ?= $(TOOL)
+
+.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage docs asan install clean
+
+help: ## Print this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
+	  printf '  make %-14s %s\n' "$$name" "$$what"; done
+
+setup: ## Install what building and testing need, and only what is missing
+	@Scripts/setup.sh build test bench
+
+build: ## Build the tool: .build/release/pintle
+	@Scripts/setup.sh build
+	swift build -c release --static-swift-stdlib --product pintle
+
+demo: build ## Six servers on this machine and what pinning does to each
+	@$(TOOL) demo
+
+test: build unit linkage ## All the tests
+
+unit:
+	@Scripts/setup.sh test
+	swift test
+
+ci: ## What a change must pass: the tests, format, lint, documentation, sanitizers, fuzzing
+	@rm -f .build/ci-times
+	@Scripts/timed.sh format $(MAKE) format-check
+	@Scripts/timed.sh lint $(MAKE) lint
+	@Scripts/timed.sh test $(MAKE) test
+	@Scripts/timed.sh docs $(MAKE) docs
+	@Scripts/timed.sh asan $(MAKE) asan
+	@Scripts/timed.sh fuzz-smoke $(MAKE) fuzz-smoke
+	@Scripts/timed.sh demo $(MAKE) demo
+	@echo "make ci: everything passed ($$(paste -sd ',' .build/ci-times | sed 's/,/, /g'))"
+
+bench: ## Measure against the C baselines, built beside ours
+	@Scripts/setup.sh build bench
+	@if [ -x Benchmarks/run.sh ]; then Benchmarks/run.sh; else echo "bench: nothing to measure yet"; fi
+
+fuzz: ## Fuzz one target: make fuzz TARGET=Policy SECONDS=600
+	@Scripts/setup.sh build
+	@Fuzz/run.sh long "$(TARGET)" $(SECONDS_EACH)
+
+fuzz-smoke: ## Fuzz every target for a few seconds, from a fixed seed
+	@Scripts/setup.sh build
+	@Fuzz/run.sh smoke
+
+format: ## Format the sources in place
+	swift format --in-place --parallel --recursive $(SWIFT_SOURCES)
+
+format-check:
+	swift format lint --strict --parallel --recursive $(SWIFT_SOURCES)
+
+lint: ## The house rules that a compiler does not know
+	@Scripts/lint.sh
+
+linkage: build ## Prove what the core and the tool link, and what they do not
+	@Scripts/linkage.sh
+
+docs: ## Build the documentation, warnings being errors: .build/docs
+	@Scripts/setup.sh build
+	@Scripts/docs.sh
+
+asan: ## The tests under the address sanitizer
+	@Scripts/setup.sh test
+	swift test --sanitize address --scratch-path .build/asan
+
+install: build ## Install the tool: make install PREFIX=/usr/local
+	install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"
+
+clean: ## Remove everything that was built
+	rm -rf .build Tests/LinkageTest/.build Fuzz/.build Benchmarks/.build

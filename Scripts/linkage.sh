@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Proves the first law in the binaries: a program that uses only the core loads libcrypto but neither
+# Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
+# program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
+# the libraries of libraries too.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+package=Tests/LinkageTest
+swift build --package-path $package -c release
+failed=0
+
+loads() { ldd "$1" | awk '{ sub(/\.so.*/, "", $1); sub(/.*\//, "", $1); print $1 }'; }
+must() { # binary, library...
+    for library in "${@:2}"; do
+        loads "$1" | grep -x "$library" >/dev/null || { echo "linkage: $1 does not load $library, and must" >&2 && failed=1; }
+    done
+}
+must_not() { # binary, library...
+    for library in "${@:2}"; do
+        ! loads "$1" | grep -x "$library" >/dev/null || { echo "linkage: $1 loads $library, and must not" >&2 && failed=1; }
+    done
+}
+
+foundation=(libFoundation libFoundationNetworking libFoundationInternationalization lib_FoundationICU)
+core=$package/.build/release/CoreOnly
+adapter=$package/.build/release/Adapter
+"$core" >/dev/null
+"$adapter" >/dev/null
+must "$core" libswiftCore libcrypto
+must_not "$core" "${foundation[@]}" libssl libcurl libpsl
+must "$adapter" libcrypto libssl
+must_not "$adapter" "${foundation[@]}" libcurl
+
+tool=${PINTLE_TOOL:-.build/release/pintle}
+must "$tool" libcrypto libssl
+must_not "$tool" "${foundation[@]}" libcurl libFoundationEssentials libswiftCore
+
+[ $failed -eq 0 ] && echo "linkage: the core loads no Foundation, libssl or libcurl; the tool no Foundation or libcurl"
+exit $failed

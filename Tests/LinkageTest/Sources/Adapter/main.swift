@@ -1,0 +1,4 @@
+import Pintle
+import PintleOpenSSL
+
+print("adapter")

@@ -1,0 +1,3 @@
+import Pintle
+
+print("core")

@@ -22,9 +22,10 @@ struct Deadline: Sendable {
 }
 
 extension Duration {
-    /// `5 s`, `0.25 s`: for messages.
+    /// `5 s`, `0.25 s`: for messages. Clamped as a ``Deadline`` is.
     var inSeconds: String {
-        let milliseconds = components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+        let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
         if milliseconds % 1_000 == 0 { return "\(milliseconds / 1_000) s" }
         return "\(Double(milliseconds) / 1_000) s"
     }

@@ -7,6 +7,8 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The host or port of a target cannot be connected to as it is written.
         case invalidHost = "invalid-host"
+        /// The client was set up with something that TLS cannot carry.
+        case invalidConfiguration = "invalid-configuration"
         /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`) cannot be read.
         case invalidProxy = "invalid-proxy"
         /// A proxy setting that is understood, and not honoured (`https://`, `socks4://`, ...).
@@ -47,6 +49,8 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case ioTimeout = "io-timeout"
         /// On a checked connection: it ended without close_notify, so what was read may be incomplete.
         case truncated
+        /// On a checked connection: the peer sent what is no TLS, or what does not decrypt.
+        case tlsFailed = "tls-failed"
         /// Memory or a descriptor was not to be had, or OpenSSL could not be set up.
         case noResources = "no-resources"
     }

@@ -22,8 +22,7 @@ struct TCPConnector: ~Copyable {
         for descriptor in waiting { close(descriptor) }
     }
 
-    /// - Parameters:
-    ///   - timeout: what `deadline` was made from, for the message.
+    /// - Parameter timeout: for all addresses together, counted from when the name is resolved.
     /// - Throws: `name-not-resolved`, `connection-refused`, `connect-timeout`, `connection-failed`,
     ///   `no-resources`.
     static func connect(

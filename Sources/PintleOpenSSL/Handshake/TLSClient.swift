@@ -11,7 +11,7 @@ internal import COpenSSL
 public final class TLSClient: Sendable {
     /// Time limits of the two phases before there is a connection.
     public struct Timeouts: Hashable, Sendable {
-        /// TCP, and the proxy's consent where there is one.
+        /// TCP, after the name is resolved; where there is a proxy, its consent gets as much again.
         public var connect: Duration
         /// From the ClientHello to the end of the handshake, the verdict included.
         public var handshake: Duration
@@ -41,7 +41,8 @@ public final class TLSClient: Sendable {
     public let configuration: Configuration
     private let context: TLSContext
 
-    /// - Throws: ``HandshakeError`` with the code `no-resources`.
+    /// - Throws: ``HandshakeError`` with the code `invalid-configuration` (a name for ALPN has 1 to 255
+    ///   bytes) or `no-resources`.
     public init(_ configuration: Configuration = Configuration()) throws(HandshakeError) {
         self.configuration = configuration
         context = try TLSContext(configuration)

@@ -34,7 +34,7 @@ public final class TLSConnection {
     }
 
     /// Sends all of `bytes`.
-    /// - Throws: `io-timeout`, `truncated` (the connection is gone), `tls-alert`, `handshake-failed`.
+    /// - Throws: `io-timeout`, `truncated` (the connection is gone), `tls-alert`, `tls-failed`.
     public func write(_ bytes: [UInt8], timeout: Duration = .seconds(5)) throws(HandshakeError) {
         let deadline = Deadline(after: timeout)
         var rest = bytes[...]
@@ -47,7 +47,7 @@ public final class TLSConnection {
     }
 
     /// Waits for application data and returns at most `limit` bytes of it; empty after close_notify.
-    /// - Throws: `io-timeout`, `truncated`, `tls-alert`, `handshake-failed`.
+    /// - Throws: `io-timeout`, `truncated`, `tls-alert`, `tls-failed`.
     public func read(max limit: Int = 16_384, timeout: Duration = .seconds(5)) throws(HandshakeError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: min(Swift.max(1, limit), 65_536))
         let count = try run(until: Deadline(after: timeout), timeout: timeout) { ssl in
@@ -58,6 +58,7 @@ public final class TLSConnection {
     }
 
     /// Sends close_notify and ends our side. Does not wait for the peer's; reading goes on working.
+    /// Takes a second at most, where the peer reads nothing.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -81,24 +82,29 @@ public final class TLSConnection {
             case .closedByPeer: return nil
             case .timedOut:
                 throw HandshakeError(
-                    .ioTimeout, "\(target) did not answer within \(timeout.inSeconds)", isBeforeCertificate: false
+                    .ioTimeout, "\(target) did not answer within \(timeout.inSeconds)",
+                    hint: "try again; the handshake itself went well", isBeforeCertificate: false
                 )
+            // The first bytes were TLS, or there would be no connection.
+            case .notTLS: throw ended("with something that is not TLS")
             case .endOfStream: throw ended("without saying so (close_notify)")
             case .broken(let error): throw ended("unexpectedly: \(systemMessage(error))")
-            case .notTLS: throw ended("with something that is not TLS")
             case .library(let errors):
                 let alert = errors.peerAlert.map(TLSAlert.name)
                 throw HandshakeError(
-                    alert == nil ? .handshakeFailed : .tlsAlert,
+                    alert == nil ? .tlsFailed : .tlsAlert,
                     alert.map { "\(target) ended the connection with the alert \($0)" }
                         ?? "TLS with \(target) failed: \(errors.summary)",
-                    isBeforeCertificate: false, alert: alert
+                    hint: "look at the server's log", isBeforeCertificate: false, alert: alert
                 )
             }
         }
     }
 
     private func ended(_ how: String) -> HandshakeError {
-        HandshakeError(.truncated, "\(target) ended the connection \(how)", isBeforeCertificate: false)
+        HandshakeError(
+            .truncated, "\(target) ended the connection \(how)", hint: "look at the server's log",
+            isBeforeCertificate: false
+        )
     }
 }

@@ -46,12 +46,12 @@ final class TLSContext: @unchecked Sendable {
         var list: [UInt8] = []
         for name in protocols {
             guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
-                throw HandshakeError(.noResources, "an ALPN name has 1 to 255 bytes")
+                throw HandshakeError(.invalidConfiguration, "a protocol name for ALPN has 1 to 255 bytes")
             }
             list += [count] + Array(name.utf8)
         }
         guard SSL_CTX_set_alpn_protos(pointer, list, UInt32(clamping: list.count)) == 0 else {
-            throw HandshakeError(.noResources, "OpenSSL refuses the list of ALPN names", hint: "offer fewer")
+            throw HandshakeError(.invalidConfiguration, "OpenSSL refuses the list of ALPN names", hint: "offer fewer")
         }
     }
 }

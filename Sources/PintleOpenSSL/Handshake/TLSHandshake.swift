@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// One handshake, from the ClientHello to a judged connection or an error that says why there is none.
 struct TLSHandshake: ~Copyable {
-    /// How long a refused peer gets to read the alert before the socket goes.
-    private static let farewell = Duration.milliseconds(250)
+    /// How long a peer gets to read our alert before the socket goes, unless it closes first.
+    private static let farewell = Duration.milliseconds(50)
 
     private var pump: TLSPump
     private let target: Endpoint
@@ -92,8 +92,8 @@ struct TLSHandshake: ~Copyable {
                 hint: "check the port; TLS that begins after a command (STARTTLS) is not supported"
             )
         case .library(let errors):
-            // Whatever made OpenSSL stop, its alert is on the way.
-            pump.socket.finish(within: Self.farewell)
+            // Where it was not the peer's alert that ended it, ours is on the way.
+            if errors.peerAlert == nil { pump.socket.finish(within: Self.farewell) }
             return libraryFailure(errors, early: early)
         }
     }
@@ -102,7 +102,9 @@ struct TLSHandshake: ~Copyable {
         let how = if case .broken(let error) = failure { ": \(systemMessage(error))" } else { "" }
         return HandshakeError(
             .closedDuringHandshake, "\(target) closed the connection during the TLS handshake\(how)",
-            hint: "does the port speak TLS, and does the server know the name \(target.host)?",
+            hint: target.kind == .name
+                ? "does the port speak TLS, and does the server know the name \(target.host)?"
+                : "does the port speak TLS, and does the server want a name (SNI) that an address cannot give?",
             isBeforeCertificate: early
         )
     }
@@ -128,23 +130,27 @@ struct TLSHandshake: ~Copyable {
                 hint: "the server should send its leaf and the intermediates only", isBeforeCertificate: false
             )
         }
+        if !early, errors.areAboutEncoding {
+            return HandshakeError(
+                .malformedCertificate, "\(target) presents a certificate that cannot be parsed: \(errors.summary)",
+                hint: "look at what it sends: openssl s_client -showcerts -connect \(target)",
+                isBeforeCertificate: false
+            )
+        }
         return HandshakeError(
-            early || !errors.areAboutEncoding ? .handshakeFailed : .malformedCertificate,
-            early || !errors.areAboutEncoding
-                ? "the TLS handshake with \(target) failed: \(errors.summary)"
-                : "\(target) presents a certificate that cannot be parsed: \(errors.summary)",
-            isBeforeCertificate: early
+            .handshakeFailed, "the TLS handshake with \(target) failed: \(errors.summary)",
+            hint: "compare with: openssl s_client -connect \(target)", isBeforeCertificate: early
         )
     }
 
-    private static func hint(forAlert name: String) -> String? {
+    private static func hint(forAlert name: String) -> String {
         switch name {
         case "protocol_version": "older than TLS 1.2 is never used: bring the server up to date"
         case "unrecognized_name": "the server knows no such name: check the host, or the --connect-to address"
         case "certificate_required", "bad_certificate":
             "does the server want a client certificate? pintle has none to show"
         case "handshake_failure", "insufficient_security": "the two have no cipher suite or curve in common"
-        default: nil
+        default: "look at the server's log"
         }
     }
 }

@@ -30,8 +30,15 @@ struct TLSPump: ~Copyable {
 
     /// - Parameter context: `SSL_CTX *`
     init(context: OpaquePointer, socket: consuming Socket) throws(HandshakeError) {
-        guard let ssl = SSL_new(context), let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem())
-        else { throw .noResources("OpenSSL has no memory for a connection") }
+        let ssl = SSL_new(context)
+        let incoming = BIO_new(BIO_s_mem())
+        let outgoing = BIO_new(BIO_s_mem())
+        guard let ssl, let incoming, let outgoing else {
+            SSL_free(ssl)
+            BIO_free(incoming)
+            BIO_free(outgoing)
+            throw .noResources("OpenSSL has no memory for a connection")
+        }
         SSL_set_bio(ssl, incoming, outgoing)
         SSL_set_connect_state(ssl)
         self.ssl = ssl

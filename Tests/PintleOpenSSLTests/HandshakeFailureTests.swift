@@ -1,0 +1,196 @@
+import PintleTestKit
+import Testing
+
+@testable import PintleOpenSSL
+
+@Suite("Handshakes that fail")
+struct HandshakeFailureTests {
+    /// Where it is not about time, the limits are wide: the machine may be busy.
+    private func connect(
+        to port: UInt16, host: String = "127.0.0.1", timeout: Duration = .seconds(10)
+    ) throws -> TLSConnection {
+        try TLSClient(.init(timeouts: .init(connect: timeout, handshake: timeout)))
+            .connect(to: HandshakeTarget(host: host, port: port)) { _ in .accept }
+    }
+
+    @Test(
+        "A server that does not speak TLS is named by what it says, and cannot write on the terminal",
+        arguments: [
+            (
+                "HTTP/1.1 400 Bad\u{1B}[31m Request\r\n\r\n",
+                "answered in plain HTTP (\"HTTP/1.1 400 Bad?[31m Request\")"
+            ),
+            ("SSH-2.0-OpenSSH_9.2\r\n", "answered in SSH (\"SSH-2.0-OpenSSH_9.2\")"),
+            ("220 mail.example ESMTP\r\n", "answered in SMTP or FTP (\"220 mail.example ESMTP\")"),
+            ("\u{16}\u{01}", "answered (\"??\")"),
+        ])
+    func notTLS(greeting: String, description: String) throws {
+        let peer = try ScriptedPeer { peer in
+            _ = peer.read()
+            peer.write(greeting)
+        }
+        let error = expectFailure(.notTLS) { try connect(to: peer.port) }
+        #expect(error?.isBeforeCertificate == true)
+        #expect(error?.message == "127.0.0.1:\(peer.port) does not speak TLS: it \(description)")
+    }
+
+    @Test("A server that closes is told apart from one that stalls")
+    func closes() throws {
+        let peer = try ScriptedPeer { _ = $0.read() }
+        let error = expectFailure(.closedDuringHandshake) { try connect(to: peer.port) }
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("A server that stalls is left when the time-out is over, and the flag to raise it is named")
+    func stalls() throws {
+        let peer = try ScriptedPeer { _ = $0.read(exactly: 1_000_000) }
+        let start = ContinuousClock.now
+        let error = expectFailure(.handshakeTimeout) { try connect(to: peer.port, timeout: .milliseconds(300)) }
+        #expect(ContinuousClock.now - start >= .milliseconds(300))
+        #expect(error?.message == "127.0.0.1:\(peer.port) did not finish the TLS handshake within 0.3 s")
+        #expect(error?.hint?.contains("--handshake-timeout") == true)
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("A server that sends a byte at a time does not get more time for it")
+    func drips() throws {
+        let peer = try ScriptedPeer { peer in
+            _ = peer.read()
+            for byte in FakeTLS.records(FakeTLS.serverHello) {
+                guard peer.write([byte]) else { return }
+                FakeTLS.pause(milliseconds: 50)
+            }
+        }
+        let start = ContinuousClock.now
+        _ = expectFailure(.handshakeTimeout) { try connect(to: peer.port, timeout: .milliseconds(300)) }
+        #expect(ContinuousClock.now - start < .seconds(3))
+    }
+
+    @Test("An alert of the server is named")
+    func alert() throws {
+        let peer = try ScriptedPeer { peer in
+            _ = peer.read()
+            peer.write([21, 3, 3, 0, 2, 2, 112])
+        }
+        let error = expectFailure(.tlsAlert) { try connect(to: peer.port) }
+        #expect(error?.alert == "unrecognized_name")
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("TLS 1.1 is refused with a name of its own, whoever notices it first")
+    func oldVersion() throws {
+        let old = FakeTLS.serverHello(version: [3, 1])
+        let server = try ScriptedPeer { peer in
+            _ = peer.read()
+            peer.write(FakeTLS.records(old))
+            _ = peer.read()
+        }
+        _ = expectFailure(.protocolVersion) { try connect(to: server.port) }
+        let client = try ScriptedPeer { peer in
+            _ = peer.read()
+            peer.write([21, 3, 3, 0, 2, 2, 70])
+        }
+        _ = expectFailure(.protocolVersion) { try connect(to: client.port) }
+    }
+
+    @Test("A port where nothing listens is refused, and the addresses are counted")
+    func nothingListens() throws {
+        let port = try ScriptedPeer.unusedPort()
+        let error = expectFailure(.connectionRefused) { try connect(to: port) }
+        #expect(error?.message == "cannot reach 127.0.0.1:\(port): connection refused (tried 1 address)")
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("An address that stays silent is left when the time-out is over, and the flag to raise it is named")
+    func silentAddress() throws {
+        let silent = try SilentPort()
+        let error = expectFailure(.connectTimeout) { try connect(to: silent.port, timeout: .milliseconds(300)) }
+        #expect(
+            error?.message
+                == "cannot reach 127.0.0.1:\(silent.port): no answer within 0.3 s (tried 1 address)")
+        #expect(error?.hint?.contains("--connect-timeout") == true)
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("A name that does not resolve is an error of its own")
+    func unresolvable() throws {
+        let error = expectFailure(.nameNotResolved) { try connect(to: 443, host: "nothing.invalid") }
+        #expect(error?.message.contains("nothing.invalid") == true)
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("Certificates that cannot be parsed have arrived all the same")
+    func malformed() throws {
+        let good = try Identity.selfSigned().certificate.der
+        for list in [[[0x30, 0x03, 1, 2, 3]], [good, Array(good.dropLast())], [good + [0]], []] {
+            let peer = try FakeTLS.server(FakeTLS.certificateMessage(list))
+            let error = expectFailure(.malformedCertificate) { try connect(to: peer.port) }
+            #expect(error?.isBeforeCertificate == false)
+        }
+    }
+
+    @Test("More than 4 MiB of certificates is refused as soon as it is announced")
+    func tooLarge() throws {
+        let announced = TLSContext.certificateListLimit + 1
+        let header = [11, UInt8(announced >> 16), UInt8(announced >> 8 & 0xFF), UInt8(announced & 0xFF)]
+        let peer = try FakeTLS.server(header)
+        let error = expectFailure(.limitsExceeded) { try connect(to: peer.port) }
+        #expect(error?.isBeforeCertificate == false)
+    }
+
+    @Test("Just below 4 MiB, and with too many certificates, it is the verifier that is asked")
+    func verifierLimits() throws {
+        let der = try Identity.selfSigned().certificate.der
+        let peer = try FakeTLS.server(FakeTLS.certificateMessage(Array(repeating: der, count: 129)))
+        var count: Int?
+        let error = expectFailure(.rejectedByVerifier) {
+            try TLSClient().connect(to: HandshakeTarget(host: "127.0.0.1", port: peer.port)) { chain in
+                count = chain.certificates.count
+                return .reject(.badCertificate)
+            }
+        }
+        #expect(count == 129)
+        #expect(error?.isBeforeCertificate == false)
+    }
+
+    @Test("A server that cannot prove that the key is its own gives no connection, accepted or not")
+    func noProofOfPossession() throws {
+        let der = try Identity.selfSigned(keyType: .rsa2048).certificate.der
+        // ECDHE_RSA parameters with a signature that is none.
+        let exchange: [UInt8] =
+            [3, 0, 29, 32] + Array(repeating: 9, count: 32) + [8, 4, 1, 0] + Array(repeating: 1, count: 256)
+        let peer = try FakeTLS.server(
+            FakeTLS.certificateMessage([der]) + FakeTLS.message(12, exchange) + FakeTLS.message(14, []))
+        let error = expectFailure(.handshakeFailed) { try connect(to: peer.port) }
+        #expect(error?.isBeforeCertificate == false)
+    }
+
+    @Test("A connection that ends without close_notify is not mistaken for a complete answer")
+    func truncation() throws {
+        let server = try SServer(.selfSigned(), ["-tls1_3"])
+        let port = server.port
+        // Lets the handshake through and drops the connection at the request.
+        let relay = try ScriptedPeer { $0.relay(to: port, piecesFromClient: 2) }
+        let connection = try connect(to: relay.port)
+        try connection.write(Array("GET / HTTP/1.0\r\n\r\n".utf8))
+        let error = #expect(throws: HandshakeError.self) { try connection.readAll() }
+        #expect(error?.code == .truncated)
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("Writing to a server that has gone is an error, and not the end of the process")
+    func brokenPipe() throws {
+        let server = try SServer(.selfSigned(), ["-tls1_3"])
+        let port = server.port
+        let relay = try ScriptedPeer { $0.relay(to: port, piecesFromClient: 2) }
+        let connection = try connect(to: relay.port)
+        let error = #expect(throws: HandshakeError.self) {
+            for _ in 0..<1_000 {
+                try connection.write([1])
+                FakeTLS.pause(milliseconds: 5)
+            }
+        }
+        #expect(error?.code == .truncated)
+        withExtendedLifetime(server) {}
+    }
+}

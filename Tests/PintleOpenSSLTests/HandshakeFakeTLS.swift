@@ -1,0 +1,42 @@
+import Glibc
+
+/// The plaintext beginning of a TLS 1.2 handshake, by hand (RFC 5246 section 7.4): enough to show a
+/// client what no library sends.
+enum FakeTLS {
+    static let serverHello = serverHello(version: [3, 3])
+
+    /// ECDHE_RSA_WITH_AES_128_GCM_SHA256 and an empty renegotiation_info.
+    static func serverHello(version: [UInt8]) -> [UInt8] {
+        let suite: [UInt8] = version == [3, 3] ? [0xC0, 0x2F] : [0xC0, 0x13]
+        return message(
+            2, version + Array(repeating: 0x72, count: 32) + [0] + suite + [0, 0, 5, 0xFF, 1, 0, 1, 0])
+    }
+
+    static func certificateMessage(_ certificates: [[UInt8]]) -> [UInt8] {
+        message(11, sized(certificates.flatMap(sized)))
+    }
+
+    static func message(_ type: UInt8, _ body: [UInt8]) -> [UInt8] { [type] + sized(body) }
+
+    static func records(_ messages: [UInt8]) -> [UInt8] {
+        stride(from: 0, to: messages.count, by: 16_384).flatMap { start -> [UInt8] in
+            let piece = messages[start..<min(start + 16_384, messages.count)]
+            return [22, 3, 3, UInt8(piece.count >> 8), UInt8(piece.count & 0xFF)] + piece
+        }
+    }
+
+    /// Answers a ClientHello with a ServerHello and `messages`, and waits for the client to go.
+    static func server(_ messages: [UInt8]) throws -> ScriptedPeer {
+        try ScriptedPeer { peer in
+            _ = peer.read()
+            peer.write(records(serverHello + messages))
+            while !peer.read().isEmpty {}
+        }
+    }
+
+    static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
+
+    private static func sized(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8(bytes.count >> 16), UInt8(bytes.count >> 8 & 0xFF), UInt8(bytes.count & 0xFF)] + bytes
+    }
+}

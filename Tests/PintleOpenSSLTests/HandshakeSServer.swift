@@ -1,0 +1,67 @@
+import Glibc
+import PintleTestKit
+
+/// `openssl s_server` on a free port of loopback: the independent peer. It answers any request with a
+/// status page, and writes down each alert that it reads.
+final class SServer {
+    let port: UInt16
+    private let files: TemporaryDirectory
+    private let process: ChildProcess
+
+    struct NotStarted: Error {
+        let output: String
+    }
+
+    /// With `forName`, the second identity is shown to those who ask for that name by SNI.
+    convenience init(_ identity: Identity, forName name: String, _ other: Identity) throws {
+        let files = try TemporaryDirectory()
+        let certificate = try files.write(other.certificate.pem, to: "certificate2.pem")
+        let key = try files.write(other.key.pem, to: "key2.pem")
+        try self.init(
+            identity, ["-servername", name, "-cert2", certificate, "-key2", key], in: files)
+    }
+
+    init(
+        _ identity: Identity, host: String = "127.0.0.1", _ options: [String] = [], in files: TemporaryDirectory? = nil
+    ) throws {
+        self.files = try files ?? TemporaryDirectory()
+        let files = self.files
+        let leaf = try files.write(identity.certificate.pem, to: "leaf.pem")
+        let above = identity.issuers.dropLast().map(\.pem).joined()
+        let chain = above.isEmpty ? [] : ["-cert_chain", try files.write(above, to: "chain.pem")]
+        let key = try files.write(identity.key.pem, to: "key.pem")
+        let output = files.path(of: "output")
+        process = try ChildProcess(
+            ["openssl", "s_server", "-accept", "\(host):0", "-cert", leaf, "-key", key, "-www"] + chain + options,
+            outputFile: output)
+        var port: UInt16?
+        for _ in 0..<1_000 where port == nil && process.status == nil {
+            port = (try? files.read("output")).flatMap(Self.port)
+            if port == nil { usleep(10_000) }
+        }
+        guard let port else {
+            throw NotStarted(output: String(decoding: (try? files.read("output")) ?? [], as: UTF8.self))
+        }
+        self.port = port
+    }
+
+    /// What it has written so far, once `text` is in it, or after five seconds.
+    func output(with text: String) throws -> String {
+        var output = ""
+        for _ in 0..<500 {
+            output = String(decoding: try files.read("output"), as: UTF8.self)
+            if output.contains(text) { break }
+            usleep(10_000)
+        }
+        return output
+    }
+
+    /// From the line `ACCEPT 127.0.0.1:34567`.
+    private static func port(in output: [UInt8]) -> UInt16? {
+        let lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        for line in lines.dropLast() where line.hasPrefix("ACCEPT ") {
+            return line.split(separator: ":").last.flatMap { UInt16($0) }
+        }
+        return nil
+    }
+}

@@ -18,7 +18,7 @@ public enum PEM {
         certificates.map { encode($0) }.joined()
     }
 
-    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+    static func base64(_ bytes: [UInt8]) -> [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)

@@ -47,7 +47,8 @@ struct Deadline {
     private let instant: ContinuousClock.Instant
 
     init(seconds: Double) {
-        instant = .now + .seconds(seconds)
+        // Within what a duration holds: years are as good as for ever.
+        instant = .now + .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
 
     var isOver: Bool { instant <= .now }

@@ -9,13 +9,15 @@ struct SocketAddress {
         SocketAddress(isIPv6: ipv6, port: port)
     }
 
-    /// A socket that listens here; port 0 lets the system choose.
+    /// A socket that listens here and whose `accept` never blocks; port 0 lets the system choose.
     func listening(backlog: Int32) throws(SystemCallError) -> (FileDescriptor, port: UInt16) {
         let socket = try opened()
         var yes: Int32 = 1
         setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let bound = withAddress { bind(socket.number, $0, $1) }
-        guard bound == 0, listen(socket.number, backlog) == 0 else { throw .last("listening on \(self)") }
+        guard bound == 0, listen(socket.number, backlog) == 0, fcntl(socket.number, F_SETFL, O_NONBLOCK) == 0 else {
+            throw .last("listening on \(self)")
+        }
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let port = withUnsafeMutablePointer(to: &storage) { pointer -> UInt16? in

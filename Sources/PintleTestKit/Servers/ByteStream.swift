@@ -1,0 +1,35 @@
+/// A connection that bytes go through, plain or encrypted. Calls block; one thread at a time.
+public protocol ByteStream: AnyObject {
+    /// Waits for bytes and gives at most `count` of them; none where the peer has ended its side.
+    func read(upTo count: Int) throws(StreamError) -> [UInt8]
+    /// Writes all the bytes.
+    func write(_ bytes: [UInt8]) throws(StreamError)
+}
+
+extension ByteStream {
+    /// Gives exactly `count` bytes; throws where the peer ends before.
+    public func read(exactly count: Int) throws(StreamError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let more = try read(upTo: count - bytes.count)
+            guard !more.isEmpty else {
+                throw StreamError(reason: "the peer ended after \(bytes.count) of \(count) bytes")
+            }
+            bytes.append(contentsOf: more)
+        }
+        return bytes
+    }
+}
+
+/// A connection that can carry nothing more.
+public struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
+    public let reason: String
+
+    public init(reason: String) {
+        self.reason = reason
+    }
+
+    public var description: String { reason }
+
+    static let serverClosed = StreamError(reason: "the server was closed")
+}

@@ -1,0 +1,68 @@
+internal import Glibc
+internal import Synchronization
+
+/// Accepts connections on loopback and serves each on a thread of its own.
+final class LoopbackListener: Sendable {
+    let port: UInt16
+    private let socket: FileDescriptor
+    private let stop: Pipe
+    private let acceptor = ThreadGroup()
+    private let workers = ThreadGroup()
+
+    /// - Parameters:
+    ///   - maximumConnections: How many are served at once; more wait in the system's queue.
+    ///   - serve: Runs on the connection's thread. The connection ends when it returns.
+    init(
+        ipv6: Bool, maximumConnections: Int, serve: @escaping @Sendable (TCPConnection) -> Void
+    ) throws(SystemCallError) {
+        stop = try Pipe()
+        (socket, port) = try SocketAddress.loopback(port: 0, ipv6: ipv6).listening(backlog: 128)
+        let started = acceptor.start { [socket, stop = stop.readEnd, workers] in
+            LoopbackListener.acceptConnections(
+                on: socket, stop: stop, workers: workers, limit: max(1, maximumConnections), serve: serve)
+        }
+        guard started else { throw .last("starting a thread") }
+    }
+
+    deinit { close() }
+
+    /// Refuses new connections, ends those that are open and waits for their threads. May be called
+    /// again, and from any thread.
+    func close() {
+        // Whoever polls the other end is woken, now and for ever.
+        stop.writeEnd.close()
+        acceptor.joinAll()
+        socket.close()
+        workers.joinAll()
+    }
+
+    private static func acceptConnections(
+        on socket: FileDescriptor, stop: FileDescriptor, workers: ThreadGroup, limit: Int,
+        serve: @escaping @Sendable (TCPConnection) -> Void
+    ) {
+        var entries = [
+            pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let isFull = workers.runningCount >= limit
+            _ = poll(&entries, isFull ? 1 : 2, isFull ? 2 : -1)
+            if entries[0].revents != 0 { return }
+            guard !isFull, let descriptor = accept(on: socket) else { continue }
+            let connection = TCPConnection(descriptor, stop: stop)
+            _ = workers.start {
+                serve(connection)
+                connection.finish()
+            }
+        }
+    }
+
+    private static func accept(on socket: FileDescriptor) -> FileDescriptor? {
+        let number = descriptorLock.withLock { _ in
+            let number = Glibc.accept(socket.number, nil, nil)
+            if number >= 0 { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+            return number
+        }
+        return number >= 0 ? FileDescriptor(number) : nil
+    }
+}

@@ -1,0 +1,113 @@
+internal import Glibc
+internal import Synchronization
+
+/// A TCP connection that a loopback server has accepted, or one that a proxy has made.
+///
+/// Every call ends with an error as soon as the server closes. Nothing raises SIGPIPE.
+public final class TCPConnection: ByteStream, Sendable {
+    let descriptor: FileDescriptor
+    /// Readable, by hanging up, once the server closes.
+    let stop: FileDescriptor
+    private let isReset = Atomic(false)
+
+    init(_ descriptor: FileDescriptor, stop: FileDescriptor) {
+        self.descriptor = descriptor
+        self.stop = stop
+        var yes: Int32 = 1
+        setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// The socket, for calls that this class does not have. It is closed with the connection.
+    public var fileDescriptor: Int32 { descriptor.number }
+
+    public func read(upTo count: Int) throws(StreamError) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 65_536))
+        while true {
+            try wait(for: Int16(POLLIN))
+            let received = recv(descriptor.number, &buffer, buffer.count, TCPConnection.dontWait)
+            if received >= 0 { return Array(buffer.prefix(received)) }
+            // A reset is how some clients hang up.
+            if errno == ECONNRESET { return [] }
+            guard errno == EAGAIN || errno == EINTR else { throw TCPConnection.lastError("reading") }
+        }
+    }
+
+    public func write(_ bytes: [UInt8]) throws(StreamError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes {
+                send(descriptor.number, $0.baseAddress, $0.count, TCPConnection.dontWait | TCPConnection.noSignal)
+            }
+            if sent > 0 {
+                rest = rest.dropFirst(sent)
+            } else if errno == EAGAIN {
+                try wait(for: Int16(POLLOUT))
+            } else if errno != EINTR {
+                throw TCPConnection.lastError("writing")
+            }
+        }
+    }
+
+    /// Ends this side: the peer reads an end of file and can still write.
+    public func shutdownWriting() {
+        shutdown(descriptor.number, Int32(SHUT_WR))
+    }
+
+    /// Reads nothing more: what the peer still sends is dropped.
+    func shutdownReading() {
+        shutdown(descriptor.number, Int32(SHUT_RD))
+    }
+
+    /// Ends the connection with a reset instead of an end of file, once it is let go.
+    public func resetOnClose() {
+        isReset.store(true, ordering: .relaxed)
+        var option = Glibc.linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Does nothing until the peer hangs up, the server closes or the time is up. What the peer sends
+    /// meanwhile stays unread.
+    public func stall(seconds: Double) {
+        // POLLRDHUP, which Swift's Glibc module leaves out.
+        _ = poll(events: 0x2000, deadline: Deadline(seconds: seconds))
+    }
+
+    /// Ends this side and reads what is left, briefly: closing with unread bytes would reset the
+    /// connection, and the reset would overtake what was written last.
+    func finish() {
+        guard !isReset.load(ordering: .relaxed) else { return }
+        shutdownWriting()
+        let deadline = Deadline(seconds: 0.25)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while poll(events: Int16(POLLIN), deadline: deadline) == .ready {
+            let received = recv(descriptor.number, &buffer, buffer.count, TCPConnection.dontWait)
+            if received <= 0 { return }
+        }
+    }
+
+    private func wait(for events: Int16) throws(StreamError) {
+        if poll(events: events, deadline: nil) == .stopped { throw .serverClosed }
+    }
+
+    private enum Event { case ready, stopped, timedOut }
+
+    private func poll(events: Int16, deadline: Deadline?) -> Event {
+        var entries = [
+            pollfd(fd: descriptor.number, events: events, revents: 0),
+            pollfd(fd: stop.number, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            let count = Glibc.poll(&entries, 2, deadline?.milliseconds ?? -1)
+            if entries[1].revents != 0 { return .stopped }
+            if count > 0 { return .ready }
+            if count == 0 || errno != EINTR { return .timedOut }
+        }
+    }
+
+    static let dontWait = Int32(MSG_DONTWAIT)
+    static let noSignal = Int32(MSG_NOSIGNAL)
+
+    static func lastError(_ operation: String) -> StreamError {
+        StreamError(reason: SystemCallError.last(operation).description)
+    }
+}

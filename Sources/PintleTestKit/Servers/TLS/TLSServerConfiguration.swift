@@ -1,0 +1,59 @@
+/// How a loopback TLS server behaves.
+public struct TLSServerConfiguration: Sendable {
+    /// The certificates shown, DER, in this order, and the key that signs the handshake. Nothing is
+    /// checked: the order may be wrong, certificates foreign, the key another's, the bytes garbage.
+    ///
+    /// Chains that OpenSSL would not send as they are get put into the handshake by hand, which
+    /// needs the server's messages in the clear: such a server speaks TLS 1.2 at most, and a client
+    /// that lets the certificates pass still fails in the end, as its Finished cannot match.
+    public struct Credential: Sendable {
+        public var chain: [[UInt8]]
+        public var key: PrivateKey
+
+        public init(chain: [[UInt8]], key: PrivateKey) {
+            self.chain = chain
+            self.key = key
+        }
+
+        /// What the identity's chain sends: everything but the root.
+        public init(_ identity: Identity) {
+            self.init(chain: identity.chain, key: identity.key)
+        }
+    }
+
+    /// Where the server stops answering for a while.
+    public enum Stall: Sendable, Hashable {
+        /// After the ClientHello has come.
+        case beforeServerHello(seconds: Double)
+        /// After half the bytes of the server's first flight.
+        case midHandshake(seconds: Double)
+    }
+
+    /// What happens once the handshake is complete.
+    public enum Application: Sendable {
+        /// HTTP/1.1 with keep-alive; the closure runs on the connection's thread.
+        case http(@Sendable (HTTPRequest) -> HTTPResponse)
+        /// The closure has the decrypted stream; the connection ends when it returns.
+        case stream(@Sendable (any ByteStream) -> Void)
+    }
+
+    public var credential: Credential
+    /// Other credentials for other names in SNI, lower case.
+    public var credentialsByServerName: [String: Credential] = [:]
+    /// 1.0 and 1.1 are possible: the security level is 0.
+    public var versions: ClosedRange<TLSVersion> = .tls1_2 ... .tls1_3
+    /// ALPN names, most wanted first; where none is the client's too, the extension is ignored.
+    public var applicationProtocols: [String] = []
+    public var stall: Stall?
+    /// Whether sessions can be resumed, by ticket or by id.
+    public var allowsResumption = true
+    public var application: Application = .http { _ in .ok }
+    /// Listens on `::1` instead of 127.0.0.1.
+    public var ipv6 = false
+    /// How many connections are served at once; more wait.
+    public var maximumConnections = 32
+
+    public init(_ credential: Credential) {
+        self.credential = credential
+    }
+}

@@ -1,0 +1,86 @@
+internal import Synchronization
+
+/// What the threads of a loopback TLS server share.
+final class TLSServerState: Sendable {
+    private struct Credentials {
+        var standard: TLSCredential
+        var byServerName: [String: TLSCredential]
+    }
+
+    private struct Log {
+        var connections: [TLSConnectionRecord] = []
+        var requests: [HTTPRequest] = []
+    }
+
+    /// Requests kept, the newest.
+    static let requestLimit = 256
+
+    let configuration: TLSServerConfiguration
+    let context: TLSServerContext
+    private let credentials: Mutex<Credentials>
+    private let log = Mutex(Log())
+
+    init(_ configuration: TLSServerConfiguration) throws(MintingError) {
+        let standard = try TLSCredential(configuration.credential)
+        var byServerName: [String: TLSCredential] = [:]
+        for (name, credential) in configuration.credentialsByServerName {
+            byServerName[name.lowercased()] = try TLSCredential(credential)
+        }
+        self.configuration = configuration
+        context = try TLSServerContext(configuration)
+        credentials = Mutex(Credentials(standard: standard, byServerName: byServerName))
+    }
+
+    func replaceCredential(_ credential: TLSCredential) {
+        credentials.withLock { $0.standard = credential }
+    }
+
+    /// Whether any certificates have to be put into the handshake by hand, so that it must be in
+    /// the clear.
+    var needsClearHandshake: Bool {
+        credentials.withLock { credentials in
+            credentials.standard.splicedChain != nil
+                || credentials.byServerName.values.contains { $0.splicedChain != nil }
+        }
+    }
+
+    func credential(for serverName: String?) -> TLSCredential {
+        credentials.withLock { credentials in
+            serverName.flatMap { credentials.byServerName[$0.lowercased()] } ?? credentials.standard
+        }
+    }
+
+    var connections: [TLSConnectionRecord] { log.withLock { $0.connections } }
+
+    var requests: [HTTPRequest] { log.withLock { $0.requests } }
+
+    func note(_ index: Int, _ change: (inout TLSConnectionRecord) -> Void) {
+        log.withLock { change(&$0.connections[index]) }
+    }
+
+    /// Serves one connection to its end.
+    func serve(_ socket: TCPConnection) {
+        let index = log.withLock { log in
+            log.connections.append(TLSConnectionRecord())
+            return log.connections.count - 1
+        }
+        defer { note(index) { $0.isClosed = true } }
+        guard let connection = TLSServerConnection(socket, state: self, index: index), connection.handshake() else {
+            return
+        }
+        switch configuration.application {
+        case .http(let handler):
+            let service = HTTPService(handler: handler) { request in
+                self.log.withLock { log in
+                    log.connections[index].requestCount += 1
+                    log.requests.append(request)
+                    if log.requests.count > TLSServerState.requestLimit { log.requests.removeFirst() }
+                }
+            }
+            service.serve(connection)
+        case .stream(let body):
+            body(connection)
+        }
+        connection.close()
+    }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+internal import Synchronization
+
+/// Threads that are all joined before their owner goes, so that nothing runs on after a test.
+///
+/// POSIX threads rather than tasks: servers block, and Swift's pool has as many threads as there
+/// are cores, all of which the tests themselves may be blocking.
+final class ThreadGroup: Sendable {
+    private struct State {
+        var running: Set<pthread_t> = []
+        var finished: [pthread_t] = []
+    }
+
+    private let state = Mutex(State())
+
+    var runningCount: Int { state.withLock { $0.running.count } }
+
+    /// Starts a thread; false where the system gives none.
+    func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        joinFinished()
+        let entry = Unmanaged.passRetained(Entry(group: self, body: body))
+        // Under the lock, so that a thread that ends at once is listed before it says so.
+        let started = state.withLock { state in
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread, nil,
+                { pointer in
+                    guard let pointer else { return nil }
+                    let entry = Unmanaged<Entry>.fromOpaque(pointer).takeRetainedValue()
+                    entry.body()
+                    entry.group.end(pthread_self())
+                    return nil
+                }, entry.toOpaque())
+            guard code == 0 else { return false }
+            state.running.insert(thread)
+            return true
+        }
+        if !started { entry.release() }
+        return started
+    }
+
+    /// Waits for every thread to end. One that calls this itself is let go instead.
+    func joinAll() {
+        let threads = state.withLock { state in
+            defer { state = State() }
+            return Array(state.running) + state.finished
+        }
+        for thread in threads {
+            if pthread_equal(thread, pthread_self()) != 0 {
+                pthread_detach(thread)
+            } else {
+                pthread_join(thread, nil)
+            }
+        }
+    }
+
+    private func joinFinished() {
+        let threads = state.withLock { state in
+            defer { state.finished = [] }
+            return state.finished
+        }
+        for thread in threads { pthread_join(thread, nil) }
+    }
+
+    private func end(_ thread: pthread_t) {
+        state.withLock { state in
+            if state.running.remove(thread) != nil { state.finished.append(thread) }
+        }
+    }
+
+    private final class Entry: Sendable {
+        let group: ThreadGroup
+        let body: @Sendable () -> Void
+
+        init(group: ThreadGroup, body: @escaping @Sendable () -> Void) {
+            self.group = group
+            self.body = body
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import PintleTestKit
+import Testing
+
+@Suite("Loopback TLS server")
+struct TLSServerTests {
+    let directory: TemporaryDirectory
+    let root: CertificateAuthority
+    let anchors: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        root = try CertificateAuthority.root()
+        anchors = try directory.write(root.certificate.pem, to: "root.pem")
+    }
+
+    func curl(_ server: LoopbackTLSServer, host: String = "localhost", _ options: [String] = []) throws -> ProcessResult
+    {
+        try runProcess(
+            ["curl", "-sS", "--max-time", "20", "--noproxy", "*", "--resolve", "\(host):\(server.port):127.0.0.1"]
+                + ["--cacert", anchors] + options + [server.url(host: host)])
+    }
+
+    func s_client(_ server: LoopbackTLSServer, _ options: [String], input: String = "") throws -> ProcessResult {
+        try runProcess(
+            ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-CAfile", anchors]
+                + ["-verify_return_error", "-quiet", "-no_ign_eof"] + options,
+            input: Array(input.utf8))
+    }
+
+    @Test("curl gets its answer over TLS 1.2 and 1.3", arguments: [TLSVersion.tls1_2, .tls1_3])
+    func answer(_ version: TLSVersion) throws {
+        let server = try LoopbackTLSServer(root.intermediate().issue()) { $0.versions = version...version }
+        let result = try curl(server)
+        #expect(result.output == "ok\n", "\(result.errorOutput)")
+        #expect(server.connections.first?.version == version)
+        #expect(server.completedHandshakeCount == 1)
+        #expect(server.serverNames == ["localhost"])
+        #expect(server.requests.map(\.method) == ["GET"])
+        #expect(server.requestByteCount > 0)
+    }
+
+    @Test("A client that does not trust the chain says so and sends not one byte")
+    func refusal() throws {
+        let server = try LoopbackTLSServer(CertificateAuthority.root().issue())
+        #expect(try curl(server).status == 60)
+        #expect(server.waitUntilClosed())
+        #expect(server.completedHandshakeCount == 0)
+        #expect(server.requestByteCount == 0)
+        #expect(server.alertsReceived.map(\.name) == ["unknown_ca"])
+        #expect(server.connections.first?.handshakeFailure != nil)
+    }
+
+    @Test("Request bytes are counted to the last one")
+    func byteCount() throws {
+        let server = try LoopbackTLSServer(root.issue())
+        let request = "POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: 100000\r\n\r\n"
+        let body = String(repeating: "x", count: 100_000)
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(body, to: "body")
+        _ = try curl(server, ["-H", "Expect:", "--data-binary", "@\(file)"])
+        #expect(server.requests.first?.body == Array(body.utf8))
+        let before = server.requestByteCount
+        _ = try s_client(server, ["-ign_eof"], input: request + body)
+        #expect(server.requestByteCount - before == request.utf8.count + body.utf8.count)
+    }
+
+    @Test(
+        "Every kind of key serves a handshake",
+        arguments: [
+            .rsa2048, .rsaPSS(bits: 2_048), .p256, .p384, .p521, .ed25519, .ed448, .rsa(bits: 2_048, exponent: 3),
+        ] as [KeyType])
+    func keyTypes(_ type: KeyType) throws {
+        let server = try LoopbackTLSServer(root.issue(keyType: type))
+        let result = try curl(server)
+        #expect(result.output == "ok\n", "\(result.errorOutput)")
+    }
+
+    @Test("Weak keys and old versions serve those who take them")
+    func weak() throws {
+        let identity = try CertificateAuthority.root(keyType: .rsa(bits: 1_024)).issue(keyType: .rsa(bits: 1_024)) {
+            $0.signatureAlgorithm = .rsaPKCS1(.sha1)
+        }
+        for (version, option) in [(TLSVersion.tls1_0, "-tls1"), (.tls1_1, "-tls1_1"), (.tls1_2, "-tls1_2")] {
+            let server = try LoopbackTLSServer(identity) { $0.versions = .tls1_0...version }
+            _ = try runProcess(
+                ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", option, "-cipher", "ALL:@SECLEVEL=0"])
+            #expect(server.waitUntilClosed())
+            #expect(server.connections.first?.version == version)
+        }
+    }
+
+    @Test("The chain is sent as it is: wrong order, foreign certificates, a hundred of them")
+    func chains() throws {
+        var authority = try root.intermediate()
+        let wrongOrder = try authority.issue()
+        let foreign = try CertificateAuthority.root().certificate.der
+        for depth in 0..<100 { authority = try authority.intermediate(name: "\(depth)") }
+        let long = try authority.issue()
+        let shuffled = [wrongOrder.chain[0], foreign, wrongOrder.chain[1]]
+        for (chain, key) in [(shuffled, wrongOrder.key), (long.chain, long.key)] {
+            let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: key)))
+            let result = try runProcess(
+                ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-showcerts"])
+            let shown = result.output.split(separator: "-----BEGIN CERTIFICATE-----").count - 1
+            // s_client prints the leaf once more only without -showcerts.
+            #expect(shown == chain.count)
+        }
+    }
+
+    @Test("Garbage goes out as a certificate, first or last, and openssl calls it a bad one")
+    func garbage() throws {
+        let identity = try root.issue()
+        let garbage = (0..<40_000).map { UInt8(truncatingIfNeeded: $0) }
+        for chain in [[garbage], [identity.chain[0], garbage], [identity.chain[0], []], []] {
+            let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: identity.key)))
+            #expect(try curl(server).status != 0)
+            #expect(server.waitUntilClosed())
+            #expect(server.completedHandshakeCount == 0)
+            #expect(server.connections.first?.alertsReceived.isEmpty == false, "\(server.connections)")
+        }
+    }
+
+    @Test("A genuine certificate without its key is sent, and the handshake fails; with its key it does not")
+    func stolenCertificate() throws {
+        let genuine = try root.issue()
+        let stolen = TLSServerConfiguration.Credential(chain: genuine.chain, key: try PrivateKey())
+        let server = try LoopbackTLSServer(TLSServerConfiguration(stolen))
+        #expect(try curl(server).status != 0)
+        #expect(server.waitUntilClosed())
+        #expect(server.completedHandshakeCount == 0)
+        try server.replaceCredential(.init(genuine))
+        #expect(try curl(server).output == "ok\n")
+        #expect(server.connections.last?.version == .tls1_3)
+    }
+
+    @Test("SNI chooses among credentials; an unknown name gets the standard one")
+    func serverNames() throws {
+        let standard = try root.issue(hosts: ["a.test"])
+        let other = try root.issue(hosts: ["b.test"])
+        let server = try LoopbackTLSServer(standard) { $0.credentialsByServerName["b.test"] = .init(other) }
+        #expect(try curl(server, host: "a.test").output == "ok\n")
+        #expect(try curl(server, host: "b.test").output == "ok\n")
+        #expect(try curl(server, host: "c.test").status == 60)
+        #expect(server.serverNames == ["a.test", "b.test", "c.test"])
+    }
+
+    @Test("ALPN picks the server's first choice among the client's")
+    func applicationProtocols() throws {
+        let server = try LoopbackTLSServer(root.issue()) { $0.applicationProtocols = ["x", "http/1.1", "h2"] }
+        _ = try s_client(server, ["-alpn", "h2,http/1.1"])
+        _ = try s_client(server, ["-alpn", "nothing"])
+        #expect(server.waitUntilClosed(connections: 2))
+        #expect(server.connections.map(\.applicationProtocol) == ["http/1.1", nil])
+    }
+
+    @Test("Sessions are resumed where that is allowed, and only there", arguments: [true, false])
+    func resumption(_ isAllowed: Bool) throws {
+        let server = try LoopbackTLSServer(root.issue()) {
+            $0.versions = .tls1_2 ... .tls1_2
+            $0.allowsResumption = isAllowed
+        }
+        _ = try s_client(server, ["-reconnect"])
+        #expect(server.waitUntilClosed(connections: 6))
+        #expect(server.connections.count { $0.isResumed } == (isAllowed ? 5 : 0))
+    }
+
+    @Test(
+        "A stalling server makes a client run out of time; a short stall does not",
+        arguments: [true, false])
+    func stall(_ isBeforeHello: Bool) throws {
+        for (seconds, passes) in [(0.2, true), (60.0, false)] {
+            let server = try LoopbackTLSServer(root.issue()) {
+                $0.stall = isBeforeHello ? .beforeServerHello(seconds: seconds) : .midHandshake(seconds: seconds)
+            }
+            let result = try curl(server, passes ? [] : ["--max-time", "1"])
+            #expect(result.status == (passes ? 0 : 28))
+            #expect(server.waitUntilClosed())
+        }
+    }
+
+    @Test("It listens on ::1 where told to")
+    func ipv6() throws {
+        let server = try LoopbackTLSServer(root.issue()) { $0.ipv6 = true }
+        let result = try runProcess(["curl", "-sS", "--cacert", anchors, server.url(host: "::1")])
+        #expect(result.output == "ok\n", "\(result.errorOutput)")
+    }
+
+    @Test("A stream application has the decrypted bytes to itself")
+    func stream() throws {
+        var configuration = TLSServerConfiguration(.init(try root.issue()))
+        configuration.application = .stream { stream in
+            guard let line = try? stream.read(upTo: 100) else { return }
+            try? stream.write(line.reversed())
+        }
+        let server = try LoopbackTLSServer(configuration)
+        #expect(try s_client(server, ["-ign_eof"], input: "abc").output == "cba")
+    }
+
+    @Test("Closing ends the connections that are open, and the port")
+    func close() throws {
+        let server = try LoopbackTLSServer(root.issue()) { $0.stall = .beforeServerHello(seconds: 3_600) }
+        let client = try ChildProcess(["curl", "-s", "--cacert", anchors, server.url()])
+        #expect(server.wait { $0.count == 1 })
+        let start = ContinuousClock.now
+        server.close()
+        server.close()
+        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(server.connections.first?.isClosed == true)
+        #expect(try curl(server).status == 7)
+        client.terminate()
+    }
+
+    @Test("Many clients at once are all served, few at a time")
+    func crowd() throws {
+        let server = try LoopbackTLSServer(root.issue()) { $0.maximumConnections = 4 }
+        let urls = (0..<40).flatMap { _ in [server.url(), "-o", "/dev/null"] }
+        let result = try runProcess(
+            ["curl", "-sS", "--cacert", anchors, "-Z", "--parallel-max", "20", "-H", "Connection: close"] + urls)
+        #expect(result.status == 0, "\(result.errorOutput)")
+        #expect(server.requests.count == 40)
+    }
+}

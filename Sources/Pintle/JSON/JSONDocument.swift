@@ -28,6 +28,10 @@ package struct JSONDocument: Sendable {
 
     let tape: JSONTape
 
+    init(tape: JSONTape) {
+        self.tape = tape
+    }
+
     /// Reads the whole of `bytes`.
     package init(_ bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
         var parser = JSONParser(bytes, limits: limits)

@@ -1,0 +1,122 @@
+/// The rules that cover sub-domains, by their host.
+struct ParentRules {
+    private var rules: [String: [Int]] = [:]
+
+    init(_ hosts: [PinnedHost]) {
+        for (index, host) in hosts.enumerated() where host.includesSubdomains && host.host.ipAddress == nil {
+            rules[host.host.description, default: []].append(index)
+        }
+    }
+
+    /// The rules for parent domains of a host, the nearest first.
+    func covering(_ host: ServerName) -> [Int] {
+        guard !rules.isEmpty, host.ipAddress == nil else { return [] }
+        var found: [Int] = []
+        var rest = host.description[...]
+        while let dot = rest.firstIndex(of: ".") {
+            rest = rest[rest.index(after: dot)...]
+            found += rules[String(rest)] ?? []
+        }
+        return found
+    }
+}
+
+/// What is odd about rules beside one another.
+extension LintWarnings {
+    mutating func lookAtBreadth(of host: PinnedHost, _ index: Int) {
+        guard host.includesSubdomains, host.host.ipAddress == nil else { return }
+        guard host.host.labels.count == 1 || lint.isPublicSuffix(host.host) else { return }
+        warn(
+            "public-suffix", "hosts[\(index)].host",
+            "\(host) covers the hosts of everyone who registers below it",
+            help: "name your own domain; what does not match these pins is cut off")
+    }
+
+    mutating func lookAtOverlap(of host: PinnedHost, _ index: Int, _ parents: ParentRules) {
+        let covering = parents.covering(host.host).map { hosts[$0] }
+        // A rule for a port gives way to none without one, and rules for two ports never meet.
+        let parent = covering.first { $0.port == nil || $0.port == host.port }
+        if host.port == nil, let other = covering.first(where: { $0.port != nil }) {
+            warn(
+                "port-rule-wins", "hosts[\(index)].host",
+                "on port \(other.port ?? 0) the rule for \(other) decides for \(host), shorter as its name is",
+                help: "add a rule for \(host) with that port")
+        }
+        guard let parent else {
+            if host.pins.isEmpty, host.anchors.isSystemAlone, unpinnedHosts == .systemTrust {
+                warn(
+                    "rule-without-effect", "hosts[\(index)].host",
+                    "the rule for \(host) has neither pins nor anchors and changes nothing",
+                    help: "add pins, or remove the rule")
+            }
+            return
+        }
+        if parent.enforcesPins, !host.enforcesPins {
+            let state = host.pins.isEmpty ? "has no pins" : "only reports"
+            warn(
+                "looser-than-parent", "hosts[\(index)].host",
+                "\(host) \(state), while the rule for \(parent) that it replaces enforces its pins",
+                help: "enforce pins here too, or remove the rule")
+        }
+        if host.enforcesPins, !host.includesSubdomains, !parent.enforcesPins {
+            let state = parent.pins.isEmpty ? "has no pins" : "only reports"
+            warn(
+                "subdomains-of-looser-parent", "hosts[\(index)].host",
+                "hosts below \(host) fall to the rule for \(parent), which \(state)",
+                help: "set includeSubdomains here, or enforce pins there")
+        }
+    }
+
+    /// Two registered names that differ by one slip of the finger: one of them is probably meant to be the other, and
+    /// the host that is really used has no rule.
+    mutating func lookForSimilarNames() {
+        var first: [String: Int] = [:]
+        var order: [String] = []
+        for (index, host) in hosts.enumerated() where !nameless.contains(index) {
+            let labels = host.host.labels
+            guard labels.count >= 2 else { continue }
+            let name = labels.suffix(2).joined(separator: ".")
+            if first.updateValue(first[name] ?? index, forKey: name) == nil { order.append(name) }
+        }
+        // It takes some memory a name, and in a list of this size nobody looks for slips.
+        guard order.count <= 10_000 else { return }
+        // Names one edit apart share a spelling with one letter left out, or are one.
+        var spellings: [String: String] = [:]
+        for name in order {
+            guard let dot = name.firstIndex(of: "."), name[..<dot].count >= 5, let index = first[name] else { continue }
+            let label = Array(name[..<dot].utf8)
+            let suffix = name[dot...]
+            var neighbour: String?
+            for position in -1..<label.count {
+                var shorter = label
+                if position >= 0 { shorter.remove(at: position) }
+                let spelling = String(decoding: shorter, as: UTF8.self) + suffix
+                if let other = spellings[spelling], other != name, neighbour == nil,
+                    Self.areOneSlipApart(label, Array(other.utf8.prefix { $0 != UInt8(ascii: ".") }))
+                {
+                    neighbour = other
+                }
+                spellings[spelling] = spellings[spelling] ?? name
+            }
+            guard let neighbour else { continue }
+            warn(
+                "similar-host", "hosts[\(index)].host",
+                "\(name) differs from \(neighbour), which has a rule too, by one letter",
+                help: "if one is a slip, the host that is meant is not pinned")
+        }
+    }
+
+    /// Digits do not count as slips: hosts are numbered.
+    private static func areOneSlipApart(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+        return left.filter(isDigit) == right.filter(isDigit) && NearestSpelling.distance(left, right) == 1
+    }
+}
+
+extension PinnedHost {
+    fileprivate var enforcesPins: Bool { !pins.isEmpty && enforcement == .enforce }
+}
+
+extension TrustAnchors {
+    fileprivate var isSystemAlone: Bool { includesSystem && certificates.isEmpty }
+}

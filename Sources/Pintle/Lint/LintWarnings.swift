@@ -1,0 +1,151 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Collects the warnings about a policy's rules. Time is linear in the rules and the length of their names.
+struct LintWarnings {
+    let hosts: [PinnedHost]
+    /// Rules whose host could not be read: nothing is said about their names.
+    let nameless: Set<Int>
+    let unpinnedHosts: PinningPolicy.UnpinnedHosts
+    let lint: PolicyLint
+    private(set) var problems: [PolicyProblem] = []
+    private(set) var omitted = 0
+    /// Anchor sets that were looked at; rules share them.
+    private var seenAnchors: Set<ObjectIdentifier> = []
+
+    init(hosts: [PinnedHost], nameless: Set<Int>, unpinnedHosts: PinningPolicy.UnpinnedHosts, lint: PolicyLint) {
+        self.hosts = hosts
+        self.nameless = nameless
+        self.unpinnedHosts = unpinnedHosts
+        self.lint = lint
+    }
+
+    mutating func collect() {
+        if hosts.isEmpty, unpinnedHosts == .systemTrust {
+            warn("nothing-pinned", "hosts", "the policy has no rules", help: "add a host: pintle pin HOST --as policy")
+        }
+        let parents = ParentRules(hosts)
+        for (index, host) in hosts.enumerated() {
+            lookAtPins(of: host, index)
+            lookAtExpiry(of: host, index)
+            lookAtEnforcement(of: host, index)
+            lookAtAnchors(of: host, index)
+            guard !nameless.contains(index) else { continue }
+            lookAtBreadth(of: host, index)
+            lookAtOverlap(of: host, index, parents)
+        }
+        lookForSimilarNames()
+    }
+
+    mutating func warn(
+        _ id: String, _ path: @autoclosure () -> String, _ message: @autoclosure () -> String, help: String
+    ) {
+        guard problems.count < PolicyDraft.maximumProblems else {
+            omitted += 1
+            return
+        }
+        problems.append(PolicyProblem(id: id, path: path(), message: message(), help: help))
+    }
+
+    // MARK: A rule by itself
+
+    private mutating func lookAtPins(of host: PinnedHost, _ index: Int) {
+        for (list, pins) in [("pins", host.pins), ("backupPins", host.backupPins)] {
+            for (position, pin) in pins.enumerated() where pin.isPlaceholder {
+                warn(
+                    "placeholder-pin", "hosts[\(index)].\(list)[\(position)]",
+                    "this is the placeholder that examples carry, not the hash of a key", help: "pintle pin \(host)")
+            }
+        }
+        if !host.backupPins.isEmpty {
+            let subjects = Set(host.pins.map(\.subject))
+            let exact = Set(host.pins)
+            // The same pin at the same position is an error already.
+            for (position, pin) in host.backupPins.enumerated()
+            where subjects.contains(pin.subject) && !exact.contains(pin) {
+                warn(
+                    "backup-in-use", "hosts[\(index)].backupPins[\(position)]",
+                    "the backup of \(host) is a key that its pins name too",
+                    help: "a backup is another key, kept offline: pintle pin backup.key")
+            }
+        }
+        let all = host.pins + host.backupPins
+        let authorities = all.compactMap(lint.sharedAuthority)
+        if !all.isEmpty, host.anchors.includesSystem, authorities.count == all.count, let name = authorities.first {
+            warn(
+                "shared-authority-only", "hosts[\(index)].pins",
+                "\(host) pins nothing but public authorities (\(name)), which sign for everyone who asks",
+                help: "pin a key of your own beside them")
+        }
+    }
+
+    private mutating func lookAtExpiry(of host: PinnedHost, _ index: Int) {
+        guard !host.pins.isEmpty else { return }
+        guard let date = host.expiry.date else {
+            if host.backupRequirement == .noneAccepted, host.backupPins.isEmpty, host.enforcement == .enforce {
+                warn(
+                    "no-way-back", "hosts[\(index)].backupPins",
+                    "\(host) has neither a backup pin nor an expiry: a lost key locks every installed app out for good",
+                    help: "add a backup pin, or an expiry")
+            }
+            return
+        }
+        let day = Self.day(date)
+        let seconds = date.timeIntervalSince(lint.now)
+        let path = "hosts[\(index)].expiry.after"
+        if seconds <= 0 {
+            let effect =
+                if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not looked at" }
+            warn(
+                "expired", path, "pins of \(host) ended \(day), \(Self.days(-seconds)) ago: \(effect)",
+                help: "set a date after your slowest user updates")
+        } else if seconds < lint.expiresWithin {
+            warn(
+                "expires-soon", path, "pins of \(host) end \(day), in \(Self.days(seconds))",
+                help: "apps released today outlive them; set a date after your slowest user updates")
+        }
+    }
+
+    private static func day(_ date: Date) -> Substring {
+        RFC3339.string(from: date).prefix(10)
+    }
+
+    private static func days(_ seconds: Double) -> String {
+        let days = Int(min(seconds / 86_400, 4_000_000))
+        return days == 1 ? "1 day" : "\(days) days"
+    }
+
+    private mutating func lookAtEnforcement(of host: PinnedHost, _ index: Int) {
+        guard host.enforcement == .reportOnly, !host.pins.isEmpty else { return }
+        warn(
+            "report-only", "hosts[\(index)].enforcement",
+            "a wrong key of \(host) is reported and let through",
+            help: host.reportTo.isEmpty
+                ? "add reportTo, or nobody hears of it; then set \"enforce\""
+                : "set \"enforce\" once the reports are quiet")
+    }
+
+    private mutating func lookAtAnchors(of host: PinnedHost, _ index: Int) {
+        guard !host.anchors.certificates.isEmpty,
+            seenAnchors.insert(ObjectIdentifier(host.anchors.identity)).inserted
+        else { return }
+        for anchor in host.anchors.certificates where anchor.validity.notAfter < lint.now {
+            warn(
+                "anchor-expired", "hosts[\(index)].anchors",
+                "an anchor of \(host) ended \(Self.day(anchor.validity.notAfter)): \(anchor.subject)",
+                help: "export the renewed root")
+        }
+    }
+}
+
+extension Pin {
+    fileprivate var isPlaceholder: Bool {
+        switch subject {
+        case .publicKey(let pin): pin.isPlaceholder
+        case .certificate(let pin): pin.bytes.allSatisfy { $0 == 0 }
+        }
+    }
+}

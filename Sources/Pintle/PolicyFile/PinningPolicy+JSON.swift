@@ -1,0 +1,65 @@
+extension PinningPolicy {
+    /// Reads a policy file: JSON, UTF-8 without a byte-order mark, at most 64 MiB, in the format that the article
+    /// "The policy file" describes.
+    ///
+    /// Anchors must stand in the file themselves, as PEM text; a path to a file is a problem, because the core reads
+    /// none: see ``init(json:resolvingFile:)``.
+    ///
+    /// - Throws: everything that is wrong, with lines and columns, in the order of the file; at most 1,000 problems
+    ///   and then a count. Where the JSON itself is broken that is the only problem.
+    public init(json: [UInt8]) throws(PolicyError) {
+        let document = try JSONDocument.policy(json)
+        self = try PolicyFileReader.read(document.root, resolvingFile: nil, isPublicSuffix: { _ in false }).finish()
+    }
+
+    /// Reads a policy file whose `anchors.include` may name files.
+    ///
+    /// - Parameter resolvingFile: answers the content of a file, PEM or DER. Called with each path as it stands in the
+    ///   policy; the caller resolves it against the policy file's folder and bounds its size.
+    public init(
+        json: [UInt8], resolvingFile: @escaping (_ path: String) throws -> [UInt8]
+    ) throws(PolicyError) {
+        try self.init(json: json, resolvingFile: resolvingFile, isPublicSuffix: { _ in false })
+    }
+
+    /// `isPublicSuffix`: where a list is at hand, private anchors for everything under a public suffix are refused.
+    package init(
+        json: [UInt8], resolvingFile: ((_ path: String) throws -> [UInt8])?, isPublicSuffix: (ServerName) -> Bool
+    ) throws(PolicyError) {
+        let document = try JSONDocument.policy(json)
+        self = try PolicyFileReader.read(
+            document.root, resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix
+        ).finish()
+    }
+
+    /// A policy that stands inside another document: in an update, in a line of a batch. Paths to files are refused.
+    package init(
+        json value: JSONValue, isPublicSuffix: (ServerName) -> Bool = { _ in false }
+    ) throws(PolicyError) {
+        self = try PolicyFileReader.read(value, resolvingFile: nil, isPublicSuffix: isPublicSuffix).finish()
+    }
+}
+
+extension JSONDocument {
+    static func policy(_ bytes: [UInt8]) throws(PolicyError) -> JSONDocument {
+        do throws(JSONError) {
+            return try JSONDocument(bytes)
+        } catch {
+            throw PolicyError([PolicyProblem(error)])
+        }
+    }
+
+    /// The places of many bytes of the document that `value` stands in.
+    static func places(of offsets: [Int], in value: JSONValue) -> [JSONPlace] {
+        JSONDocument(tape: value.tape).places(at: offsets)
+    }
+}
+
+extension PolicyProblem {
+    /// Broken JSON has no path: nothing in it can be named yet.
+    init(_ error: JSONError) {
+        self.init(
+            id: error.code.rawValue, path: "", line: error.line, column: error.column, message: error.message,
+            help: error.hint ?? "the file must be JSON as RFC 8259 has it")
+    }
+}

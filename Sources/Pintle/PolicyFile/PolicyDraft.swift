@@ -1,0 +1,55 @@
+/// A policy file as far as it could be read: what a policy is made of, and everything that is wrong with it.
+///
+/// Where something could not be read, something else stands in its place, so that the checks that follow neither miss
+/// a mistake nor invent one. A draft with problems never becomes a policy.
+struct PolicyDraft {
+    /// More would be read by nobody.
+    static let maximumProblems = 1_000
+
+    var updateVersion = 0
+    var unpinnedHosts = PinningPolicy.UnpinnedHosts.systemTrust
+    var allowsUpdatesForAnyHost = false
+    /// As many as the file has, in its order.
+    var hosts: [PinnedHost] = []
+    /// The rules in `hosts` whose host could not be read.
+    var nameless: Set<Int> = []
+    /// With lines and columns, in the order of the document.
+    private(set) var problems: [PolicyProblem] = []
+    /// How many more there are than `problems` holds.
+    private(set) var omittedProblems = 0
+    /// The policy, unless there are problems.
+    private(set) var policy: PinningPolicy?
+
+    /// Checks what was read as a whole and puts every problem at its place.
+    mutating func complete(_ found: [(offset: Int, problem: PolicyProblem)], in root: JSONValue) {
+        var found = found
+        do throws(PolicyError) {
+            let policy = try PinningPolicy(
+                hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: updateVersion,
+                allowsUpdatesForAnyHost: allowsUpdatesForAnyHost)
+            if found.isEmpty { self.policy = policy }
+        } catch {
+            let places = PolicyPlaces(root)
+            found += error.problems.map { (places.value(at: $0.path).offset, $0) }
+        }
+        // Stable, so that problems at one place stay in the order in which they were found.
+        let order = found.indices.sorted { (found[$0].offset, $0) < (found[$1].offset, $1) }
+        let kept = order.prefix(Self.maximumProblems)
+        let places = JSONDocument.places(of: kept.map { found[$0].offset }, in: root)
+        problems = zip(kept, places).map { found[$0].problem.at($1) }
+        omittedProblems = order.count - kept.count
+    }
+
+    /// The policy, or everything that is wrong with it.
+    func finish() throws(PolicyError) -> PinningPolicy {
+        if let policy { return policy }
+        guard omittedProblems > 0 else { throw PolicyError(problems) }
+        throw PolicyError(problems + [Self.summary(of: omittedProblems)])
+    }
+
+    static func summary(of omitted: Int) -> PolicyProblem {
+        PolicyProblem(
+            id: "more-problems", path: "", message: "and \(omitted) more problems",
+            help: "mend the ones above first")
+    }
+}

@@ -1,0 +1,40 @@
+/// The keys of a policy file, object by object, in the order in which they are printed. A key that is not here is an
+/// error: an unread restriction would make a rule weaker than its author thinks.
+enum PolicyFileKeys {
+    enum Policy: String, CaseIterable {
+        case version, updateVersion, unpinnedHosts, updates, hosts
+    }
+
+    enum Updates: String, CaseIterable {
+        case anyHost
+    }
+
+    enum Host: String, CaseIterable {
+        case host, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors, reportTo
+        case withdraws
+    }
+
+    enum Pin: String, CaseIterable {
+        case spki, certificate, at
+    }
+
+    enum Expiry: String, CaseIterable {
+        case after, then
+    }
+
+    /// `PinExpiry` carries its date, so its names stand here.
+    enum ExpiryAction: String, CaseIterable {
+        case systemTrust, reject
+    }
+
+    enum Anchors: String, CaseIterable {
+        case include, system
+    }
+
+    /// The only version of the format there is.
+    static let formatVersion: Int64 = 1
+    /// What `backupPins` may hold instead of a list.
+    static let noneAccepted = "none-accepted"
+    /// Versions of updates stop where JSON readers with floating point lose count: 2^53 - 1.
+    static let maximumUpdateVersion: Int64 = 9_007_199_254_740_991
+}

@@ -1,0 +1,85 @@
+internal import PintleCrypto
+
+extension PolicyFileReader {
+    mutating func readPins(_ value: JSONValue, at path: String) -> [Pin] {
+        guard value.kind == .array else {
+            reportType(of: value, "a list of pins: [...]", at: path)
+            return [Self.unread(value, at: .any)]
+        }
+        var pins: [Pin] = []
+        pins.reserveCapacity(value.count)
+        for (index, element) in elements(of: value, at: path).enumerated() {
+            pins.append(readPin(element, at: path, index))
+        }
+        return pins
+    }
+
+    mutating func readBackupPins(_ value: JSONValue?, at path: String) -> ([Pin], BackupRequirement) {
+        guard let value else { return ([], .required) }
+        guard value.kind == .string else { return (readPins(value, at: path), .required) }
+        if value.string != PolicyFileKeys.noneAccepted {
+            report(
+                "unknown-value", value, path, "\(quoted(value)) is neither a list of pins nor \"none-accepted\"",
+                help: "write a list, or \"none-accepted\" to live without a backup")
+        }
+        return ([], .noneAccepted)
+    }
+
+    private mutating func readPin(_ value: JSONValue, at list: String, _ index: Int) -> Pin {
+        var path: String { "\(list)[\(index)]" }
+        switch value.kind {
+        case .string:
+            return readPin(value, at: path, .any) { text throws(PinError) in try .publicKey(text) }
+        case .object:
+            return readPinObject(value, at: path)
+        default:
+            reportType(of: value, "a pin, or an object with \"spki\" or \"certificate\"", at: path)
+            return Self.unread(value, at: .any)
+        }
+    }
+
+    private mutating func readPinObject(_ value: JSONValue, at path: String) -> Pin {
+        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? [:]
+        let position: PinPosition = members[.at].flatMap { choice($0, at: "\(path).at") } ?? .any
+        switch (members[.spki], members[.certificate]) {
+        case (let key?, nil):
+            return readPin(key, at: "\(path).spki", position) { text throws(PinError) in
+                try .publicKey(text, at: position)
+            }
+        case (nil, let certificate?):
+            return readPin(certificate, at: "\(path).certificate", position) { text throws(PinError) in
+                try .certificate(text, at: position)
+            }
+        case (nil, nil):
+            report(
+                "missing-key", value, path, "the pin says neither \"spki\" nor \"certificate\"",
+                help: "add \"spki\": \"sha256/...\"")
+        case (.some, .some):
+            report(
+                "ambiguous-pin", value, path, "the pin says both \"spki\" and \"certificate\"",
+                help: "write two pins, one of each")
+        }
+        return Self.unread(value, at: position)
+    }
+
+    private mutating func readPin(
+        _ value: JSONValue, at path: @autoclosure () -> String, _ position: PinPosition,
+        _ parse: (String) throws(PinError) -> Pin
+    ) -> Pin {
+        guard let text = string(value, at: path()) else { return Self.unread(value, at: position) }
+        do throws(PinError) {
+            return try parse(text)
+        } catch {
+            report(PolicyProblem(error, at: path()), value)
+            return Self.unread(value, at: position)
+        }
+    }
+
+    /// Stands for a pin that could not be read, so that its rule is neither taken for one without pins nor for one with
+    /// the same pin twice.
+    private static func unread(_ value: JSONValue, at position: PinPosition) -> Pin {
+        Pin(
+            .publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array("unread at \(value.offset)".utf8)))),
+            at: position)
+    }
+}

@@ -1,0 +1,146 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Values of the types that the file has; each reports what is wrong and answers `nil`.
+extension PolicyFileReader {
+    mutating func report(_ problem: PolicyProblem, _ value: JSONValue) {
+        problems.append((value.offset, problem))
+    }
+
+    mutating func report(_ id: String, _ value: JSONValue, _ path: String, _ message: String, help: String) {
+        report(PolicyProblem(id: id, path: path, message: message, help: help), value)
+    }
+
+    mutating func reportType(of value: JSONValue, _ wanted: String, at path: String) {
+        let name = path.isEmpty ? "the policy" : path
+        report("wrong-type", value, path, "\(name) is \(value.kind.description)", help: "write \(wanted)")
+    }
+
+    /// The members of an object by their keys; unknown keys are reported where they stand.
+    mutating func members<Key: RawRepresentable & CaseIterable & Hashable>(
+        of value: JSONValue, as keys: Key.Type, at path: String
+    ) -> [Key: JSONValue]? where Key.RawValue == String {
+        guard let members = value.members else {
+            reportType(of: value, "an object: {...}", at: path)
+            return nil
+        }
+        var known: [Key: JSONValue] = [:]
+        for member in members {
+            let name = member.key.string ?? ""
+            if let key = Key(rawValue: name) {
+                known[key] = member.value
+            } else {
+                let place = path.isEmpty ? "the policy" : path
+                report(
+                    "unknown-key", member.key, Self.path(path, name), "unknown key \(quoted(member.key)) in \(place)",
+                    help: help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
+            }
+        }
+        return known
+    }
+
+    mutating func required<Key: RawRepresentable & Hashable>(
+        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, at path: String, help: String
+    ) -> JSONValue? where Key.RawValue == String {
+        if let value = members[key] { return value }
+        let owner = path.isEmpty ? "the policy" : path
+        report("missing-key", object, Self.path(path, key.rawValue), "\(owner) has no \"\(key.rawValue)\"", help: help)
+        return nil
+    }
+
+    /// The path of a member; a key that would not read as part of one leaves its object's.
+    private static func path(_ object: String, _ key: String) -> String {
+        let isPlain =
+            !key.isEmpty && key.utf8.count <= 64
+            && key.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isAlphabetic }
+        guard isPlain else { return object }
+        return object.isEmpty ? key : "\(object).\(key)"
+    }
+
+    mutating func elements(of value: JSONValue, at path: String) -> [JSONValue] {
+        if let elements = value.elements { return Array(elements) }
+        reportType(of: value, "a list: [...]", at: path)
+        return []
+    }
+
+    mutating func string(_ value: JSONValue, at path: @autoclosure () -> String) -> String? {
+        if let string = value.string { return string }
+        reportType(of: value, "a string in double quotes", at: path())
+        return nil
+    }
+
+    mutating func boolean(_ value: JSONValue, at path: @autoclosure () -> String) -> Bool? {
+        if let boolean = value.boolean { return boolean }
+        reportType(of: value, "true or false, without quotes", at: path())
+        return nil
+    }
+
+    /// `id` is what a number outside of `range` is reported as.
+    mutating func integer(
+        _ value: JSONValue, in range: ClosedRange<Int64>?, id: String, at path: @autoclosure () -> String
+    ) -> Int64? {
+        guard let integer = value.integer else {
+            reportType(of: value, "a number, without quotes", at: path())
+            return nil
+        }
+        if let range, !range.contains(integer) {
+            report(
+                id, value, path(), "\(integer) is out of range",
+                help: "write a number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return integer
+    }
+
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        _ value: JSONValue, at path: @autoclosure () -> String
+    ) -> Choice? where Choice.RawValue == String {
+        guard let text = string(value, at: path()) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        report(
+            "unknown-value", value, path(), "\(quoted(value)) is not a value of \(path())",
+            help: help(for: text, in: Choice.allCases.map(\.rawValue), called: "values"))
+        return nil
+    }
+
+    mutating func date(_ value: JSONValue, at path: @autoclosure () -> String) -> Date? {
+        guard let text = string(value, at: path()) else { return nil }
+        do throws(RFC3339.ParsingError) {
+            return try RFC3339.date(from: text)
+        } catch {
+            report("invalid-date", value, path(), "\(quoted(value)) is \(error.message)", help: error.hint)
+            return nil
+        }
+    }
+
+    /// What the file says, fit to be shown: in quotes, escaped, not at any length.
+    func quoted(_ value: JSONValue) -> String {
+        let text = value.string ?? ""
+        guard text.unicodeScalars.count > 80 else { return JSONWriter.quoted(text) }
+        var short = String.UnicodeScalarView()
+        short.append(contentsOf: text.unicodeScalars.prefix(79))
+        return JSONWriter.quoted(String(short) + "…")
+    }
+
+    private func help(for text: String, in known: [String], called name: String) -> String {
+        let list = "\(name): " + known.joined(separator: ", ")
+        guard let nearest = NearestSpelling.of(text, in: known) else { return list }
+        return "did you mean \"\(nearest)\"? \(list)"
+    }
+}
+
+extension JSONValue.Kind: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "true or false"
+        case .integer, .number: "a number"
+        case .string: "a string"
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,146 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Reads a policy file value by value and goes on after a mistake, so that all of them are told at once.
+struct PolicyFileReader {
+    let resolvingFile: ((String) throws -> [UInt8])?
+    let isPublicSuffix: (ServerName) -> Bool
+    var draft = PolicyDraft()
+    var problems: [(offset: Int, problem: PolicyProblem)] = []
+    /// What each `anchors` object made, by its text: rules that share anchors share one set of them.
+    var anchorSets: [ArraySlice<UInt8>: TrustAnchors] = [:]
+
+    static func read(
+        _ root: JSONValue, resolvingFile: ((String) throws -> [UInt8])?, isPublicSuffix: (ServerName) -> Bool
+    ) -> PolicyDraft {
+        withoutActuallyEscaping(isPublicSuffix) { isPublicSuffix in
+            var reader = PolicyFileReader(resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
+            reader.readPolicy(root)
+            reader.draft.complete(reader.problems, in: root)
+            return reader.draft
+        }
+    }
+
+    private mutating func readPolicy(_ root: JSONValue) {
+        guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: "") else { return }
+        readVersion(members[.version], of: root)
+        if let value = members[.updateVersion] {
+            let range = 0...PolicyFileKeys.maximumUpdateVersion
+            draft.updateVersion = Int(integer(value, in: range, id: "invalid-update-version", at: "updateVersion") ?? 0)
+        }
+        if let value = members[.unpinnedHosts] {
+            draft.unpinnedHosts = choice(value, at: "unpinnedHosts") ?? .systemTrust
+        }
+        if let value = members[.updates],
+            let updates = self.members(of: value, as: PolicyFileKeys.Updates.self, at: "updates")
+        {
+            draft.allowsUpdatesForAnyHost = updates[.anyHost].flatMap { boolean($0, at: "updates.anyHost") } ?? false
+        }
+        guard let hosts = required(.hosts, of: members, in: root, at: "", help: "write \"hosts\": [] for none") else {
+            return
+        }
+        draft.hosts.reserveCapacity(hosts.count)
+        for (index, host) in elements(of: hosts, at: "hosts").enumerated() { readHost(host, number: index) }
+    }
+
+    private mutating func readVersion(_ value: JSONValue?, of root: JSONValue) {
+        guard let value else {
+            return report("missing-key", root, "version", "the policy has no \"version\"", help: "add \"version\": 1")
+        }
+        guard let version = integer(value, in: nil, id: "unsupported-version", at: "version") else { return }
+        guard version == PolicyFileKeys.formatVersion else {
+            let help = "write 1, or use a later release of this program"
+            return report(
+                "unsupported-version", value, "version", "version \(version) of the format is unknown", help: help)
+        }
+    }
+
+    private mutating func readHost(_ value: JSONValue, number: Int) {
+        let path = "hosts[\(number)]"
+        let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? [:]
+        let isObject = value.kind == .object
+        let name = isObject ? readName(members, of: value, path) : nil
+        if name == nil { draft.nameless.insert(number) }
+
+        let includesSubdomains =
+            members[.includeSubdomains].flatMap { boolean($0, at: "\(path).includeSubdomains") } ?? false
+        let port = members[.port].flatMap { integer($0, in: 1...65_535, id: "invalid-port", at: "\(path).port") }
+        let pins = members[.pins].map { readPins($0, at: "\(path).pins") } ?? []
+        let (backupPins, backupRequirement) = readBackupPins(members[.backupPins], at: "\(path).backupPins")
+        let requires: PinRequirement? = members[.requires].flatMap { choice($0, at: "\(path).requires") }
+        let enforcement: Enforcement? = members[.enforcement].flatMap { choice($0, at: "\(path).enforcement") }
+        let expiry = members[.expiry].map { readExpiry($0, at: "\(path).expiry") } ?? .never
+        let anchors = members[.anchors].map { readAnchors($0, at: "\(path).anchors") } ?? .system
+        let reportTo = members[.reportTo].map { readReportTo($0, at: "\(path).reportTo") } ?? []
+        let withdraws = members[.withdraws].flatMap { readWithdrawal($0, at: "\(path).withdraws") }
+
+        if let name, let list = members[.anchors], includesSubdomains, !anchors.certificates.isEmpty,
+            name.labels.count > 1, isPublicSuffix(name)
+        {
+            report(
+                "anchors-too-broad", list, "\(path).anchors",
+                "private anchors for every host under \"\(name)\", where anyone may register",
+                help: "name the hosts that the private root signs for")
+        }
+        draft.hosts.append(
+            PinnedHost(
+                // The path stands for a host that could not be read: messages name it, and nothing matches it.
+                unchecked: name ?? ServerName(canonical: Array(path.utf8)),
+                port: port.flatMap { UInt16(exactly: $0) },
+                includesSubdomains: includesSubdomains && name != nil,
+                pins: pins, backupPins: backupPins,
+                backupRequirement: isObject ? backupRequirement : .noneAccepted,
+                requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
+                anchors: anchors, reportTo: reportTo, withdraws: withdraws))
+    }
+
+    private mutating func readName(
+        _ members: [PolicyFileKeys.Host: JSONValue], of rule: JSONValue, _ path: String
+    ) -> ServerName? {
+        guard let value = required(.host, of: members, in: rule, at: path, help: "add \"host\": \"api.example.com\""),
+            let text = string(value, at: "\(path).host")
+        else { return nil }
+        do throws(ServerNameError) {
+            return try ServerName(text)
+        } catch {
+            report(PolicyProblem(error, at: "\(path).host"), value)
+            return nil
+        }
+    }
+
+    private mutating func readExpiry(_ value: JSONValue, at path: String) -> PinExpiry {
+        guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, at: path) else { return .never }
+        let after = required(
+            .after, of: members, in: value, at: path, help: "add \"after\": \"2027-11-20T00:00:00Z\""
+        ).flatMap { date($0, at: "\(path).after") }
+        let action: PolicyFileKeys.ExpiryAction? = required(
+            .then, of: members, in: value, at: path, help: "add \"then\": \"systemTrust\", or \"reject\""
+        ).flatMap { choice($0, at: "\(path).then") }
+        guard let after, let action else { return .never }
+        return switch action {
+        case .systemTrust: .systemTrust(after: after)
+        case .reject: .rejecting(after: after)
+        }
+    }
+
+    private mutating func readReportTo(_ value: JSONValue, at path: String) -> [String] {
+        var urls: [String] = []
+        for (index, element) in elements(of: value, at: path).enumerated() {
+            // Something in its place keeps the others at their index; the check of the whole is about each of them.
+            urls.append(string(element, at: "\(path)[\(index)]") ?? "https://unread.invalid/")
+        }
+        return urls
+    }
+
+    private mutating func readWithdrawal(_ value: JSONValue, at path: String) -> String? {
+        guard let reason = string(value, at: path) else { return nil }
+        guard reason.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
+            report("empty-reason", value, path, "the pins are withdrawn without a reason", help: "say why")
+            return nil
+        }
+        return reason
+    }
+}

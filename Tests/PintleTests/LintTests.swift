@@ -1,0 +1,215 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Lint")
+struct LintTests {
+    private func lint() throws -> PolicyLint {
+        PolicyLint(at: try RFC3339.date(from: "2026-11-20T00:00:00Z"))
+    }
+
+    private func findings(_ text: String, _ change: (inout PolicyLint) -> Void = { _ in }) throws -> [String] {
+        var lint = try lint()
+        change(&lint)
+        return lint.report(on: Array(text.utf8)).findings.map { "\($0.severity) \($0.problem.id) \($0.problem.path)" }
+    }
+
+    @Test("The example of the manual gives its three problems at their places")
+    func example() throws {
+        let text = """
+            { "version": 1,
+              "hosts": [
+                {
+                  "host": "example.com",
+                  "includeSubdomains": false,
+                  "pins": ["\(PolicyText.pin)"]
+                },
+                {
+                  "host": "api.example.com",
+                  "port": 443,
+                  "includeSubdomains": true,
+                  "pins": ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="],
+                  "backupPins": ["\(PolicyText.backup)"],
+                  "expiry": {
+                    "after": "2026-12-24T00:00:00Z",
+                    "then": "systemTrust"
+                  }
+                }
+              ]
+            }
+            """
+        let report = try lint().report(on: Array(text.utf8))
+        #expect(
+            report.findings.map {
+                "\($0.problem.line ?? 0):\($0.problem.column ?? 0): \($0.severity): \($0.problem.id): \($0.problem.message)"
+            }
+                == [
+                    "6:16: error: no-backup-pin: example.com enforces one pin and has no backup",
+                    "12:16: error: empty-input-pin: \"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\" is the hash of nothing, not of a key",
+                    "15:18: warning: expires-soon: pins of api.example.com:443 end 2026-12-24, in 34 days",
+                ])
+        #expect((report.errorCount, report.warningCount) == (2, 1))
+        #expect(report.policy == nil)
+    }
+
+    @Test("A sound policy has no findings")
+    func clean() throws {
+        let report = try lint().report(on: Array(PolicyText.policy(PolicyText.rule()).utf8))
+        #expect(report.findings.isEmpty)
+        #expect(report.policy?.hosts.count == 1)
+    }
+
+    @Test(
+        "What is allowed and probably not meant is a warning, and its twin is none",
+        arguments: [
+            (PolicyText.policy(), "nothing-pinned hosts", PolicyText.policy(top: "\"unpinnedHosts\": \"reject\",")),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": [\"sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\"]}"
+                ),
+                "placeholder-pin hosts[0].backupPins[0]", PolicyText.policy(PolicyText.rule())
+            ),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": [{\"spki\": \"\(PolicyText.pin)\", \"at\": \"leaf\"}]}"
+                ), "backup-in-use hosts[0].backupPins[0]", PolicyText.policy(PolicyText.rule())
+            ),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": \"none-accepted\"}"),
+                "no-way-back hosts[0].backupPins",
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": \"none-accepted\", \"expiry\": {\"after\": \"2028-01-01T00:00:00Z\", \"then\": \"systemTrust\"}}"
+                )
+            ),
+            (
+                PolicyText.policy(
+                    PolicyText.rule(
+                        "a.example", "\"expiry\": {\"after\": \"2026-11-20T00:00:00Z\", \"then\": \"reject\"}")),
+                "expired hosts[0].expiry.after",
+                PolicyText.policy(
+                    PolicyText.rule(
+                        "a.example", "\"expiry\": {\"after\": \"2027-11-20T00:00:00Z\", \"then\": \"reject\"}"))
+            ),
+            (
+                PolicyText.policy(
+                    PolicyText.rule(
+                        "a.example", "\"expiry\": {\"after\": \"2027-02-17T00:00:00Z\", \"then\": \"reject\"}")),
+                "expires-soon hosts[0].expiry.after",
+                PolicyText.policy(
+                    PolicyText.rule(
+                        "a.example", "\"expiry\": {\"after\": \"2027-02-18T00:00:00Z\", \"then\": \"reject\"}"))
+            ),
+            (
+                PolicyText.policy(PolicyText.rule("a.example", "\"enforcement\": \"reportOnly\"")),
+                "report-only hosts[0].enforcement",
+                PolicyText.policy(PolicyText.rule("a.example", "\"enforcement\": \"enforce\""))
+            ),
+            (
+                PolicyText.policy(PolicyText.rule("com", "\"includeSubdomains\": true")), "public-suffix hosts[0].host",
+                PolicyText.policy(PolicyText.rule("com"))
+            ),
+            (
+                PolicyText.policy("{\"host\": \"a.example\"}"), "rule-without-effect hosts[0].host",
+                PolicyText.policy("{\"host\": \"a.example\"}", top: "\"unpinnedHosts\": \"reject\",")
+            ),
+            (
+                PolicyText.policy(
+                    PolicyText.rule("example.com", "\"includeSubdomains\": true"), "{\"host\": \"a.example.com\"}"),
+                "looser-than-parent hosts[1].host",
+                PolicyText.policy(
+                    PolicyText.rule("example.com", "\"includeSubdomains\": true"), PolicyText.rule("a.example.com"))
+            ),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"example.com\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}}",
+                    PolicyText.rule("a.example.com")),
+                "subdomains-of-looser-parent hosts[1].host",
+                PolicyText.policy(
+                    "{\"host\": \"example.com\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}}",
+                    PolicyText.rule("a.example.com", "\"includeSubdomains\": true"))
+            ),
+            (
+                PolicyText.policy(
+                    PolicyText.rule("example.com", "\"includeSubdomains\": true, \"port\": 8443"),
+                    PolicyText.rule("a.example.com")), "port-rule-wins hosts[1].host",
+                PolicyText.policy(
+                    PolicyText.rule("example.com", "\"includeSubdomains\": true"), PolicyText.rule("a.example.com"))
+            ),
+            (
+                PolicyText.policy(PolicyText.rule("api.example.com"), PolicyText.rule("www.exmaple.com")),
+                "similar-host hosts[1].host",
+                PolicyText.policy(PolicyText.rule("api.example1.com"), PolicyText.rule("www.example2.com"))
+            ),
+            (
+                PolicyText.policy(
+                    PolicyText.rule(
+                        "a.example",
+                        "\"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem(until: 2025)))]}")),
+                "anchor-expired hosts[0].anchors",
+                PolicyText.policy(
+                    PolicyText.rule(
+                        "a.example", "\"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}"))
+            ),
+        ])
+    func warns(_ text: String, _ wanted: String, _ twin: String) throws {
+        #expect(try findings(text) == ["warning " + wanted])
+        #expect(try findings(twin) == [])
+    }
+
+    @Test("The time that is left is counted as the caller asks")
+    func expiresWithin() throws {
+        let text = PolicyText.policy(
+            PolicyText.rule("a.example", "\"expiry\": {\"after\": \"2027-02-17T00:00:00Z\", \"then\": \"reject\"}"))
+        #expect(try findings(text) { $0.expiresWithin = 89 * 86_400 } == [])
+        #expect(try findings(text) { $0.expiresWithin = 90 * 86_400 }.count == 1)
+    }
+
+    @Test("What only the outside knows is asked of the caller")
+    func closures() throws {
+        let suffix = PolicyText.policy(PolicyText.rule("co.uk", "\"includeSubdomains\": true"))
+        #expect(try findings(suffix) == [])
+        #expect(
+            try findings(suffix) { $0.isPublicSuffix = { $0.description == "co.uk" } }
+                == ["warning public-suffix hosts[0].host"])
+        let rule = PolicyText.policy(PolicyText.rule())
+        #expect(
+            try findings(rule) { $0.sharedAuthority = { _ in "Example Root" } }
+                == ["warning shared-authority-only hosts[0].pins"])
+        #expect(
+            try findings(rule) { $0.sharedAuthority = { $0.description == PolicyText.pin ? "Example Root" : nil } }
+                == [])
+    }
+
+    @Test("A policy without a file is linted too, without lines")
+    func withoutFile() throws {
+        let policy = try PinningPolicy(hosts: [
+            try PinnedHost(
+                "a.example", pins: [PolicyText.pin], backupPins: [PolicyText.backup], enforcement: .reportOnly)
+        ])
+        let found = try lint().warnings(about: policy)
+        #expect(found.map(\.problem.id) == ["report-only"])
+        #expect(found.first?.problem.line == nil)
+    }
+
+    @Test("Broken JSON is one error")
+    func brokenJSON() throws {
+        #expect(try findings("{") == ["error unexpected-end "])
+    }
+
+    @Test("Ids stand in the table once, and each says what it means")
+    func table() {
+        let ids = PolicyProblemTable.entries.map(\.id)
+        #expect(Set(ids).count == ids.count)
+        for code in JSONError.Code.allCases { #expect(PolicyProblemTable.entry(for: code.rawValue) != nil) }
+        for entry in PolicyProblemTable.entries {
+            #expect(entry.id.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "-" } && !entry.summary.hasSuffix("."))
+        }
+    }
+}

@@ -51,6 +51,7 @@ targets += [
     .testTarget(
         name: "PintleOpenSSLTests",
         dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"],
+        exclude: ["limbo-exceptions.txt"],
         swiftSettings: strict
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),

@@ -1,0 +1,92 @@
+extension Certificate {
+    /// The leaf's subject alternative names: DNS names in the preferred syntax (RFC 5280 section
+    /// 4.2.1.6), a wildcard only as the whole left-most label (RFC 9525 section 6.3) and never directly
+    /// above names that a registry hands out to anyone.
+    func alternativeNameFindings(isPublicSuffix: (String) -> Bool) -> [PathFailure.Finding] {
+        var findings: [PathFailure.Finding] = []
+        for case .dns(let octets) in subjectAlternativeNames ?? [] {
+            guard let name = DNSPattern(octets) else {
+                findings.append(
+                    .init(.other, depth: 0, text: "a DNS name that is none: \(GeneralName.dns(octets))"))
+                continue
+            }
+            if name.isWildcard, isPublicSuffix(name.suffix) {
+                findings.append(
+                    .init(.nameMismatch, depth: 0, text: "a wildcard for everything under \(name.suffix)"))
+            }
+        }
+        if extensionField(.subjectAltName)?.isCritical == true, !hasEmptySubject {
+            findings.append(.init(.other, depth: 0, text: "critical alternative names beside a subject"))
+        }
+        return findings
+    }
+
+    private var hasEmptySubject: Bool { layout.subject.isEmpty }
+
+    /// An authority's name constraints against the leaf, where validators differ: constraints that are
+    /// not in the syntax of RFC 5280 section 4.2.1.10, and wildcards, which stand for names that an
+    /// exclusion may mean.
+    func constraintFindings(at depth: Int, leaf: Certificate) -> [PathFailure.Finding] {
+        guard let nameConstraints else { return [] }
+        var findings: [PathFailure.Finding] = []
+        for case .dns(let base) in nameConstraints.permitted + nameConstraints.excluded
+        where base.first == UInt8(ascii: ".") {
+            findings.append(
+                .init(
+                    .nameConstraintViolation, depth: depth,
+                    text: "a constraint on DNS names with a leading dot: \(GeneralName.dns(base))"))
+        }
+        let wildcards = leaf.subjectAlternativeNames?.compactMap { name -> DNSPattern? in
+            guard case .dns(let octets) = name, let pattern = DNSPattern(octets), pattern.isWildcard else { return nil }
+            return pattern
+        }
+        for pattern in wildcards ?? [] where nameConstraints.excluded.contains(where: pattern.mayMean) {
+            findings.append(
+                .init(
+                    .nameConstraintViolation, depth: depth,
+                    text: "*.\(pattern.suffix) stands for names that are excluded"))
+        }
+        return findings
+    }
+}
+
+/// A DNS name of a certificate: LDH labels, the left-most perhaps a wildcard.
+struct DNSPattern {
+    let isWildcard: Bool
+    /// The name, lower case; without the wildcard where there is one.
+    let suffix: String
+
+    init?(_ octets: ArraySlice<UInt8>) {
+        var name = octets
+        isWildcard = octets.starts(with: [UInt8(ascii: "*"), UInt8(ascii: ".")])
+        if isWildcard { name = name.dropFirst(2) }
+        guard 1...253 ~= name.count else { return nil }
+        for label in name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+            guard 1...63 ~= label.count, label.first != UInt8(ascii: "-"), label.last != UInt8(ascii: "-"),
+                label.allSatisfy(Self.isLetterDigitHyphen)
+            else { return nil }
+        }
+        suffix = String(decoding: name, as: UTF8.self).lowercased()
+        // An address does not become a name by standing where names stand.
+        guard IPAddress(suffix) == nil else { return nil }
+    }
+
+    /// Whether a name that the wildcard stands for lies under an excluded base.
+    func mayMean(_ constraint: GeneralName) -> Bool {
+        guard case .dns(let octets) = constraint else { return false }
+        let base = String(decoding: octets, as: UTF8.self).lowercased()
+        if base.isEmpty || suffix == base || suffix.hasSuffix("." + base) { return true }
+        // One label above the suffix, and nothing deeper: a wildcard is one label.
+        guard base.hasSuffix("." + suffix) else { return false }
+        return !base.dropLast(suffix.utf8.count + 1).contains(".")
+    }
+
+    private static func isLetterDigitHyphen(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// What is demanded of a finished path beyond what platforms check: the profiles of RFC 5280 and of the
+/// CA/Browser Forum's baseline requirements, as far as they keep an attacker out or keep honest
+/// certificates unharmed.
+///
+/// Pure: the same findings wherever the path came from. It does not repeat what every validator does
+/// (signatures, dates, the host's name); it adds what they let through.
+package struct PathProfile: Sendable {
+    /// Whether a name, lower case ASCII without a trailing dot, is a public suffix under which
+    /// registries hand out names (`com`, `co.uk`).
+    package var isPublicSuffix: @Sendable (String) -> Bool
+
+    package init(isPublicSuffix: @escaping @Sendable (String) -> Bool) {
+        self.isPublicSuffix = isPublicSuffix
+    }
+
+    /// Looks at a path, leaf first, anchor last.
+    ///
+    /// - Parameter leafIsAnchor: the leaf is itself the configured anchor. Such certificates are made
+    ///   by hand, mostly with the CA bit set: what they say of their purpose does not count.
+    package func findings(_ path: [Certificate], leafIsAnchor: Bool = false) -> [PathFailure.Finding] {
+        guard let leaf = path.first else { return [] }
+        var findings: [PathFailure.Finding] = []
+        for (depth, certificate) in path.enumerated() {
+            findings += certificate.keyFindings(at: depth)
+        }
+        // Anchors are what they are: nine public roots have a serial of zero, five name their issuer.
+        for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {
+            findings += certificate.fieldFindings(at: depth, allowingSerialZero: leafIsAnchor)
+        }
+        if !leafIsAnchor { findings += leaf.purposeFindings }
+        findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix)
+        for (depth, authority) in path.enumerated().dropFirst() {
+            findings += authority.constraintFindings(at: depth, leaf: leaf)
+        }
+        return findings
+    }
+}
+
+extension Certificate {
+    /// The algorithms and sizes of the baseline requirements (section 6.1.5), and EdDSA and ML-DSA.
+    fileprivate func keyFindings(at depth: Int) -> [PathFailure.Finding] {
+        let isStrong =
+            switch publicKey.algorithm {
+            case .rsa, .rsaPSS: publicKey.bits.map { $0 >= 2048 && $0.isMultiple(of: 8) } ?? false
+            case .ellipticCurve(.p256), .ellipticCurve(.p384), .ellipticCurve(.p521): true
+            case .ed25519, .ed448, .mlDSA: true
+            case .ellipticCurve, .dsa, .other: false
+            }
+        return isStrong ? [] : [.init(.weakKey, depth: depth, text: "a key of the kind \(publicKey)")]
+    }
+
+    /// Leaf and intermediates: RFC 5280 sections 4.1.2.2, 4.2.1.11 and 4.2.2.1.
+    fileprivate func fieldFindings(at depth: Int, allowingSerialZero: Bool) -> [PathFailure.Finding] {
+        var findings: [PathFailure.Finding] = []
+        let isNegative = (serialNumber.first ?? 0x80) >= 0x80
+        let isZero = serialNumber.allSatisfy { $0 == 0 }
+        if isNegative || isZero && !allowingSerialZero || serialNumber.count > 20 {
+            findings.append(
+                .init(.other, depth: depth, text: "a serial number that is not positive or has over 20 octets"))
+        }
+        if extensionField(.policyConstraints)?.isCritical == false {
+            findings.append(.init(.other, depth: depth, text: "policy constraints that are not critical"))
+        }
+        if !hasReadableAuthorityInfoAccess {
+            findings.append(
+                .init(.malformedCertificate, depth: depth, text: "authority information access that cannot be read"))
+        }
+        return findings
+    }
+
+    /// The leaf: a server's certificate and nothing else.
+    fileprivate var purposeFindings: [PathFailure.Finding] {
+        var findings: [PathFailure.Finding] = []
+        if isCA {
+            findings.append(.init(.unsuitablePurpose, depth: 0, text: "the server's certificate is an authority's"))
+        }
+        if let extendedKeyUsage {
+            if extendedKeyUsage.allowsAny {
+                findings.append(.init(.unsuitablePurpose, depth: 0, text: "an extended key usage for any purpose"))
+            }
+            if extendedKeyUsage.isCritical {
+                findings.append(.init(.unsuitablePurpose, depth: 0, text: "an extended key usage that is critical"))
+            }
+        }
+        if nameConstraints != nil {
+            findings.append(
+                .init(.nameConstraintViolation, depth: 0, text: "name constraints in a server's certificate"))
+        }
+        return findings
+    }
+
+    func extensionField(_ identifier: OID) -> CertificateExtension? {
+        extensions.first { $0.identifier == identifier }
+    }
+
+    /// `AuthorityInfoAccessSyntax ::= SEQUENCE SIZE (1..MAX) OF SEQUENCE { accessMethod OBJECT IDENTIFIER,
+    /// accessLocation GeneralName }`; a certificate without it is readable too.
+    private var hasReadableAuthorityInfoAccess: Bool {
+        guard let field = extensionField(.authorityInfoAccess) else { return true }
+        let bytes = der.span
+        do {
+            var outer = DERReader(field.value)
+            let list = try outer.next(DERTag.sequence, in: bytes, reading: "authorityInfoAccess")
+            try outer.finish(reading: "authorityInfoAccess")
+            guard !list.isEmpty else { return false }
+            var descriptions = DERReader(contentsOf: list)
+            while !descriptions.isAtEnd {
+                var description = DERReader(
+                    contentsOf: try descriptions.next(DERTag.sequence, in: bytes, reading: "accessDescription"))
+                try description.next(in: bytes, reading: "accessMethod")
+                    .checkObjectIdentifier(in: bytes, reading: "accessMethod")
+                _ = try GeneralName(description.next(in: bytes, reading: "accessLocation"), in: bytes, of: der)
+                try description.finish(reading: "accessDescription")
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}

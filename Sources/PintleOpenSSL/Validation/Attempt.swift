@@ -1,0 +1,117 @@
+internal import COpenSSL
+internal import Pintle
+
+/// What is known so far about one request: the best path, or the failure that came closest to one.
+struct Attempt {
+    let request: PathRequest
+    let profile: PathProfile
+    let budget: PathBudget
+    private var valid: ValidatedPath?
+    private var failure: [PathFailure.Finding]?
+    private(set) var isSettled = false
+
+    init(request: PathRequest, profile: PathProfile, budget: PathBudget) {
+        self.request = request
+        self.profile = profile
+        self.budget = budget
+    }
+
+    /// Any valid path before any failure: what was left untried matters only where nothing was found.
+    var outcome: PathOutcome {
+        if let valid { return .valid(valid) }
+        return .invalid(PathFailure(failure ?? []) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
+    }
+
+    private var verification: Verification {
+        Verification(
+            host: request.host, instant: request.instant, maximumIntermediates: budget.maximumIntermediates)
+    }
+
+    /// The server's certificate is the anchor that somebody named for it.
+    mutating func tryLeafAsAnchor(_ leaf: X509Reference) {
+        guard let store = AnchorStore([leaf]), let nothing = X509Stack([]) else { return }
+        var verification = verification
+        verification.leafIsAnchor = true
+        take(verification.run(leaf: leaf, untrusted: nothing, store: store), leafIsAnchor: true)
+    }
+
+    /// Whatever path OpenSSL finds by itself.
+    mutating func tryPath(_ run: (Verification) -> Verification.Result) {
+        take(run(verification))
+    }
+
+    /// One path, whose signatures are known to be good: nothing else may be put in its place.
+    mutating func tryPath(_ path: [X509Reference]) {
+        guard let leaf = path.first, let anchor = path.last, let store = AnchorStore([anchor]),
+            let untrusted = X509Stack(path.dropFirst().dropLast())
+        else { return }
+        var result = verification.run(leaf: leaf, untrusted: untrusted, store: store)
+        let refusals = Self.issuerRefusals(path)
+        if !refusals.isEmpty {
+            // OpenSSL does not follow an issuer that may not sign, and then calls the root unknown.
+            result.findings.removeAll { $0.code == .untrustedRoot || $0.code == .selfSigned }
+            result.findings += refusals
+        }
+        take(result)
+    }
+
+    mutating func noteExhaustion() {
+        let finding = PathFailure.Finding(
+            .limitsExceeded, text: "more paths than are worth trying; none of those tried was good")
+        failure = (failure ?? []) + [finding]
+    }
+
+    private mutating func take(_ result: Verification.Result, leafIsAnchor: Bool = false) {
+        var findings = result.findings
+        var certificates: [Certificate] = []
+        for (depth, reference) in result.path.enumerated() {
+            do {
+                certificates.append(try certificate(reference, at: depth))
+            } catch {
+                findings.append(.init(.malformedCertificate, depth: depth, text: error.description))
+            }
+        }
+        if certificates.count == result.path.count {
+            findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor)
+        }
+        if let anchor = result.path.last, anchor.deniesItsOwnSignature {
+            findings.append(
+                .init(
+                    .other, depth: result.path.count - 1,
+                    text: "an anchor that names another key as its issuer's than the one that signed it"))
+        }
+        if findings.isEmpty, !certificates.isEmpty {
+            let path = ValidatedPath(uncheckedLeafToAnchor: certificates.map(\.der))
+            isSettled = request.isSatisfied(by: path)
+            if valid == nil || isSettled { valid = path }
+        } else if failure.map({ Self.isCloser(findings, than: $0) }) ?? true {
+            failure = findings
+        }
+    }
+
+    /// As the core has read it already, wherever the server sent it.
+    private func certificate(_ reference: X509Reference, at depth: Int) throws(DERError) -> Certificate {
+        if depth == 0 { return request.chain.leaf }
+        let der = reference.der
+        if let known = request.chain.others.first(where: { $0.der == der }) { return known }
+        return try Certificate(der: der)
+    }
+
+    /// Whether a path with these findings failed for something less fundamental.
+    private static func isCloser(_ findings: [PathFailure.Finding], than others: [PathFailure.Finding]) -> Bool {
+        guard let mine = PathFailure(findings), let theirs = PathFailure(others) else { return false }
+        let codes = PathFailure.Code.allCases
+        guard let rank = codes.firstIndex(of: mine.code), let other = codes.firstIndex(of: theirs.code) else {
+            return false
+        }
+        return rank == other ? findings.count < others.count : rank > other
+    }
+
+    /// Where an issuer's key has signed, but the issuer may not.
+    private static func issuerRefusals(_ path: [X509Reference]) -> [PathFailure.Finding] {
+        zip(path, path.dropFirst()).enumerated().compactMap { index, pair in
+            let error = X509_check_issued(pair.1.pointer, pair.0.pointer)
+            return error == X509_V_OK ? nil : VerificationError.finding(error, depth: index + 1)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import COpenSSL
+public import Pintle
+
+/// Builds the certification path from what a server presented to an anchor, and checks it.
+///
+/// OpenSSL does the work, in its strictest settings; a bounded search finds the paths that it does not
+/// try; and what all platforms let through is checked on the finished path. Safe to use from any thread.
+///
+///     let validator = PathValidator()
+///     let evaluation = policy.evaluate(endpoint, presented: chain, at: Date(), validate: validator.validate)
+public final class PathValidator: Sendable {
+    private let system: SystemAnchors
+    private let budget: PathBudget
+    private let profile = PathProfile(isPublicSuffix: PublicSuffixList.contains)
+
+    public init(system: SystemAnchors = .shared, budget: PathBudget = PathBudget()) {
+        self.system = system
+        self.budget = budget
+    }
+
+    /// The path that satisfies the request; any valid one where none does; or why there is none.
+    public func validate(_ request: PathRequest) -> PathOutcome {
+        guard let leaf = X509Reference(der: request.chain.leaf.der) else {
+            return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the library cannot read it"))
+        }
+        return validate(request, leaf: leaf, others: request.chain.others.compactMap { X509Reference(der: $0.der) })
+    }
+
+    /// The same for a chain that a handshake has parsed already.
+    func validate(_ request: PathRequest, parsed chain: borrowing PeerChain) -> PathOutcome {
+        let others = X509Stack.references(in: chain.presented).dropFirst()
+        guard request.chain.unreadableCount > 0 else {
+            return validate(request, leaf: X509Reference(borrowing: chain.leaf), others: Array(others))
+        }
+        let readable = Set(request.chain.others.map(\.der))
+        return validate(
+            request, leaf: X509Reference(borrowing: chain.leaf), others: others.filter { readable.contains($0.der) })
+    }
+
+    private func validate(_ request: PathRequest, leaf: X509Reference, others: [X509Reference]) -> PathOutcome {
+        guard let store = system.store(for: request.anchors), let untrusted = X509Stack(others) else {
+            return .invalid(PathFailure(.other, text: "out of memory"))
+        }
+        var attempt = Attempt(request: request, profile: profile, budget: budget)
+        if system.names(request.chain.leaf.der, in: request.anchors) {
+            attempt.tryLeafAsAnchor(leaf)
+        }
+        if attempt.isSettled { return attempt.outcome }
+        attempt.tryPath { verification in verification.run(leaf: leaf, untrusted: untrusted, store: store) }
+        if attempt.isSettled { return attempt.outcome }
+
+        var search = PathSearch(others: others, store: store, budget: budget)
+        search.visitPaths(from: [leaf]) { path in
+            attempt.tryPath(path)
+            return attempt.isSettled
+        }
+        if search.isExhausted { attempt.noteExhaustion() }
+        return attempt.outcome
+    }
+}

@@ -1,0 +1,30 @@
+internal import CPublicSuffix
+
+/// The public suffix list, through libpsl (https://publicsuffix.org).
+///
+/// The newer of the list built into the library and the one that the system keeps beside it. Loaded
+/// when first asked; where neither is there, nothing is known to be a public suffix.
+public enum PublicSuffixList {
+    /// Whether registries hand out names directly under this one: `com`, `co.uk`.
+    ///
+    /// The list's first section alone counts. Suffixes of its private section (`github.io`,
+    /// `s3.amazonaws.com`) belong to one owner, who rightly has wildcard certificates for them.
+    ///
+    /// - Parameter name: lower case ASCII, without a trailing dot.
+    public static func contains(_ name: String) -> Bool {
+        guard let list = shared.list else { return false }
+        return psl_is_public_suffix2(list, name, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) == 1
+    }
+
+    private static let shared = Handle()
+
+    /// Sendable: the list is loaded once, never written again and never freed; libpsl documents its
+    /// look-ups as thread-safe.
+    private final class Handle: @unchecked Sendable {
+        let list: OpaquePointer?
+
+        init() {
+            list = psl_latest(nil)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+internal import COpenSSL
+internal import Pintle
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// One call of `X509_verify_cert`, with the settings that this package stands on.
+///
+/// `X509_V_FLAG_X509_STRICT` for the profile, `PARTIAL_CHAIN` so that a private intermediate can be an
+/// anchor, security level 2 (112 bits, no SHA-1), purpose `sslserver`; names from the subject
+/// alternative names alone, wildcards only as a whole label. The call goes on behind each error, so that
+/// everything that is wrong is known.
+struct Verification {
+    let host: ServerName
+    let instant: Date
+    let maximumIntermediates: Int
+    /// The leaf itself is the anchor that somebody named: authority bit, usages and the profile of
+    /// public certificates do not apply to it. Name, dates and strength do.
+    var leafIsAnchor = false
+
+    struct Result {
+        /// Leaf first. Complete only where there are no findings.
+        var path: [X509Reference] = []
+        var findings: [PathFailure.Finding] = []
+    }
+
+    func run(leaf: X509Reference, untrusted: X509Stack, store: AnchorStore) -> Result {
+        run(leaf: leaf.pointer, untrusted: untrusted.pointer, store: store)
+    }
+
+    func run(leaf: OpaquePointer, untrusted: OpaquePointer?, store: AnchorStore) -> Result {
+        guard let context = X509_STORE_CTX_new() else { return Result(findings: [Self.outOfMemory]) }
+        defer {
+            X509_STORE_CTX_free(context)
+            ERR_clear_error()
+        }
+        guard X509_STORE_CTX_init(context, store.pointer, leaf, untrusted) == 1, configure(context) else {
+            return Result(findings: [Self.outOfMemory])
+        }
+        var collector = Collector(
+            second: Int(instant.timeIntervalSince1970.rounded(.down)), leafIsAnchor: leafIsAnchor)
+        return withUnsafeMutablePointer(to: &collector) { collector in
+            X509_STORE_CTX_set_ex_data(context, 0, UnsafeMutableRawPointer(collector))
+            X509_STORE_CTX_set_verify_cb(context) { isGood, context in
+                guard isGood != 1, let context else { return 1 }
+                let collector = X509_STORE_CTX_get_ex_data(context, 0)
+                    .map { $0.assumingMemoryBound(to: Collector.self) }
+                collector?.pointee.take(context)
+                return collector == nil ? 0 : 1
+            }
+            let status = X509_verify_cert(context)
+            var result = Result(
+                path: X509Stack.references(in: X509_STORE_CTX_get0_chain(context)),
+                findings: collector.pointee.findings)
+            if status != 1, result.findings.isEmpty {
+                let error = X509_STORE_CTX_get_error(context)
+                result.findings = [
+                    VerificationError.finding(error == X509_V_OK ? X509_V_ERR_UNSPECIFIED : error, depth: 0)
+                ]
+            }
+            return result
+        }
+    }
+
+    private func configure(_ context: OpaquePointer) -> Bool {
+        X509_STORE_CTX_set_purpose(context, X509_PURPOSE_SSL_SERVER)
+        guard let parameters = X509_STORE_CTX_get0_param(context) else { return false }
+        X509_VERIFY_PARAM_set_flags(
+            parameters, UInt(X509_V_FLAG_X509_STRICT | X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST))
+        X509_VERIFY_PARAM_set_auth_level(parameters, 2)
+        X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: maximumIntermediates))
+        X509_VERIFY_PARAM_set_time(parameters, Int(instant.timeIntervalSince1970.rounded(.down)))
+        // For addresses too: without it a certificate whose only name is an address would be asked for
+        // its common name.
+        X509_VERIFY_PARAM_set_hostflags(
+            parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
+        if let address = host.ipAddress {
+            return X509_VERIFY_PARAM_set1_ip(parameters, address.octets, address.octets.count) == 1
+        }
+        let name = host.description
+        return X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
+    }
+
+    private static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
+}
+
+/// Takes what the callback is told.
+private struct Collector {
+    let second: Int
+    let leafIsAnchor: Bool
+    var findings: [PathFailure.Finding] = []
+
+    mutating func take(_ context: OpaquePointer) {
+        let error = X509_STORE_CTX_get_error(context)
+        let depth = X509_STORE_CTX_get_error_depth(context)
+        guard !isTolerated(error, depth, context), findings.count < 64 else { return }
+        findings.append(VerificationError.finding(error, depth: Int(depth)))
+    }
+
+    private func isTolerated(_ error: Int32, _ depth: Int32, _ context: OpaquePointer) -> Bool {
+        switch error {
+        case X509_V_ERR_CERT_HAS_EXPIRED:
+            return isLastSecond(X509_STORE_CTX_get_current_cert(context))
+        case X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
+            X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
+            // Five public roots, made before the profile, lack what STRICT asks for.
+            return leafIsAnchor || depth == OPENSSL_sk_num(X509_STORE_CTX_get0_chain(context)) - 1
+        case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA,
+            X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
+            X509_V_ERR_PATHLEN_WITHOUT_KU_KEY_CERT_SIGN, X509_V_ERR_KU_KEY_CERT_SIGN_INVALID_FOR_NON_CA,
+            X509_V_ERR_ISSUER_NAME_EMPTY, X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER,
+            X509_V_ERR_EMPTY_SUBJECT_SAN_NOT_CRITICAL, X509_V_ERR_EXTENSIONS_REQUIRE_VERSION_3:
+            return leafIsAnchor
+        default:
+            return false
+        }
+    }
+
+    /// notAfter belongs to the period (RFC 5280 section 4.1.2.5); OpenSSL counts that second as past.
+    private func isLastSecond(_ certificate: OpaquePointer?) -> Bool {
+        guard let certificate, let end = X509_get0_notAfter(certificate) else { return false }
+        var now = second
+        // Less than or equal is -1, so equality is: not before now, and before the next second.
+        let isBeforeNow = { (time: inout Int) in X509_cmp_time(end, &time) }
+        var previous = second - 1
+        return isBeforeNow(&now) == -1 && isBeforeNow(&previous) == 1
+    }
+}

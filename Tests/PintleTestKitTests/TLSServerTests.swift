@@ -20,15 +20,15 @@ struct TLSServerTests {
                 + ["--cacert", anchors] + options + [server.url(host: host)])
     }
 
-    func s_client(_ server: LoopbackTLSServer, _ options: [String], input: String = "") throws -> ProcessResult {
+    func sClient(_ server: LoopbackTLSServer, _ options: [String], input: String = "") throws -> ProcessResult {
         try runProcess(
             ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-CAfile", anchors]
                 + ["-verify_return_error", "-quiet", "-no_ign_eof"] + options,
             input: Array(input.utf8))
     }
 
-    @Test("curl gets its answer over TLS 1.2 and 1.3", arguments: [TLSVersion.tls1_2, .tls1_3])
-    func answer(_ version: TLSVersion) throws {
+    @Test("curl gets its answer over TLS 1.2 and 1.3", arguments: [LoopbackTLSServer.Version.tls12, .tls13])
+    func answer(_ version: LoopbackTLSServer.Version) throws {
         let server = try LoopbackTLSServer(root.intermediate().issue()) { $0.versions = version...version }
         let result = try curl(server)
         #expect(result.output == "ok\n", "\(result.errorOutput)")
@@ -60,7 +60,7 @@ struct TLSServerTests {
         _ = try curl(server, ["-H", "Expect:", "--data-binary", "@\(file)"])
         #expect(server.requests.first?.body == Array(body.utf8))
         let before = server.requestByteCount
-        _ = try s_client(server, ["-ign_eof"], input: request + body)
+        _ = try sClient(server, ["-ign_eof"], input: request + body)
         #expect(server.requestByteCount - before == request.utf8.count + body.utf8.count)
     }
 
@@ -80,8 +80,10 @@ struct TLSServerTests {
         let identity = try CertificateAuthority.root(keyType: .rsa(bits: 1_024)).issue(keyType: .rsa(bits: 1_024)) {
             $0.signatureAlgorithm = .rsaPKCS1(.sha1)
         }
-        for (version, option) in [(TLSVersion.tls1_0, "-tls1"), (.tls1_1, "-tls1_1"), (.tls1_2, "-tls1_2")] {
-            let server = try LoopbackTLSServer(identity) { $0.versions = .tls1_0...version }
+        for (version, option) in [
+            (LoopbackTLSServer.Version.tls10, "-tls1"), (.tls11, "-tls1_1"), (.tls12, "-tls1_2"),
+        ] {
+            let server = try LoopbackTLSServer(identity) { $0.versions = .tls10...version }
             _ = try runProcess(
                 ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", option, "-cipher", "ALL:@SECLEVEL=0"])
             #expect(server.waitUntilClosed())
@@ -130,7 +132,7 @@ struct TLSServerTests {
         #expect(server.completedHandshakeCount == 0)
         try server.replaceCredential(.init(genuine))
         #expect(try curl(server).output == "ok\n")
-        #expect(server.connections.last?.version == .tls1_3)
+        #expect(server.connections.last?.version == .tls13)
     }
 
     @Test("SNI chooses among credentials; an unknown name gets the standard one")
@@ -147,8 +149,8 @@ struct TLSServerTests {
     @Test("ALPN picks the server's first choice among the client's")
     func applicationProtocols() throws {
         let server = try LoopbackTLSServer(root.issue()) { $0.applicationProtocols = ["x", "http/1.1", "h2"] }
-        _ = try s_client(server, ["-alpn", "h2,http/1.1"])
-        _ = try s_client(server, ["-alpn", "nothing"])
+        _ = try sClient(server, ["-alpn", "h2,http/1.1"])
+        _ = try sClient(server, ["-alpn", "nothing"])
         #expect(server.waitUntilClosed(connections: 2))
         #expect(server.connections.map(\.applicationProtocol) == ["http/1.1", nil])
     }
@@ -156,10 +158,10 @@ struct TLSServerTests {
     @Test("Sessions are resumed where that is allowed, and only there", arguments: [true, false])
     func resumption(_ isAllowed: Bool) throws {
         let server = try LoopbackTLSServer(root.issue()) {
-            $0.versions = .tls1_2 ... .tls1_2
+            $0.versions = .tls12 ... .tls12
             $0.allowsResumption = isAllowed
         }
-        _ = try s_client(server, ["-reconnect"])
+        _ = try sClient(server, ["-reconnect"])
         #expect(server.waitUntilClosed(connections: 6))
         #expect(server.connections.count { $0.isResumed } == (isAllowed ? 5 : 0))
     }
@@ -193,7 +195,7 @@ struct TLSServerTests {
             try? stream.write(line.reversed())
         }
         let server = try LoopbackTLSServer(configuration)
-        #expect(try s_client(server, ["-ign_eof"], input: "abc").output == "cba")
+        #expect(try sClient(server, ["-ign_eof"], input: "abc").output == "cba")
     }
 
     @Test("Closing ends the connections that are open, and the port")

@@ -69,7 +69,7 @@ public final class LoopbackTLSServer: Sendable {
     public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
 
     /// Alerts from clients, by connection and then in order.
-    public var alertsReceived: [TLSAlert] { connections.flatMap(\.alertsReceived) }
+    public var alertsReceived: [LoopbackTLSServer.Alert] { connections.flatMap(\.alertsReceived) }
 
     /// Names seen in SNI, one for each connection that sent one.
     public var serverNames: [String] { connections.compactMap(\.serverName) }

@@ -8,13 +8,13 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     public internal(set) var handshakeFailure: String?
     /// Whether the handshake resumed a session, without a certificate.
     public internal(set) var isResumed = false
-    public internal(set) var version: TLSVersion?
+    public internal(set) var version: LoopbackTLSServer.Version?
     /// The protocol agreed on by ALPN.
     public internal(set) var applicationProtocol: String?
     /// Alerts from the client, in order: a client that refuses a certificate should say so.
-    public internal(set) var alertsReceived: [TLSAlert] = []
+    public internal(set) var alertsReceived: [LoopbackTLSServer.Alert] = []
     /// Alerts to the client, in order.
-    public internal(set) var alertsSent: [TLSAlert] = []
+    public internal(set) var alertsSent: [LoopbackTLSServer.Alert] = []
     /// Application bytes received, decrypted: what an interceptor would have got.
     public internal(set) var requestByteCount = 0
     /// HTTP requests received.

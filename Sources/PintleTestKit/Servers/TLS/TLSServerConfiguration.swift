@@ -41,7 +41,7 @@ public struct TLSServerConfiguration: Sendable {
     /// Other credentials for other names in SNI, lower case.
     public var credentialsByServerName: [String: Credential] = [:]
     /// 1.0 and 1.1 are possible: the security level is 0.
-    public var versions: ClosedRange<TLSVersion> = .tls1_2 ... .tls1_3
+    public var versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
     /// ALPN names, most wanted first; where none is the client's too, the extension is ignored.
     public var applicationProtocols: [String] = []
     public var stall: Stall?

@@ -32,8 +32,8 @@ final class TLSServerConnection: ByteStream {
         stall = state.configuration.stall
         if state.needsClearHandshake {
             let versions = state.configuration.versions
-            let lowest = min(versions.lowerBound, .tls1_2)
-            let highest = min(versions.upperBound, .tls1_2)
+            let lowest = min(versions.lowerBound, .tls12)
+            let highest = min(versions.upperBound, .tls12)
             SSL_ctrl(ssl, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(lowest.rawValue), nil)
             SSL_ctrl(ssl, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(highest.rawValue), nil)
         }
@@ -50,7 +50,7 @@ final class TLSServerConnection: ByteStream {
         SSL_set_info_callback(ssl) { ssl, place, value in
             guard place & SSL_CB_ALERT != 0, let argument = SSL_get_ex_data(ssl, 0) else { return }
             let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
-            let alert = TLSAlert(isFatal: value >> 8 == 2, code: UInt8(truncatingIfNeeded: value))
+            let alert = LoopbackTLSServer.Alert(isFatal: value >> 8 == 2, code: UInt8(truncatingIfNeeded: value))
             connection.note { record in
                 if place & SSL_CB_READ != 0 {
                     record.alertsReceived.append(alert)
@@ -98,7 +98,7 @@ final class TLSServerConnection: ByteStream {
         note { record in
             record.isHandshakeComplete = true
             record.isResumed = SSL_session_reused(ssl) == 1
-            record.version = TLSVersion(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl)))
+            record.version = LoopbackTLSServer.Version(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl)))
             if !chosen.isEmpty { record.applicationProtocol = String(decoding: chosen, as: UTF8.self) }
         }
         return true

@@ -44,7 +44,7 @@ targets += [
     ),
     .target(
         name: "PintleTools",
-        dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit", "COpenSSL"],
         swiftSettings: strict
     ),
     .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: strict),

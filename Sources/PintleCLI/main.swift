@@ -1,1 +1,4 @@
-print("pintle")
+internal import Glibc
+internal import PintleTools
+
+exit(CommandLineTool.main())

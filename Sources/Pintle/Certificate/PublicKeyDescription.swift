@@ -41,6 +41,15 @@ public struct PublicKeyDescription: Sendable, Hashable {
         }
     }
 
+    /// Reads the algorithm of a SubjectPublicKeyInfo, DER, which must be the whole input.
+    package init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
+        let bytes = der.span
+        var input = DERReader(0..<bytes.count)
+        let info = try input.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo")
+        try input.finish(reading: "subjectPublicKeyInfo")
+        try self.init(info, in: bytes)
+    }
+
     init(_ info: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var reader = DERReader(contentsOf: info)
         var algorithm = DERReader(

@@ -1,0 +1,81 @@
+/// What `pintle`, `pintle help` and `pintle help COMMAND` print.
+enum HelpText {
+    /// At most 24 lines.
+    static var overview: String {
+        var lines = [
+            "pintle \(CommandLineTool.version): is this TLS server the one that is meant?",
+            "",
+            "  pintle pin example.com                                  the pins of a live server",
+            "  pintle pin cert.pem backup.key --as policy              a policy from files",
+            "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
+            "  pintle lint policy.json                                 every mistake, with its place",
+            "",
+            "COMMANDS",
+        ]
+        lines += Command.all.map { "  " + TextLayout.padded($0.name, to: 10) + $0.summary }
+        lines += [
+            "",
+            "Exit: 0 fine or trusted, 1 rejected or problems, 2 unusable input, 3 not reached.",
+            "'pintle help COMMAND' shows examples and options; --version; --generate-completion-script SHELL.",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    static func of(_ command: Command) -> String {
+        var sections = [examples(command), section("OVERVIEW", prose(command.overview))]
+        sections.append(section("USAGE", ["  " + usage(command)]))
+        let arguments = command.arguments.map { (left: $0.usage, right: $0.help) }
+        if !arguments.isEmpty { sections.append(section("ARGUMENTS", table(arguments))) }
+        sections.append(section("OPTIONS", table(command.options.map { (left: label($0), right: help($0)) })))
+        if !command.environment.isEmpty {
+            sections.append(section("ENVIRONMENT", table(command.environment.map { (left: $0.name, right: $0.help) })))
+        }
+        let codes = command.exitCodes.map { (left: "\($0.code.rawValue)", right: $0.meaning) }
+        sections.append(section("EXIT CODES", table(codes)))
+        return sections.joined(separator: "\n\n")
+    }
+
+    private static func examples(_ command: Command) -> String {
+        let lines = command.examples.flatMap { ["  " + $0.line, "      " + $0.purpose] }
+        return section("EXAMPLES", lines)
+    }
+
+    private static func usage(_ command: Command) -> String {
+        let arguments = command.arguments.map { " " + $0.usage }.joined()
+        return "pintle \(command.name)\(arguments) [OPTIONS]"
+    }
+
+    private static func label(_ option: OptionSpecification) -> String {
+        let short = option.short.map { "-\($0), " } ?? ""
+        return short + "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
+    }
+
+    private static func help(_ option: OptionSpecification) -> String {
+        var text = option.help
+        if let choices = option.choices { text += " (values: \(choices.joined(separator: ", ")))" }
+        if let standard = option.defaultText { text += " (default: \(standard))" }
+        return text
+    }
+
+    private static func section(_ title: String, _ lines: [String]) -> String {
+        ([title] + lines).joined(separator: "\n")
+    }
+
+    private static func prose(_ paragraphs: [String]) -> [String] {
+        paragraphs.enumerated().flatMap { index, paragraph in
+            (index == 0 ? [] : [""]) + TextLayout.wrapped(paragraph, width: 76).map { "  " + $0 }
+        }
+    }
+
+    private static func table(_ rows: [(left: String, right: String)]) -> [String] {
+        let column = min(28, (rows.map(\.left.count).max() ?? 0) + 4)
+        let indent = String(repeating: " ", count: column)
+        return rows.flatMap { left, right in
+            let lines = TextLayout.wrapped(right, width: 80 - column)
+            let head = "  " + left
+            let fits = head.count + 2 <= column
+            return (fits ? [TextLayout.padded(head, to: column) + lines[0]] : [head, indent + lines[0]])
+                + lines.dropFirst().map { indent + $0 }
+        }
+    }
+}

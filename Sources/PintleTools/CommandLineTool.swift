@@ -1,0 +1,148 @@
+package import FoundationEssentials
+internal import Glibc
+
+/// The `pintle` tool: give it arguments and streams, get an exit code.
+public struct CommandLineTool {
+    /// The version that `--version` prints.
+    public static let version = "0.1.0"
+
+    private let environment: [String: String]
+    private let input: ByteSource
+    private let output: ByteSink
+    private let errors: ByteSink
+    private let now: Date
+
+    /// - Parameters:
+    ///   - environment: variable names and values.
+    ///   - output: data; `errors`: talk.
+    public init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink) {
+        self.init(environment: environment, input: input, output: output, errors: errors, now: Date())
+    }
+
+    /// - Parameter now: what relative dates are counted from, and the instant of every decision.
+    package init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink, now: Date) {
+        self.environment = environment
+        self.input = input
+        self.output = output
+        self.errors = errors
+        self.now = now
+    }
+
+    /// Runs the tool on this process's own arguments and streams.
+    public static func main() -> Int32 {
+        let tool = CommandLineTool(
+            environment: processEnvironment(), input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1),
+            errors: ByteSink(descriptor: 2))
+        return tool.run(Array(CommandLine.arguments.dropFirst()))
+    }
+
+    /// - Parameter arguments: without the program's name.
+    /// - Returns: the exit code: see ``ExitCode``.
+    public func run(_ arguments: [String]) -> Int32 {
+        // Asked for before anything is parsed: a command line that cannot be parsed is reported in JSON too.
+        let options = arguments.prefix { $0 != "--" }
+        let console = Console(
+            output: output, errors: errors, environment: environment, color: !options.contains("--no-color"),
+            json: options.contains("--json"))
+        let code: ExitCode
+        do throws(ToolError) {
+            code = try dispatch(arguments, console)
+        } catch {
+            console.report(error)
+            code = error.exitCode
+        }
+        guard !console.outputFailed else {
+            console.report(.unusable("output-lost", "standard output cannot be written", hint: "is the disk full?"))
+            return ExitCode.unusable.rawValue
+        }
+        return code.rawValue
+    }
+
+    private func dispatch(_ arguments: [String], _ console: Console) throws(ToolError) -> ExitCode {
+        guard let first = arguments.first else {
+            console.print(HelpText.overview)
+            return .fine
+        }
+        switch first {
+        case "--version":
+            console.print(Self.version)
+            return .fine
+        case "-h", "--help":
+            console.print(HelpText.overview)
+            return .fine
+        case "help":
+            return try help(arguments.dropFirst(), console)
+        case "--generate-completion-script":
+            return try completions(arguments.dropFirst(), console)
+        default: break
+        }
+        if first.hasPrefix("--generate-completion-script=") {
+            return try completions([String(first.dropFirst("--generate-completion-script=".count))], console)
+        }
+        let command = try Self.command(named: first)
+        let parsed = try ParsedArguments(arguments.dropFirst(), for: command)
+        if parsed.has(.help) {
+            console.print(HelpText.of(command))
+            return .fine
+        }
+        return try command.run(
+            Invocation(arguments: parsed, environment: environment, input: input, console: console, now: now))
+    }
+
+    private func help(_ arguments: ArraySlice<String>, _ console: Console) throws(ToolError) -> ExitCode {
+        guard let name = arguments.first, !name.hasPrefix("-") else {
+            console.print(HelpText.overview)
+            return .fine
+        }
+        console.print(HelpText.of(try Self.command(named: name)))
+        return .fine
+    }
+
+    private func completions(_ arguments: ArraySlice<String>, _ console: Console) throws(ToolError) -> ExitCode {
+        let names = CompletionScript.Shell.allCases.map(\.rawValue)
+        guard let shell = arguments.first.flatMap(CompletionScript.Shell.init) else {
+            throw .usage("--generate-completion-script needs a shell: \(names.joined(separator: ", "))", of: nil)
+        }
+        console.print(CompletionScript.text(for: shell, commands: Command.all))
+        return .fine
+    }
+
+    private static func command(named name: String) throws(ToolError) -> Command {
+        if let command = Command.all.first(where: { $0.name == name }) { return command }
+        let nearest = Spelling.nearest(to: name, among: Command.all.map(\.name))
+        let kind = name.hasPrefix("-") ? "option" : "command"
+        throw .usage(
+            "unknown \(kind) \(name)" + (nearest.map { "; did you mean \($0)?" } ?? ""), of: nil,
+            code: "unknown-\(kind)")
+    }
+
+    private static func processEnvironment() -> [String: String] {
+        var variables: [String: String] = [:]
+        var entry = environ
+        while let pointer = entry.pointee {
+            let text = String(cString: pointer)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            entry = entry.advanced(by: 1)
+        }
+        return variables
+    }
+}
+
+/// What a command has to work with.
+struct Invocation {
+    let arguments: ParsedArguments
+    let environment: [String: String]
+    let input: ByteSource
+    let console: Console
+    /// When the tool was started.
+    let now: Date
+
+    var writesJSON: Bool { arguments.has(.json) }
+    var isVerbose: Bool { arguments.has(.verbose) }
+
+    func file(_ path: String, limit: Int = 16 << 20) throws(ToolError) -> InputFile {
+        try InputFile(path, limit: limit, standardInput: input)
+    }
+}

@@ -1,0 +1,55 @@
+internal import Glibc
+
+/// A file that was read whole.
+struct InputFile {
+    /// As it was given; `-` is standard input.
+    let path: String
+    var bytes: [UInt8]
+
+    /// What messages call it.
+    var name: String { path == "-" ? "stdin" : path }
+
+    /// - Parameter limit: a larger file is refused.
+    /// - Throws: what is wrong, with the path and the remedy.
+    init(_ path: String, limit: Int = 16 << 20, standardInput: ByteSource) throws(ToolError) {
+        self.path = path
+        let name = path == "-" ? "stdin" : path
+        let content: [UInt8]?
+        do {
+            content = try Self.content(path, limit: limit, standardInput: standardInput)
+        } catch {
+            throw Self.unreadable(name, error)
+        }
+        guard let content else {
+            throw .unusable(
+                "too-large", "larger than \(limit >> 20) MiB", file: name,
+                hint: "give the certificates, keys or policy alone")
+        }
+        bytes = content
+    }
+
+    private static func content(
+        _ path: String, limit: Int, standardInput: ByteSource
+    ) throws(ByteSource.SystemError) -> [UInt8]? {
+        if path == "-" { return try standardInput.readAll(limit: limit) }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw ByteSource.SystemError(number: errno) }
+        defer { close(descriptor) }
+        return try ByteSource(descriptor: descriptor).readAll(limit: limit)
+    }
+
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    private static func unreadable(_ name: String, _ error: ByteSource.SystemError) -> ToolError {
+        let hint: String? =
+            switch error.number {
+            case ENOENT: "check the name and the folder"
+            case EACCES: "you may not read it: check its owner and mode"
+            case EISDIR: "name a file in it"
+            default: nil
+            }
+        let message = error.message
+        return .unusable(
+            "unreadable-file", message.prefix(1).lowercased() + message.dropFirst(), file: name, hint: hint)
+    }
+}

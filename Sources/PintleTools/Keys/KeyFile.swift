@@ -1,0 +1,64 @@
+internal import COpenSSL
+
+/// Keys in the forms that are not a SubjectPublicKeyInfo: what they are is libcrypto's to say.
+enum KeyFile {
+    /// Why a key cannot be used.
+    struct Failure: Error {
+        let message: String
+        let hint: String
+    }
+
+    /// The SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
+    /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
+    static func publicHalf(wiping privateKey: [UInt8]) throws(Failure) -> [UInt8] {
+        defer { wipe(privateKey) }
+        let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var cursor = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
+        }
+        guard let key else {
+            ERR_clear_error()
+            throw Failure(
+                message: "the private key cannot be read",
+                hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
+        }
+        return try subjectPublicKeyInfo(of: key)
+    }
+
+    /// The SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER: what stands in
+    /// "RSA PUBLIC KEY" files.
+    static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(Failure) -> [UInt8] {
+        let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var cursor = buffer.baseAddress
+            return d2i_PublicKey(EVP_PKEY_RSA, nil, &cursor, buffer.count)
+        }
+        guard let key else {
+            ERR_clear_error()
+            throw Failure(
+                message: "the RSA public key cannot be read",
+                hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
+        }
+        return try subjectPublicKeyInfo(of: key)
+    }
+
+    /// Overwrites bytes that were secret, where they stand: whoever else holds this array sees it wiped too,
+    /// which is the purpose. As an inout parameter it would be copied first and the secret would stay.
+    static func wipe(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { OPENSSL_cleanse(UnsafeMutableRawPointer(mutating: $0.baseAddress), $0.count) }
+    }
+
+    private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(Failure) -> [UInt8] {
+        defer { EVP_PKEY_free(key) }
+        let count = i2d_PUBKEY(key, nil)
+        guard count > 0 else {
+            ERR_clear_error()
+            throw Failure(
+                message: "the key has no public half that could be pinned",
+                hint: "give the certificate, or the public key: openssl pkey -in KEY -pubout")
+        }
+        return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+            var cursor = buffer.baseAddress
+            initialized = max(0, Int(i2d_PUBKEY(key, &cursor)))
+        }
+    }
+}

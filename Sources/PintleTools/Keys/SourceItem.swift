@@ -1,0 +1,28 @@
+internal import Pintle
+
+/// Something that has a pin, found in a file.
+enum SourceItem {
+    case certificate(Certificate)
+    case request(CertificateRequest)
+    /// A bare public key, or the public half of a private one.
+    case key(PublicKey, isPrivate: Bool)
+
+    /// A public key as its SubjectPublicKeyInfo.
+    struct PublicKey {
+        let description: PublicKeyDescription
+        let pin: PublicKeyPin
+
+        init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
+            description = try PublicKeyDescription(subjectPublicKeyInfo: der)
+            pin = try PublicKeyPin(subjectPublicKeyInfo: der)
+        }
+    }
+
+    var certificate: Certificate? {
+        if case .certificate(let certificate) = self { certificate } else { nil }
+    }
+
+    var isPrivateKey: Bool {
+        if case .key(_, isPrivate: true) = self { true } else { false }
+    }
+}

@@ -1,0 +1,192 @@
+internal import Pintle
+
+/// Reads everything that has a pin out of a file: PEM blocks in their order, or one DER value.
+///
+/// A block that cannot be read is an error, never skipped: there would be fewer pins than the file's owner
+/// thinks.
+struct SourceReader {
+    private let name: String
+    private var errors: [ToolError] = []
+
+    /// - Throws: every unreadable block, each with its line.
+    static func items(in file: InputFile) throws(ToolError) -> [SourceItem] {
+        var reader = SourceReader(name: file.name)
+        guard !file.bytes.isEmpty else {
+            throw .unusable("empty-file", "the file is empty", file: file.name, hint: Self.whatIsRead)
+        }
+        guard PEMReader.looksLikePEM(file.bytes) else { return [try reader.derItem(file.bytes)] }
+        let items = try reader.pemItems(file.bytes)
+        if items.contains(where: \.isPrivateKey) { KeyFile.wipe(file.bytes) }
+        return items
+    }
+
+    private init(name: String) {
+        self.name = name
+    }
+
+    private static let whatIsRead = "certificates, requests and keys are read, in PEM or DER"
+
+    // MARK: PEM
+
+    private mutating func pemItems(_ bytes: [UInt8]) throws(ToolError) -> [SourceItem] {
+        var reader = PEMReader(bytes)
+        var items: [SourceItem] = []
+        // Blocks of a foreign kind do not count as errors while there is something else: servers' files carry
+        // parameters beside their key.
+        var skipped: [String] = []
+        var isAtEnd = false
+        while !isAtEnd {
+            do throws(PEMError) {
+                guard let block = try reader.next() else {
+                    isAtEnd = true
+                    continue
+                }
+                if Self.parameterLabels.contains(block.label) {
+                    skipped.append(block.label)
+                } else {
+                    read(block, into: &items)
+                }
+            } catch {
+                errors.append(
+                    .unusable(
+                        error.reason == .encryptedLegacyKey ? "encrypted-key" : "malformed-pem",
+                        "PEM block \(error.block): \(error.message)", file: name, line: error.line,
+                        hint: error.hint))
+            }
+        }
+        if items.isEmpty, errors.isEmpty {
+            errors.append(
+                .unusable(
+                    "nothing-to-pin", "there is nothing to pin in \(skipped.joined(separator: ", "))", file: name,
+                    hint: Self.whatIsRead))
+        }
+        if let error = ToolError.joining(errors) { throw error }
+        return items
+    }
+
+    private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
+
+    private mutating func read(_ block: PEMBlock, into items: inout [SourceItem]) {
+        do throws(Problem) {
+            items.append(try Self.item(block))
+        } catch {
+            errors.append(
+                .unusable(
+                    error.code, "PEM block \(block.number): \(error.message)", file: name, line: block.line,
+                    hint: error.hint))
+        }
+    }
+
+    /// What is wrong with one block.
+    private struct Problem: Error {
+        let code: String
+        let message: String
+        let hint: String
+    }
+
+    private static func item(_ block: PEMBlock) throws(Problem) -> SourceItem {
+        switch block.label {
+        case "CERTIFICATE", "X509 CERTIFICATE": return .certificate(try certificate(block.bytes))
+        case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": return .request(try request(block.bytes))
+        case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
+        case "RSA PUBLIC KEY": return .key(try rsaPublicKey(block.bytes), isPrivate: false)
+        case "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY":
+            return .key(try privateKey(block.bytes), isPrivate: true)
+        case "ENCRYPTED PRIVATE KEY":
+            throw Problem(
+                code: "encrypted-key", message: "the private key is encrypted",
+                hint: "take its public half: openssl pkey -in KEY -pubout | pintle pin -")
+        case "OPENSSH PRIVATE KEY":
+            throw Problem(
+                code: "unsupported-block", message: "an OpenSSH key is not one that a TLS server uses",
+                hint: "convert a copy of it: ssh-keygen -p -m PKCS8 -f COPY")
+        case "TRUSTED CERTIFICATE":
+            throw Problem(
+                code: "unsupported-block", message: "a TRUSTED CERTIFICATE carries OpenSSL's own settings behind it",
+                hint: "write it plainly: openssl x509 -in FILE -out cert.pem")
+        case "PKCS7", "CMS":
+            throw Problem(
+                code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not read",
+                hint: "unwrap them: openssl pkcs7 -in FILE -print_certs | pintle pin -")
+        default:
+            throw Problem(
+                code: "unsupported-block", message: "nothing in a block called \(block.label) can be pinned",
+                hint: whatIsRead)
+        }
+    }
+
+    // MARK: Structures
+
+    private static func certificate(_ der: [UInt8]) throws(Problem) -> Certificate {
+        do {
+            return try Certificate(der: der)
+        } catch {
+            throw malformed("certificate", error)
+        }
+    }
+
+    private static func request(_ der: [UInt8]) throws(Problem) -> CertificateRequest {
+        do {
+            return try CertificateRequest(der: der)
+        } catch {
+            throw malformed("request", error)
+        }
+    }
+
+    private static func publicKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
+        do {
+            return try SourceItem.PublicKey(subjectPublicKeyInfo: der)
+        } catch {
+            throw malformed("public key", error)
+        }
+    }
+
+    private static func rsaPublicKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
+        let info: [UInt8]
+        do {
+            info = try KeyFile.subjectPublicKeyInfo(ofRSAPublicKey: der)
+        } catch {
+            throw Problem(code: "malformed-key", message: error.message, hint: error.hint)
+        }
+        return try publicKey(info)
+    }
+
+    private static func privateKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
+        let info: [UInt8]
+        do {
+            info = try KeyFile.publicHalf(wiping: der)
+        } catch {
+            throw Problem(code: "malformed-key", message: error.message, hint: error.hint)
+        }
+        return try publicKey(info)
+    }
+
+    private static func malformed(_ what: String, _ error: DERError) -> Problem {
+        Problem(
+            code: "malformed-\(what.split(separator: " ").last ?? "")",
+            message: "the \(what) cannot be read: \(error)", hint: "it was damaged or cut off; export it again")
+    }
+
+    // MARK: DER
+
+    private func derItem(_ bytes: [UInt8]) throws(ToolError) -> SourceItem {
+        let certificateError: DERError
+        do {
+            return .certificate(try Certificate(der: bytes))
+        } catch {
+            certificateError = error
+        }
+        if let request = try? CertificateRequest(der: bytes) { return .request(request) }
+        if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
+        // A private key; anything else that begins like DER was meant to be a certificate.
+        guard bytes.first == 0x30 else {
+            throw .unusable(
+                "unknown-format", "neither PEM nor DER", file: name,
+                hint: Self.whatIsRead + "; PKCS#12: openssl pkcs12 -in FILE -nokeys | pintle pin -")
+        }
+        if bytes.count <= 64 * 1024, let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
+        throw .unusable(
+            "malformed-certificate", "no certificate, request or key; as a certificate: \(certificateError)",
+            file: name, hint: "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Pintle
+
+/// A server on the command line: `host`, `host:port` or an https URL.
+enum HostArgument {
+    static func endpoint(_ text: String) throws(ToolError) -> ServerEndpoint {
+        if text.contains("://") { return try endpoint(url: text) }
+        if let endpoint = ServerEndpoint(text) { return endpoint }
+        throw problem(ofAuthority: text)
+    }
+
+    private static func endpoint(url: String) throws(ToolError) -> ServerEndpoint {
+        if let endpoint = ServerEndpoint(httpsURL: url) { return endpoint }
+        guard url.prefix(8).lowercased() == "https://" else {
+            throw .unusable("invalid-url", "\"\(url)\" is no https URL", hint: "write it as https://HOST[:PORT]/...")
+        }
+        let rest = url.dropFirst(8)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard rest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else {
+            throw .unusable(
+                "invalid-url", "\"\(url)\" has characters that programs read differently from one another",
+                hint: "write blanks and other characters percent-encoded, and the host as A-labels (xn--...)")
+        }
+        guard !authority.contains("@") else {
+            throw .unusable(
+                "invalid-url", "the URL has user-info before the host", hint: "leave out what stands before @")
+        }
+        throw problem(ofAuthority: String(authority))
+    }
+
+    /// Why this is not `HOST[:PORT]`.
+    private static func problem(ofAuthority text: String) -> ToolError {
+        let isIPv6 = text.hasPrefix("[") || text.count(where: { $0 == ":" }) > 1
+        let host =
+            if let bracket = text.lastIndex(of: "]") {
+                text[...bracket]
+            } else if !isIPv6, let colon = text.lastIndex(of: ":") {
+                text[..<colon]
+            } else {
+                text[...]
+            }
+        do {
+            _ = try ServerName(host)
+        } catch {
+            return .unusable("invalid-host", error.description, hint: error.hint)
+        }
+        return .unusable(
+            "invalid-port", "\"\(text)\" has no port from 1 to 65535", hint: "write HOST or HOST:PORT")
+    }
+}

@@ -1,0 +1,96 @@
+internal import Pintle
+
+extension Command {
+    static let pin = Command(
+        name: "pin",
+        summary: "Show the pins of live servers, certificates, requests and keys",
+        examples: [
+            Example(
+                line: "pintle pin example.com", purpose: "what the server shows, and whether this machine trusts it"),
+            Example(line: "pintle pin cert.pem", purpose: "the same from a file; nothing is validated"),
+            Example(
+                line: "openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key",
+                purpose: "a backup key; keep it offline"),
+            Example(
+                line: "pintle pin example.com backup.key --as policy > policy.json",
+                purpose: "a policy with the server's key and the backup"),
+            Example(line: "pintle pin - < bundle.pem --json", purpose: "every certificate of a bundle, for a script"),
+        ],
+        overview: [
+            """
+            Prints the public-key pin (SHA-256 of the SubjectPublicKeyInfo) and the fingerprint of everything it is \
+            given: live servers by host, host:port or https URL; certificates, bundles, certificate requests, public \
+            and unencrypted private keys from files, PEM or DER; or standard input (-).
+            """,
+            """
+            A source is a file where it exists or holds a slash; otherwise it is a host. If one source cannot be \
+            read, every error is told and nothing is printed.
+            """,
+        ],
+        arguments: [
+            Argument(
+                name: "SOURCE", help: "A host, host:port, https URL, file, or - for standard input", mayRepeat: true)
+        ],
+        ownOptions: [.form, .host],
+        exitCodes: [
+            (.fine, "pins were printed, also of a server that is not trusted"),
+            (.unusable, "a source cannot be read"), (.unreachable, "a server showed no certificate"),
+        ],
+        run: { invocation throws(ToolError) in try PinCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let form = OptionSpecification(
+        name: "as", value: .choice("FORM", Snippet.allCases.map(\.rawValue)),
+        help: "Print something to paste instead: a policy file, Swift, or a curl command. Servers and certificates "
+            + "give pins, keys and requests give backup pins")
+    fileprivate static let host = OptionSpecification(
+        name: "host", value: .text("HOST"), help: "The host that --as is about, where no server and no certificate says"
+    )
+}
+
+/// `pintle pin SOURCE...`
+struct PinCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        var listings: [PinListing] = []
+        var errors: [ToolError] = []
+        let sources = invocation.arguments.positionals
+        guard sources.count(where: { $0 == "-" }) <= 1 else {
+            throw .usage("- stands there twice; standard input is read once", of: .pin)
+        }
+        for source in sources {
+            do {
+                listings.append(try listing(source))
+            } catch {
+                errors.append(error)
+            }
+        }
+        if let error = ToolError.joining(errors) { throw error }
+        if let form = invocation.arguments.value(of: .form).flatMap(Snippet.init) {
+            try printSnippet(form, listings)
+        } else if invocation.writesJSON {
+            invocation.console.print(PinReport.document(listings))
+        } else {
+            PinReport(console: invocation.console, now: invocation.now, isVerbose: invocation.isVerbose).print(listings)
+        }
+        return .fine
+    }
+
+    private func listing(_ source: String) throws(ToolError) -> PinListing {
+        let file = try invocation.file(source)
+        return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: file)))
+    }
+
+    private func printSnippet(_ form: Snippet, _ listings: [PinListing]) throws(ToolError) {
+        let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))
+        invocation.console.print(form.text(of: rules))
+        for advice in form.advice(on: rules) { invocation.console.warn(advice) }
+    }
+}

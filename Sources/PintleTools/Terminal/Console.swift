@@ -1,0 +1,98 @@
+internal import Pintle
+
+/// The two streams of the tool and how they are written to: data and the verdict on one, talk on the other.
+///
+/// Used on one thread.
+final class Console {
+    let palette: Palette
+    /// Columns to fill at most: those of the terminal up to 100, else 80.
+    let width: Int
+    /// `…`, or three dots where the locale is not UTF-8.
+    let ellipsis: String
+    /// How errors are told too: as a document on standard output.
+    private let writesJSON: Bool
+    private let output: ByteSink
+    private let errors: ByteSink
+    private let errorPalette: Palette
+    /// Whether standard output is lost: a full disk must not look like success.
+    private(set) var outputFailed = false
+
+    init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
+        self.output = output
+        self.errors = errors
+        writesJSON = json
+        palette = Palette(for: output, environment: environment, isWanted: color)
+        errorPalette = Palette(for: errors, environment: environment, isWanted: color)
+        let columns = environment["COLUMNS"].flatMap { Int($0) } ?? output.width
+        width = output.isTerminal ? max(40, min(columns ?? 80, 100)) : 80
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        let encoding = locale?.uppercased() ?? ""
+        ellipsis = encoding.contains("UTF-8") || encoding.contains("UTF8") ? "…" : "..."
+    }
+
+    /// Whether progress may be drawn.
+    var showsProgress: Bool { errors.isTerminal }
+
+    /// A line of data.
+    func print(_ line: String = "") {
+        write(Array((line + "\n").utf8))
+    }
+
+    func print(_ document: JSONWriter) {
+        write(document.bytes + [UInt8(ascii: "\n")])
+    }
+
+    func write(_ bytes: [UInt8]) {
+        if !outputFailed { outputFailed = !output.write(bytes) }
+    }
+
+    /// A line of talk.
+    func tell(_ line: String = "") {
+        _ = errors.write(Array((line + "\n").utf8))
+    }
+
+    /// A line that the next one replaces; for terminals only.
+    func draw(_ line: String) {
+        guard showsProgress else { return }
+        _ = errors.write(Array("\r\u{1B}[K\(line)".utf8))
+    }
+
+    func warn(_ message: String) {
+        tell("pintle: " + errorPalette.warning("warning:") + " " + SafeText.escape(message))
+    }
+
+    /// Tells an error and the others that came with it.
+    func report(_ error: ToolError) {
+        if writesJSON { print(Self.document(error)) }
+        for error in error.all {
+            tell("pintle: " + errorPalette.bad("error:") + " " + SafeText.escape(error.text))
+            if let hint = error.hint { tell("pintle: hint: " + SafeText.escape(hint)) }
+        }
+    }
+
+    /// `{"error": {"code", "message", "file"?, "line"?, "column"?, "hint"?}}`; several errors are also listed
+    /// as `errors`.
+    private static func document(_ error: ToolError) -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.key("error")
+            write(error, to: &json)
+            guard error.all.count > 1 else { return }
+            json.array("errors") { json in
+                for error in error.all { write(error, to: &json) }
+            }
+        }
+        return json
+    }
+
+    private static func write(_ error: ToolError, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("code", error.code)
+            json.member("message", error.message)
+            json.member("file", error.file)
+            json.member("line", error.line)
+            json.member("column", error.column)
+            json.member("hint", error.hint)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+/// Why a command cannot go on: what happened, where, and what to do about it.
+///
+/// Verdicts are no errors: a rejected certificate is an answer.
+struct ToolError: Error, Sendable {
+    var exitCode: ExitCode
+    /// Stable, for scripts: `unknown-key`.
+    let code: String
+    /// Lower case, no full stop.
+    let message: String
+    var file: String?
+    /// Counted from 1.
+    var line: Int?
+    var column: Int?
+    var hint: String?
+    /// What else is wrong, where several inputs were read.
+    var others: [ToolError] = []
+
+    /// An input that cannot be used.
+    static func unusable(
+        _ code: String, _ message: String, file: String? = nil, line: Int? = nil, column: Int? = nil,
+        hint: String? = nil
+    ) -> ToolError {
+        ToolError(
+            exitCode: .unusable, code: code, message: message, file: file, line: line, column: column, hint: hint)
+    }
+
+    /// A command line that cannot be used.
+    static func usage(_ message: String, of command: Command?, code: String = "usage") -> ToolError {
+        let help = command.map { "pintle help \($0.name)" } ?? "pintle help"
+        return ToolError(exitCode: .unusable, code: code, message: message, hint: "see '\(help)'")
+    }
+
+    /// Several errors as one, each of which is told; `nil` for none. That an input could not be read weighs
+    /// more than that a server could not be reached.
+    static func joining(_ errors: [ToolError]) -> ToolError? {
+        guard var first = errors.first else { return nil }
+        if errors.contains(where: { $0.exitCode == .unusable }) { first.exitCode = .unusable }
+        first.others += errors.dropFirst()
+        return first
+    }
+
+    /// The error and the others.
+    var all: [ToolError] { [self] + others.flatMap(\.all) }
+
+    /// `file:line:column: message`, as compilers write it.
+    var text: String {
+        let place = [file, line.map(String.init), line == nil ? nil : column.map(String.init)].compactMap(\.self)
+        return place.isEmpty ? message : place.joined(separator: ":") + ": " + message
+    }
+}

@@ -1,0 +1,214 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@Suite("Pins of files")
+struct PinFileTests {
+    let directory: TemporaryDirectory
+    let authority: PintleTestKit.CertificateAuthority
+    let identity: Identity
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        authority = try CertificateAuthority.root(name: "Root")
+        identity = try authority.intermediate(name: "Issuing").issue(hosts: ["example.test", "www.example.test"])
+    }
+
+    private func pin(_ spki: [UInt8]) throws -> String { try PublicKeyPin(subjectPublicKeyInfo: spki).description }
+
+    @Test("A certificate is listed with pin, fingerprint, dates and names")
+    func certificate() throws {
+        let certificate = try Certificate(der: identity.certificate.der)
+        let path = try directory.write(identity.certificate.pem, to: "cert.pem")
+        let run = ToolRun("pin", path, now: certificate.validity.notAfter.addingTimeInterval(-30.5 * 86_400))
+        #expect(run.code == 0)
+        #expect(run.errors.isEmpty)
+        let first = RFC3339.string(from: certificate.validity.notBefore).prefix(10)
+        let last = RFC3339.string(from: certificate.validity.notAfter).prefix(10)
+        #expect(
+            run.output == """
+                \(path)   1 certificate, not validated
+
+                leaf   CN=example.test                                      EC P-256
+                       pin    \(try pin(identity.certificate.spkiDER))
+                       cert   \(CertificatePin(certificate: identity.certificate.der))
+                       valid  \(first) to \(last), 30 days left
+                       names  example.test, www.example.test
+
+                """)
+    }
+
+    @Test("JSON carries the keys of the contract, in order")
+    func json() throws {
+        let path = try directory.write(identity.chainPEM + authority.certificate.pem, to: "chain.pem")
+        let run = ToolRun("pin", path, "--json")
+        #expect(run.code == 0)
+        let listing = try #require(try run.json().elements?.first { _ in true })
+        #expect(ToolRun.keys(listing) == ["source", "certificates"])
+        let certificates = try #require(listing["certificates"]?.elements.map(Array.init))
+        #expect(certificates.compactMap { $0["position"]?.string } == ["leaf", "1", "root"])
+        #expect(
+            ToolRun.keys(certificates[0]) == [
+                "position", "subject", "issuer", "keyType", "keyBits", "spkiPin", "certificateSHA256", "notBefore",
+                "notAfter", "isCA",
+            ])
+        #expect(certificates[0]["spkiPin"]?.string == (try pin(identity.certificate.spkiDER)))
+        #expect(certificates[0]["keyBits"]?.integer == 256)
+        #expect(certificates[0]["isCA"]?.boolean == false)
+        #expect(certificates[2]["isCA"]?.boolean == true)
+    }
+
+    @Test(
+        "Every form of a key gives the pin of its SubjectPublicKeyInfo",
+        arguments: [KeyType.p256, .p384, .p521, .rsa2048, .rsaPSS(bits: 2_048), .ed25519, .ed448])
+    func keys(type: KeyType) throws {
+        let key = try PrivateKey(type)
+        let expected = try pin(key.spkiDER)
+        let files: [(name: String, bytes: [UInt8])] = [
+            ("private.pem", Array(key.pem.utf8)), ("public.pem", Array(key.publicPEM.utf8)),
+            ("private.der", key.pkcs8DER), ("public.der", key.spkiDER),
+        ]
+        for file in files {
+            let run = ToolRun("pin", try directory.write(file.bytes, to: file.name), "--json")
+            #expect(run.code == 0)
+            #expect(run.output.contains("\"position\": \"key\""))
+            #expect(run.output.contains("\"spkiPin\": \"\(expected)\""), "\(file.name)")
+        }
+    }
+
+    @Test("Traditional forms that openssl writes are read", arguments: ["rsa", "ec"])
+    func traditionalForms(kind: String) throws {
+        let key = try PrivateKey(kind == "rsa" ? .rsa2048 : .p256)
+        let source = try directory.write(key.pem, to: "key.pem")
+        let old = directory.path(of: "old.pem")
+        #expect(
+            try runProcess(["openssl", kind, "-in", source, "-out", old, "-traditional"]).status == 0
+                || runProcess(["openssl", kind, "-in", source, "-out", old]).status == 0)
+        #expect(ToolRun("pin", old).output.contains(try pin(key.spkiDER)))
+        guard kind == "rsa" else { return }
+        let publicHalf = directory.path(of: "rsapub.pem")
+        #expect(try runProcess(["openssl", "rsa", "-in", source, "-RSAPublicKey_out", "-out", publicHalf]).status == 0)
+        #expect(ToolRun("pin", publicHalf).output.contains(try pin(key.spkiDER)))
+    }
+
+    @Test("A request and a file with parameters before the key are read")
+    func request() throws {
+        let key = try PrivateKey()
+        let request = try CertificateSigningRequest(hosts: ["example.test"], key: key)
+        let run = ToolRun("pin", try directory.write(request.pem, to: "r.csr"), "--json")
+        #expect(run.output.contains("\"position\": \"csr\""))
+        #expect(run.output.contains("\"subject\": \"CN=example.test\""))
+        #expect(run.output.contains(try pin(key.spkiDER)))
+        #expect(ToolRun("pin", try directory.write(request.der, to: "r.der")).output.contains(try pin(key.spkiDER)))
+
+        let path = directory.path(of: "ec.key")
+        #expect(try runProcess(["openssl", "ecparam", "-genkey", "-name", "prime256v1", "-out", path]).status == 0)
+        #expect(ToolRun("pin", path).code == 0)
+    }
+
+    @Test("Standard input is a source")
+    func standardInput() throws {
+        let run = ToolRun("pin", "-", input: Array(identity.certificate.pem.utf8))
+        #expect(run.code == 0)
+        #expect(run.output.hasPrefix("stdin   1 certificate, not validated\n"))
+    }
+
+    @Test("An encrypted key is refused with a remedy", arguments: [["-aes256", "-traditional"], ["-aes256"]])
+    func encrypted(options: [String]) throws {
+        let source = try directory.write(try PrivateKey(.rsa2048).pem, to: "key.pem")
+        let path = directory.path(of: "encrypted.pem")
+        let made = try runProcess(
+            ["openssl", "rsa", "-in", source, "-out", path, "-passout", "pass:secret"] + options)
+        try #require(made.status == 0)
+        let run = ToolRun("pin", path, "--json")
+        #expect(run.code == 2)
+        #expect(try run.json()["error"]?["code"]?.string == "encrypted-key")
+        #expect(run.errors.contains("-pubout"))
+    }
+
+    @Test("One bad block is told with its number and line, and nothing is printed")
+    func badBlock() throws {
+        let lines = identity.certificate.pem.split(separator: "\n").count
+        let bad = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+        let path = try directory.write(identity.certificate.pem + bad, to: "bundle.pem")
+        let run = ToolRun("pin", path)
+        #expect(run.code == 2)
+        #expect(run.output.isEmpty)
+        #expect(
+            run.errors.hasPrefix("pintle: error: \(path):\(lines + 1): PEM block 2: the certificate cannot be read: "))
+    }
+
+    @Test("Of several sources every bad one is told, and none is printed")
+    func severalSources() throws {
+        let good = try directory.write(identity.certificate.pem, to: "good.pem")
+        let junk = try directory.write([0x01, 0x02], to: "junk.der")
+        let missing = directory.path(of: "missing.pem")
+        let run = ToolRun("pin", good, junk, missing, "--json")
+        #expect(run.code == 2)
+        let document = try run.json()
+        #expect(ToolRun.keys(document) == ["error", "errors"])
+        #expect(document["errors"]?.count == 2)
+        #expect(run.errors.contains("\(junk): neither PEM nor DER"))
+        #expect(run.errors.contains("\(missing): no such file or directory"))
+        #expect(ToolRun("pin", good).code == 0)
+    }
+
+    @Test("Garbage of ten megabytes is one error, at once")
+    func large() throws {
+        var bytes = [UInt8](repeating: 0x30, count: 10_000_000)
+        bytes[1] = 0x83
+        let run = ToolRun("pin", try directory.write(bytes, to: "large.der"))
+        #expect(run.code == 2)
+        #expect(run.errors.split(separator: "\n").count == 2)
+    }
+
+    @Test("A certificate's names cannot act on the terminal")
+    func hostileNames() throws {
+        let hostile = try authority.issue(hosts: ["example.test"]) {
+            $0.subject = .commonName("a\u{1B}[2Jb\u{202E}c")
+        }
+        let run = ToolRun("pin", try directory.write(hostile.certificate.pem, to: "hostile.pem"), terminalWidth: 80)
+        #expect(run.code == 0)
+        #expect(!run.output.contains("\u{1B}[2J"))
+        #expect(!run.output.unicodeScalars.contains("\u{202E}"))
+    }
+
+    @Test("Snippets take certificates for pins and keys for backups")
+    func snippets() throws {
+        let key = try PrivateKey()
+        let certificate = try directory.write(identity.certificate.pem, to: "cert.pem")
+        let backup = try directory.write(key.publicPEM, to: "backup.pem")
+        let (leaf, spare) = (try pin(identity.certificate.spkiDER), try pin(key.spkiDER))
+
+        let policy = try ToolRun("pin", certificate, backup, "--as", "policy").json()
+        let rule = policy["hosts"]?.elements?.first { _ in true }
+        #expect(rule?["host"]?.string == "example.test")
+        #expect(rule?["pins"]?.elements?.compactMap(\.string) == [leaf])
+        #expect(rule?["backupPins"]?.elements?.compactMap(\.string) == [spare])
+
+        let curl = ToolRun("pin", certificate, backup, "--as", "curl").output
+        let curlPins = "sha256//\(leaf.dropFirst(7));sha256//\(spare.dropFirst(7))"
+        #expect(curl == "curl --pinnedpubkey '\(curlPins)' https://example.test/\n")
+
+        let swift = ToolRun("pin", certificate, backup, "--as", "swift", "--host", "other.test").output
+        #expect(swift.contains("\"other.test\",\n        pins: [\"\(leaf)\"],\n        backupPins: [\"\(spare)\"])"))
+
+        let alone = ToolRun("pin", certificate, "--as", "policy")
+        #expect(alone.code == 0)
+        #expect(alone.output.contains("\"backupPins\": []"))
+        #expect(alone.errors.contains("no backup pin"))
+        #expect(ToolRun("pin", backup, "--as", "policy").code == 2)
+    }
+
+    @Test("Colours are for terminals that want them")
+    func colours() throws {
+        let expired = try authority.issue(hosts: ["example.test"]) { $0.notAfter = .fromNow(days: -1) }
+        let path = try directory.write(expired.certificate.pem, to: "expired.pem")
+        #expect(ToolRun("pin", path, terminalWidth: 80).output.contains("\u{1B}[31m"))
+        #expect(!ToolRun("pin", path).output.contains("\u{1B}"))
+        #expect(!ToolRun("pin", path, "--no-color", terminalWidth: 80).output.contains("\u{1B}"))
+        #expect(!ToolRun("pin", path, environment: ["NO_COLOR": "1"], terminalWidth: 80).output.contains("\u{1B}"))
+        #expect(!ToolRun("pin", path, environment: ["TERM": "dumb"], terminalWidth: 80).output.contains("\u{1B}"))
+    }
+}

@@ -1,0 +1,56 @@
+import FoundationEssentials
+import Pintle
+import PintleTools
+
+/// One run of the tool inside this process: its exit code and what it wrote where.
+struct ToolRun {
+    let code: Int32
+    let output: String
+    let errors: String
+
+    /// - Parameters:
+    ///   - input: standard input.
+    ///   - terminalWidth: `nil`: both streams are pipes.
+    init(
+        _ arguments: String..., input: [UInt8] = [], environment: [String: String] = ["LANG": "C.UTF-8"],
+        now: Date = Date(), terminalWidth: Int? = nil
+    ) {
+        self.init(
+            arguments: arguments, input: input, environment: environment, now: now, terminalWidth: terminalWidth)
+    }
+
+    init(
+        arguments: [String], input: [UInt8] = [], environment: [String: String] = ["LANG": "C.UTF-8"],
+        now: Date = Date(), terminalWidth: Int? = nil
+    ) {
+        let outputBox = Box()
+        let errorBox = Box()
+        let tool = CommandLineTool(
+            environment: environment, input: ByteSource(input), output: outputBox.sink(terminalWidth),
+            errors: errorBox.sink(terminalWidth), now: now)
+        code = tool.run(arguments)
+        self.output = String(decoding: outputBox.bytes, as: UTF8.self)
+        self.errors = String(decoding: errorBox.bytes, as: UTF8.self)
+    }
+
+    var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false) }
+
+    private final class Box {
+        var bytes: [UInt8] = []
+
+        func sink(_ width: Int?) -> ByteSink {
+            ByteSink(isTerminal: width != nil, width: width) { bytes in
+                self.bytes += bytes
+                return true
+            }
+        }
+    }
+}
+
+extension ToolRun {
+    /// What was written to standard output as one JSON document.
+    func json() throws -> JSONValue { try JSONDocument(Array(output.utf8)).root }
+
+    /// The keys of an object, in their order.
+    static func keys(_ value: JSONValue?) -> [String] { value?.members?.compactMap(\.key.string) ?? [] }
+}

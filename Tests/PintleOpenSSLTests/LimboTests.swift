@@ -75,9 +75,44 @@ struct LimboTests {
         #expect(wrong.refused <= 4)
     }
 
-    private static func run(_ testcase: Case) throws -> TrustDecision {
+    @Test(
+        "Chains of real sites pass at their own time, and not two years later",
+        .enabled(if: SharedData.isPresent, "skipped: the public test data is not beside the package"),
+        arguments: [
+            "amazon.com", "apple.com", "cloudflare.com", "docs.python.org", "google.com", "microsoft.com",
+            "stackoverflow.com",
+        ])
+    func realChain(_ site: String) throws {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let data = try #require(SharedData.bytes("chains/\(site).limbo.json"))
+        let testcase = try decoder.decode(Case.self, from: data)
+        #expect(try Self.run(testcase).summary == "host-not-pinned")
+        let instant = try Self.parse(try #require(testcase.validationTime)) + 2 * 365 * 86_400
+        #expect(try Self.run(testcase, at: instant).summary == "invalid-path expired")
+    }
+
+    @Test(
+        "A chain of 2017 falls short of the profile: its root is of version 1, its intermediate names no key",
+        .enabled(if: SharedData.isPresent, "skipped: the public test data is not beside the package"))
+    func oldChain() throws {
+        let chain = try ["ee", "inter", "ca"].map { Array(try #require(SharedData.bytes("chains/netflix/\($0).der"))) }
+        let root = try Certificate(der: try #require(chain.last))
+        #expect(root.version == 1)
+        let validator = PathValidator(system: SystemAnchors(replacedBy: [root]))
+        let decision = try PinningPolicy(hosts: []).evaluate(
+            ServerEndpoint(host: try ServerName("www.netflix.com")), presented: Array(chain.dropLast()),
+            at: Date(timeIntervalSince1970: 1_500_000_000), validate: validator.validate
+        ).decision
+        #expect(decision.summary == "invalid-path not-a-ca")
+        guard case .rejected(.invalidPath(let failure)) = decision else { return }
+        #expect(failure.primary.depth == 2)
+        #expect(failure.detail.map(\.depth) == [1])
+    }
+
+    private static func run(_ testcase: Case, at instant: Date? = nil) throws -> TrustDecision {
         let host = try ServerName(testcase.expectedPeerName?.value ?? "unnamed.invalid")
-        let instant = try testcase.validationTime.map(parse) ?? Date()
+        let instant = try instant ?? testcase.validationTime.map(parse) ?? Date()
         let chain = ([testcase.peerCertificate] + testcase.untrustedIntermediates).map(der)
         var budget = PathBudget()
         if let depth = testcase.maxChainDepth { budget.maximumIntermediates = depth }

@@ -27,14 +27,16 @@ public final class PathValidator: Sendable {
     }
 
     /// The same for a chain that a handshake has parsed already.
-    func validate(_ request: PathRequest, parsed chain: borrowing PeerChain) -> PathOutcome {
-        let others = X509Stack.references(in: chain.presented).dropFirst()
-        guard request.chain.unreadableCount > 0 else {
-            return validate(request, leaf: X509Reference(borrowing: chain.leaf), others: Array(others))
-        }
+    ///
+    /// - Parameters:
+    ///   - leaf: `X509 *`, borrowed.
+    ///   - presented: `STACK_OF(X509) *` of everything that was sent, the leaf included, borrowed.
+    func validate(_ request: PathRequest, leaf: OpaquePointer, presented: OpaquePointer) -> PathOutcome {
+        let leaf = X509Reference(borrowing: leaf)
+        let others = Array(X509Stack.references(in: presented).dropFirst())
+        guard request.chain.unreadableCount > 0 else { return validate(request, leaf: leaf, others: others) }
         let readable = Set(request.chain.others.map(\.der))
-        return validate(
-            request, leaf: X509Reference(borrowing: chain.leaf), others: others.filter { readable.contains($0.der) })
+        return validate(request, leaf: leaf, others: others.filter { readable.contains($0.der) })
     }
 
     private func validate(_ request: PathRequest, leaf: X509Reference, others: [X509Reference]) -> PathOutcome {

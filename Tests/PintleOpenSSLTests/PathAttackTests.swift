@@ -1,0 +1,193 @@
+import FoundationEssentials
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Testing
+
+/// Chains that must fail, each with the reason, beside a twin that differs in one thing and passes.
+@Suite("Path attacks")
+struct PathAttackTests {
+    private let root: CertificateAuthority
+    private let intermediate: CertificateAuthority
+
+    init() throws {
+        root = try .root()
+        intermediate = try root.intermediate()
+    }
+
+    private func verdict(
+        _ identity: Identity, host: String = Validation.host, at instant: Date = Date()
+    ) throws -> String {
+        try Validation.decide(identity.chain, anchors: [root.certificate], host: host, at: instant).summary
+    }
+
+    /// The attack fails with this reason; the same leaf without it passes.
+    private func attack(
+        _ expected: String, sourceLocation: SourceLocation = #_sourceLocation,
+        configure: (inout CertificateTemplate) -> Void
+    ) throws {
+        let bad = try intermediate.issue(hosts: [Validation.host], configure: configure)
+        #expect(try verdict(bad) == "invalid-path \(expected)", sourceLocation: sourceLocation)
+        let good = try intermediate.issue(hosts: [Validation.host])
+        #expect(try verdict(good) == "host-not-pinned", sourceLocation: sourceLocation)
+    }
+
+    @Test("A leaf past its date is expired, and is not before")
+    func expired() throws {
+        try attack("expired") { $0.notAfter = .fromNow(seconds: -1) }
+    }
+
+    @Test("The last second of a leaf counts, the next does not")
+    func lastSecond() throws {
+        let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 86_400).rounded(.down))
+        let identity = try intermediate.issue(hosts: [Validation.host]) { $0.notAfter = .date(end) }
+        #expect(try verdict(identity, at: end) == "host-not-pinned")
+        #expect(try verdict(identity, at: end + 0.9) == "host-not-pinned")
+        #expect(try verdict(identity, at: end + 1) == "invalid-path expired")
+    }
+
+    @Test("A leaf before its date is not yet valid")
+    func notYetValid() throws {
+        try attack("not-yet-valid") { $0.notBefore = .fromNow(seconds: 3_600) }
+    }
+
+    @Test("A leaf for another host does not match")
+    func wrongHost() throws {
+        try attack("name-mismatch") { $0.subjectAltNames = [.dns("other.example.test")] }
+    }
+
+    @Test("A common name is no host name")
+    func commonNameOnly() throws {
+        try attack("name-mismatch") { $0.subjectAltNames = [] }
+    }
+
+    @Test("A leaf without serverAuth is for something else")
+    func missingServerAuth() throws {
+        try attack("unsuitable-purpose") { $0.extendedKeyUsage = [.clientAuth] }
+    }
+
+    @Test("A leaf that says it is an authority is no server's")
+    func leafIsAuthority() throws {
+        try attack("unsuitable-purpose") { $0.basicConstraints = .init(isCA: true) }
+    }
+
+    @Test("An unknown critical extension is not passed over")
+    func criticalExtension() throws {
+        try attack("unhandled-critical-extension") {
+            $0.extraExtensions = [CertificateExtension([2, 999, 1], critical: true) { $0.null() }]
+        }
+    }
+
+    @Test("A key of 1,024 bits is weak")
+    func weakKey() throws {
+        let bad = try intermediate.issue(hosts: [Validation.host], keyType: .rsa(bits: 1_024))
+        #expect(try verdict(bad) == "invalid-path weak-key")
+        let good = try intermediate.issue(hosts: [Validation.host], keyType: .rsa(bits: 2_048))
+        #expect(try verdict(good) == "host-not-pinned")
+    }
+
+    @Test("A curve that is not on the list is weak", arguments: [KeyType.Curve.p192, .p224, .secp256k1])
+    func weakCurve(_ curve: KeyType.Curve) throws {
+        let bad = try intermediate.issue(hosts: [Validation.host], keyType: .ellipticCurve(curve))
+        #expect(try verdict(bad) == "invalid-path weak-key")
+    }
+
+    @Test("Every key type of the list passes", arguments: [KeyType.rsa2048, .p256, .p384, .p521, .ed25519, .ed448])
+    func strongKeys(_ type: KeyType) throws {
+        #expect(try verdict(intermediate.issue(hosts: [Validation.host], keyType: type)) == "host-not-pinned")
+    }
+
+    @Test("SHA-1 below the root is a weak signature")
+    func sha1() throws {
+        try attack("weak-signature") { $0.signatureAlgorithm = .ecdsa(.sha1) }
+    }
+
+    @Test("A forged signature is invalid")
+    func forgedSignature() throws {
+        try attack("invalid-signature") {
+            $0.editSignature = { signature in signature.dropLast() + [(signature.last ?? 0) ^ 1] }
+        }
+    }
+
+    @Test("Algorithm identifiers that differ inside and outside are refused")
+    func mismatchedAlgorithms() throws {
+        try attack("invalid-signature") {
+            $0.innerAlgorithmIdentifier = SignatureAlgorithm.ecdsa(.sha384).identifierDER
+        }
+    }
+
+    @Test("A leaf cannot sign another leaf")
+    func leafAsAuthority() throws {
+        let leaf = try intermediate.issue(hosts: ["attacker.example.test"])
+        let forged = try leaf.misusedAsAuthority().issue(hosts: [Validation.host])
+        #expect(try verdict(forged) == "invalid-path not-a-ca")
+        #expect(try verdict(leaf, host: "attacker.example.test") == "host-not-pinned")
+    }
+
+    @Test("An intermediate without the CA bit cannot sign")
+    func intermediateWithoutBit() throws {
+        let bad = try root.intermediate { $0.basicConstraints = .init(isCA: false) }
+        #expect(try verdict(bad.issue(hosts: [Validation.host])) == "invalid-path not-a-ca")
+        let withoutExtension = try root.intermediate { $0.basicConstraints = nil }
+        #expect(try verdict(withoutExtension.issue(hosts: [Validation.host])) == "invalid-path not-a-ca")
+    }
+
+    @Test("A path longer than its authority allows is refused")
+    func pathLength() throws {
+        let limited = try root.intermediate(name: "Limited", pathLength: 0)
+        let below = try limited.intermediate(name: "Below")
+        #expect(try verdict(below.issue(hosts: [Validation.host])) == "invalid-path path-length-exceeded")
+        #expect(try verdict(limited.issue(hosts: [Validation.host])) == "host-not-pinned")
+    }
+
+    @Test("Names outside an authority's constraints are refused")
+    func nameConstraints() throws {
+        let constrained = try root.intermediate {
+            $0.nameConstraints = .nameConstraints(permitted: [.dns("example.test")])
+        }
+        let outside = try constrained.issue(hosts: ["server.example.org"])
+        #expect(try verdict(outside, host: "server.example.org") == "invalid-path name-constraint-violation")
+        #expect(try verdict(constrained.issue(hosts: [Validation.host])) == "host-not-pinned")
+    }
+
+    @Test("A wildcard does not slip past an exclusion that it may mean")
+    func wildcardAgainstExclusion() throws {
+        let constrained = try root.intermediate {
+            $0.nameConstraints = .nameConstraints(excluded: [.dns("secret.example.test")])
+        }
+        let wild = try constrained.issue(hosts: ["*.example.test"])
+        #expect(try verdict(wild) == "invalid-path name-constraint-violation")
+        let deeper = try root.intermediate {
+            $0.nameConstraints = .nameConstraints(excluded: [.dns("very.secret.example.test")])
+        }
+        #expect(try verdict(deeper.issue(hosts: ["*.example.test"])) == "host-not-pinned")
+    }
+
+    @Test("A chain to a root that nobody trusts is refused")
+    func untrustedRoot() throws {
+        let stranger = try CertificateAuthority.root(name: "Stranger")
+        let identity = try stranger.issue(hosts: [Validation.host])
+        #expect(try verdict(identity) == "invalid-path untrusted-root")
+        let sent = try Validation.decide(identity.chainWithRoot, anchors: [root.certificate])
+        #expect(sent.summary == "invalid-path untrusted-root")
+    }
+
+    @Test("A root is known by its key, not by its name")
+    func sameNameOtherKey() throws {
+        let impostor = try CertificateAuthority.root()
+        let identity = try impostor.issue(hosts: [Validation.host])
+        #expect(impostor.certificate.subject == root.certificate.subject)
+        let decision = try Validation.decide(identity.chainWithRoot, anchors: [root.certificate])
+        #expect(["invalid-path untrusted-root", "invalid-path invalid-signature"].contains(decision.summary))
+    }
+
+    @Test("A self-signed leaf is named as such, and the most fundamental failure comes first")
+    func selfSigned() throws {
+        let identity = try Identity.selfSigned(hosts: ["other.example.test"]) { $0.notAfter = .fromNow(seconds: -1) }
+        let decision = try Validation.decide(identity.chain, anchors: [root.certificate])
+        #expect(decision.summary == "invalid-path self-signed")
+        guard case .rejected(.invalidPath(let failure)) = decision else { return }
+        let rest = failure.detail.map(\.code)
+        #expect(rest.contains(.expired) && rest.contains(.nameMismatch))
+    }
+}

@@ -1,0 +1,196 @@
+import FoundationEssentials
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Testing
+
+/// Which path is found, and what pins are compared with.
+@Suite("Path finding")
+struct PathFindingTests {
+    private let root: CertificateAuthority
+    private let intermediate: CertificateAuthority
+    private let identity: Identity
+
+    init() throws {
+        root = try .root()
+        intermediate = try root.intermediate()
+        identity = try intermediate.issue(hosts: [Validation.host])
+    }
+
+    @Test("The path ends in the anchor, which the server did not send, and its pin matches")
+    func anchorNotSent() throws {
+        let evaluation = try Validation.evaluate(
+            identity.chain, anchors: [root.certificate], pins: [try Validation.pin(root.certificate)])
+        #expect(evaluation.path?.certificates == identity.chainWithRoot)
+        guard case .trusted(.pinMatched(let match)) = evaluation.decision else {
+            Issue.record("\(evaluation.decision)")
+            return
+        }
+        #expect(match.depth == 2)
+    }
+
+    /// ```
+    ///  sent:       leaf (attacker's)   genuine intermediate (pinned)
+    ///                 |
+    ///  validated:  leaf -> attacker's root, which the machine trusts
+    /// ```
+    @Test("A pinned certificate that is only sent along matches nothing")
+    func appendedCertificate() throws {
+        let attacker = try CertificateAuthority.root(name: "Interceptor")
+        let forged = try attacker.issue(hosts: [Validation.host])
+        let pin = try Validation.pin(intermediate.certificate)
+        let anchors = [root.certificate, attacker.certificate]
+        for chain in [
+            forged.chain + [intermediate.certificate.der],
+            forged.chain + [identity.certificate.der, intermediate.certificate.der, root.certificate.der],
+        ] {
+            let decision = try Validation.decide(chain, anchors: anchors, pins: [pin])
+            #expect(decision.summary == "pin-mismatch")
+            guard case .rejected(.pinMismatch(let mismatch)) = decision else { continue }
+            #expect(mismatch.nearestMiss == .pinnedCertificateNotOnPath(pin))
+        }
+        #expect(try Validation.decide(identity.chain, anchors: anchors, pins: [pin]).summary == "pin-matched")
+    }
+
+    @Test("A pin that matches does not make an invalid path acceptable")
+    func pinOnInvalidPath() throws {
+        let pin = try Validation.pin(identity.certificate)
+        let untrusted = try Validation.decide(identity.chain, anchors: [], pins: [pin])
+        #expect(untrusted.summary == "invalid-path untrusted-root")
+        let trusted = try Validation.decide(identity.chain, anchors: [root.certificate], pins: [pin])
+        #expect(trusted.summary == "pin-matched")
+    }
+
+    /// ```
+    ///            leaf -> intermediate -> root
+    ///                        |
+    ///                        +--------> other root   (cross-signed: same name, same key)
+    /// ```
+    @Test("The pinned root is found on the other path of a cross-signed authority")
+    func crossSigning() throws {
+        let other = try CertificateAuthority.root(name: "Other Root")
+        let crossed = try intermediate.crossSigned(by: other)
+        let chain = identity.chain + [crossed.certificate.der]
+        let anchors = [root.certificate, other.certificate]
+        for pinned in [root.certificate, other.certificate] {
+            let decision = try Validation.decide(chain, anchors: anchors, pins: [try Validation.pin(pinned)])
+            #expect(decision.summary == "pin-matched")
+        }
+        let stranger = try CertificateAuthority.root(name: "Stranger")
+        let decision = try Validation.decide(
+            chain, anchors: anchors, pins: [try Validation.pin(stranger.certificate)])
+        #expect(decision.summary == "pin-mismatch")
+    }
+
+    @Test("A good path is found behind an expired one")
+    func expiredCrossSign() throws {
+        let other = try CertificateAuthority.root(name: "Other Root")
+        let expired = try intermediate.crossSigned(by: other) { $0.notAfter = .fromNow(seconds: -1) }
+        let anchors = [other.certificate, root.certificate]
+        let chain = [identity.certificate.der, expired.certificate.der, intermediate.certificate.der]
+        #expect(try Validation.decide(chain, anchors: anchors).summary == "host-not-pinned")
+        #expect(
+            try Validation.decide([identity.certificate.der, expired.certificate.der], anchors: anchors).summary
+                == "invalid-path expired")
+    }
+
+    @Test("Certificates may come in any order behind the leaf, with strangers among them")
+    func shuffled() throws {
+        let below = try intermediate.intermediate(name: "Below")
+        let leaf = try below.issue(hosts: [Validation.host])
+        let stranger = try CertificateAuthority.root(name: "Stranger")
+        let chain = [
+            leaf.certificate.der, stranger.certificate.der, root.certificate.der, intermediate.certificate.der,
+            below.certificate.der,
+        ]
+        #expect(try Validation.decide(chain, anchors: [root.certificate]).summary == "host-not-pinned")
+    }
+
+    @Test("An intermediate may be the anchor")
+    func intermediateAsAnchor() throws {
+        let evaluation = try Validation.evaluate(identity.chain, anchors: [intermediate.certificate])
+        #expect(evaluation.decision.summary == "host-not-pinned")
+        #expect(evaluation.path?.certificates.count == 2)
+    }
+
+    @Test("A self-signed leaf can be its own anchor, as openssl req -x509 makes it; name and dates hold")
+    func selfSignedAnchor() throws {
+        let home = try Identity.selfSigned(hosts: [Validation.host])
+        #expect(try Validation.decide(home.chain, anchors: [home.certificate]).summary == "host-not-pinned")
+        #expect(
+            try Validation.decide(home.chain, anchors: [home.certificate], host: "other.example.test").summary
+                == "invalid-path name-mismatch")
+        #expect(
+            try Validation.decide(home.chain, anchors: [home.certificate], at: Date() + 91 * 86_400).summary
+                == "invalid-path expired")
+        #expect(
+            try Validation.decide(home.chain, anchors: [root.certificate]).summary == "invalid-path self-signed")
+        let weak = try Identity.selfSigned(hosts: [Validation.host], keyType: .rsa(bits: 1_024))
+        #expect(
+            try Validation.decide(weak.chain, anchors: [weak.certificate]).summary == "invalid-path weak-key")
+    }
+
+    @Test("Private anchors stand alone or beside the system's, per rule")
+    func privateAnchors() throws {
+        let home = try CertificateAuthority.root(name: "Home")
+        let homeIdentity = try home.issue(hosts: ["nas.example.test"])
+        let system = SystemAnchors(replacedBy: [try Certificate(der: root.certificate.der)])
+        let validator = PathValidator(system: system)
+        let homeRoot = try Certificate(der: home.certificate.der)
+        func decide(_ identity: Identity, host: String, anchors: TrustAnchors) throws -> String {
+            let policy = try PinningPolicy(hosts: [
+                PinnedHost(host, pins: [Pin](), anchors: anchors)
+            ])
+            return policy.evaluate(
+                ServerEndpoint(host: try ServerName(host)), presented: identity.chain, at: Date(),
+                validate: validator.validate
+            ).decision.summary
+        }
+        let both = TrustAnchors([homeRoot], includesSystem: true)
+        #expect(try decide(homeIdentity, host: "nas.example.test", anchors: .only([homeRoot])) == "host-not-pinned")
+        #expect(try decide(homeIdentity, host: "nas.example.test", anchors: both) == "host-not-pinned")
+        #expect(
+            try decide(homeIdentity, host: "nas.example.test", anchors: .system) == "invalid-path untrusted-root")
+        #expect(try decide(identity, host: Validation.host, anchors: both) == "host-not-pinned")
+        #expect(
+            try decide(identity, host: Validation.host, anchors: .only([homeRoot])) == "invalid-path untrusted-root")
+    }
+
+    @Test("A chain in circles ends, and a good path out of it is found")
+    func circle() throws {
+        let one = try CertificateAuthority.root(name: "One")
+        let two = try CertificateAuthority.root(name: "Two")
+        let oneByTwo = try one.crossSigned(by: two)
+        let twoByOne = try two.crossSigned(by: one)
+        let leaf = try one.issue(hosts: [Validation.host])
+        let chain = [leaf.certificate.der, oneByTwo.certificate.der, twoByOne.certificate.der]
+        #expect(try Validation.decide(chain, anchors: [root.certificate]).summary == "invalid-path untrusted-root")
+        let twoByRoot = try two.crossSigned(by: root)
+        #expect(
+            try Validation.decide(chain + [twoByRoot.certificate.der], anchors: [root.certificate]).summary
+                == "host-not-pinned")
+    }
+
+    @Test("A search that would not end says so, and quickly")
+    func budget() throws {
+        // Ten authorities with one name, each with a certificate from each: paths without number.
+        let authorities = try (0..<8).map { _ in try CertificateAuthority.root(name: "Same") }
+        var chain: [[UInt8]] = []
+        for authority in authorities {
+            for other in authorities {
+                chain.append(
+                    try authority.crossSigned(by: other) { $0.authorityKeyIdentifier = .absent }.certificate.der)
+            }
+        }
+        let leaf = try #require(authorities.first).issue(hosts: [Validation.host]) {
+            $0.authorityKeyIdentifier = .absent
+        }
+        let clock = ContinuousClock()
+        var decision: TrustDecision?
+        let time = try clock.measure {
+            decision = try Validation.decide([leaf.certificate.der] + chain, anchors: [root.certificate])
+        }
+        #expect(decision?.summary == "invalid-path limits-exceeded")
+        #expect(time < .seconds(2))
+    }
+}

@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+
+/// Runs chains past the validator the way a connection would.
+enum Validation {
+    static let host = "server.example.test"
+
+    /// The verdict of path validation alone, for these anchors.
+    static func decide(
+        _ chain: [[UInt8]], anchors: [MintedCertificate], host: String = Validation.host, at instant: Date = Date(),
+        pins: [Pin] = [], budget: PathBudget = PathBudget()
+    ) throws -> TrustDecision {
+        try evaluate(chain, anchors: anchors, host: host, at: instant, pins: pins, budget: budget).decision
+    }
+
+    static func evaluate(
+        _ chain: [[UInt8]], anchors: [MintedCertificate], host: String = Validation.host, at instant: Date = Date(),
+        pins: [Pin] = [], budget: PathBudget = PathBudget()
+    ) throws -> TrustEvaluation {
+        let anchors = try anchors.map { try Certificate(der: $0.der) }
+        let validator = PathValidator(system: SystemAnchors(replacedBy: anchors), budget: budget)
+        let policy =
+            pins.isEmpty
+            ? try PinningPolicy(hosts: [])
+            : try PinningPolicy(hosts: [PinnedHost(host, pins: pins, backup: .noneAccepted)])
+        return policy.evaluate(
+            ServerEndpoint(host: try ServerName(host)), presented: chain, at: instant, validate: validator.validate)
+    }
+
+    static func pin(_ certificate: MintedCertificate, at position: PinPosition = .any) throws -> Pin {
+        Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER)), at: position)
+    }
+}
+
+extension TrustDecision {
+    /// `invalid-path expired`, `host-not-pinned`, ...: reason and path failure in one.
+    var summary: String {
+        guard case .rejected(let rejection) = self, let failure = rejection.pathFailure else { return reason }
+        return "\(reason) \(failure.code.rawValue)"
+    }
+}

@@ -95,7 +95,7 @@ struct HandshakeFailureTests {
 
     @Test("A port where nothing listens is refused, and the addresses are counted")
     func nothingListens() throws {
-        let port = try ScriptedPeer.unusedPort()
+        let port = try unusedPort()
         let error = expectFailure(.connectionRefused) { try connect(to: port) }
         #expect(error?.message == "cannot reach 127.0.0.1:\(port): connection refused (tried 1 address)")
         #expect(error?.isBeforeCertificate == true)
@@ -138,19 +138,67 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == false)
     }
 
-    @Test("Just below 4 MiB, and with too many certificates, it is the verifier that is asked")
-    func verifierLimits() throws {
+    @Test("128 certificates are judged, 129 are refused unread")
+    func countLimit() throws {
         let der = try Identity.selfSigned().certificate.der
-        let peer = try FakeTLS.server(FakeTLS.certificateMessage(Array(repeating: der, count: 129)))
-        var count: Int?
-        let error = expectFailure(.rejectedByVerifier) {
-            try TLSClient().connect(to: HandshakeTarget(host: "127.0.0.1", port: peer.port)) { chain in
-                count = chain.certificates.count
-                return .reject(.badCertificate)
+        for count in [128, 129] {
+            let peer = try FakeTLS.server(FakeTLS.certificateMessage(Array(repeating: der, count: count)))
+            var judged: Int?
+            let error = expectFailure(count == 128 ? .rejectedByVerifier : .limitsExceeded) {
+                try TLSClient().connect(to: HandshakeTarget(host: "127.0.0.1", port: peer.port)) { chain in
+                    judged = chain.certificates.count
+                    return .reject(.badCertificate)
+                }
             }
+            #expect(judged == (count == 128 ? 128 : nil))
+            #expect(error?.isBeforeCertificate == false)
         }
-        #expect(count == 129)
-        #expect(error?.isBeforeCertificate == false)
+    }
+
+    @Test("10,000 certificates, all in TLS 1.2 and in 1.3, are refused at once", arguments: [false, true])
+    func tenThousand(isTLS13: Bool) throws {
+        let der = try Identity.selfSigned(keyType: .ed25519).certificate.der
+        let entry = FakeTLS.sized(der) + (isTLS13 ? [0, 0] : [])
+        var list: [UInt8] = []
+        for _ in 0..<10_000 { list += entry }
+        let message = FakeTLS.message(11, (isTLS13 ? [0] : []) + FakeTLS.sized(list))
+        let excess = message.withUnsafeBytes { CertificateMessageGuard.excess(in: $0, isTLS13: isTLS13) }
+        #expect(excess == "more than 128 certificates")
+        guard !isTLS13 else { return }
+        let peer = try FakeTLS.server(message)
+        let error = expectFailure(.limitsExceeded) { try connect(to: peer.port) }
+        #expect(error?.message.hasSuffix("presents more than 128 certificates") == true)
+    }
+
+    @Test("The size limits are read off the message: 256 KiB each, 4 MiB in all", arguments: [false, true])
+    func sizeLimits(isTLS13: Bool) {
+        func excess(_ sizes: [Int]) -> String? {
+            var list: [UInt8] = []
+            for size in sizes {
+                list += FakeTLS.sized(Array(repeating: 0, count: size))
+                list += isTLS13 ? [0, 0] : []
+            }
+            let message = FakeTLS.message(11, (isTLS13 ? [0] : []) + FakeTLS.sized(list))
+            return message.withUnsafeBytes { CertificateMessageGuard.excess(in: $0, isTLS13: isTLS13) }
+        }
+        #expect(excess([262_144]) == nil)
+        #expect(excess([262_145]) == "a certificate of 262145 bytes, more than 262144")
+        #expect(excess(Array(repeating: 262_144, count: 16)) == nil)
+        #expect(excess(Array(repeating: 262_144, count: 16) + [1]) == "more than 4194304 bytes of certificates")
+    }
+
+    @Test("A Certificate message that is cut off is left to OpenSSL")
+    func cutOff() {
+        let message = FakeTLS.certificateMessage([[1, 2, 3], [4, 5, 6]])
+        for count in 0...message.count {
+            let excess = message.prefix(count).withUnsafeBytes {
+                (
+                    CertificateMessageGuard.excess(in: $0, isTLS13: false),
+                    CertificateMessageGuard.excess(in: $0, isTLS13: true)
+                )
+            }
+            #expect(excess == (nil, nil))
+        }
     }
 
     @Test("A server that cannot prove that the key is its own gives no connection, accepted or not")
@@ -170,8 +218,10 @@ struct HandshakeFailureTests {
         let server = try SServer(.selfSigned(), ["-tls1_3"])
         let port = server.port
         // Lets the handshake through and drops the connection at the request.
-        let relay = try ScriptedPeer { $0.relay(to: port, piecesFromClient: 2) }
+        let wire = Wire()
+        let relay = try ScriptedPeer { $0.relay(to: port, watchedBy: wire) }
         let connection = try connect(to: relay.port)
+        wire.cut()
         try connection.write(Array("GET / HTTP/1.0\r\n\r\n".utf8))
         let error = #expect(throws: HandshakeError.self) { try connection.readAll() }
         #expect(error?.code == .truncated)
@@ -182,8 +232,10 @@ struct HandshakeFailureTests {
     func brokenPipe() throws {
         let server = try SServer(.selfSigned(), ["-tls1_3"])
         let port = server.port
-        let relay = try ScriptedPeer { $0.relay(to: port, piecesFromClient: 2) }
+        let wire = Wire()
+        let relay = try ScriptedPeer { $0.relay(to: port, watchedBy: wire) }
         let connection = try connect(to: relay.port)
+        wire.cut()
         let error = #expect(throws: HandshakeError.self) {
             for _ in 0..<1_000 {
                 try connection.write([1])

@@ -19,10 +19,15 @@ enum FakeTLS {
     static func message(_ type: UInt8, _ body: [UInt8]) -> [UInt8] { [type] + sized(body) }
 
     static func records(_ messages: [UInt8]) -> [UInt8] {
-        stride(from: 0, to: messages.count, by: 16_384).flatMap { start -> [UInt8] in
-            let piece = messages[start..<min(start + 16_384, messages.count)]
-            return [22, 3, 3, UInt8(piece.count >> 8), UInt8(piece.count & 0xFF)] + piece
+        var records: [UInt8] = []
+        var rest = messages[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(16_384)
+            records += [22, 3, 3, UInt8(piece.count >> 8), UInt8(piece.count & 0xFF)]
+            records += piece
+            rest = rest.dropFirst(piece.count)
         }
+        return records
     }
 
     /// Answers a ClientHello with a ServerHello and `messages`, and waits for the client to go.
@@ -36,7 +41,7 @@ enum FakeTLS {
 
     static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
 
-    private static func sized(_ bytes: [UInt8]) -> [UInt8] {
+    static func sized(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8(bytes.count >> 16), UInt8(bytes.count >> 8 & 0xFF), UInt8(bytes.count & 0xFF)] + bytes
     }
 }

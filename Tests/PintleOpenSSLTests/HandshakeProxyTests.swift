@@ -123,7 +123,7 @@ struct HandshakeProxyTests {
 
     @Test("A proxy that is not there is named as the proxy")
     func unreachableProxy() throws {
-        let proxy = try Endpoint(host: "127.0.0.1", port: ScriptedPeer.unusedPort())
+        let proxy = try Endpoint(host: "127.0.0.1", port: unusedPort())
         let error = expectFailure(.connectionRefused) { try connect(via: .http(proxy)) }
         #expect(error?.message.hasPrefix("cannot reach the proxy 127.0.0.1:") == true)
         #expect(error?.hint?.contains("HTTPS_PROXY") == true)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The verdict inside the handshake")
 struct HandshakeVerdictTests {
-    private static let versions: [(option: String, version: TLSVersion)] = [("-tls1_2", .v1_2), ("-tls1_3", .v1_3)]
+    private static let versions: [(option: String, version: TLSVersion)] = [
+        ("-tls1_2", .v1_2), ("-tls1_3", .v1_3),
+    ]
 
     @Test(
         "Servers with every kind of key are handed over as they are and spoken to",
@@ -40,6 +42,27 @@ struct HandshakeVerdictTests {
         #expect(error?.alert == alert.name)
         let mark = "SSL alert number \(alert.rawValue)\n"
         #expect(try server.output(with: mark).contains(mark))
+    }
+
+    @Test(
+        "A refused server reads the alert and not one byte of the request; an accepted one reads it all",
+        arguments: [true, false])
+    func requestBytes(isAccepted: Bool) throws {
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
+        let request = Array("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        do {
+            let connection = try TLSClient().connect(to: HandshakeTarget(host: "localhost", port: server.port)) { _ in
+                isAccepted ? .accept : .reject(.unknownCA)
+            }
+            try connection.write(request)
+            _ = try connection.readAll()
+        } catch {
+            #expect((error as? HandshakeError)?.code == .rejectedByVerifier)
+        }
+        #expect(server.waitUntilClosed())
+        #expect(server.requestByteCount == (isAccepted ? request.count : 0))
+        #expect(server.completedHandshakeCount == (isAccepted ? 1 : 0))
+        #expect(server.alertsReceived.filter(\.isFatal).map(\.name) == (isAccepted ? [] : ["unknown_ca"]))
     }
 
     @Test("One client serves many threads, and each connection is judged by its own closure")
@@ -112,8 +135,8 @@ struct HandshakeVerdictTests {
         // TLS 1.2, because its alerts are visible as such.
         let server = try SServer(.selfSigned(), ["-tls1_2"])
         let port = server.port
-        let sent = RecordedBytes()
-        let relay = try ScriptedPeer { $0.relay(to: port, recording: sent) }
+        let wire = Wire()
+        let relay = try ScriptedPeer { $0.relay(to: port, watchedBy: wire) }
         do {
             let connection = try TLSClient().connect(to: HandshakeTarget(host: "localhost", port: relay.port)) { _ in
                 isAccepted ? .accept : .reject(.certificateUnknown)
@@ -124,7 +147,7 @@ struct HandshakeVerdictTests {
             #expect((error as? HandshakeError)?.code == .rejectedByVerifier)
         }
         let (handshake, changeCipher, alert, data): (UInt8, UInt8, UInt8, UInt8) = (22, 20, 21, 23)
-        let types = sent.recordTypes(endingWith: alert)
+        let types = wire.recordTypes(endingWith: alert)
         #expect(
             types == (isAccepted ? [handshake, handshake, changeCipher, handshake, data, alert] : [handshake, alert]))
         withExtendedLifetime(server) {}

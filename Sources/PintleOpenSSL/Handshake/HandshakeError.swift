@@ -36,7 +36,7 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case closedDuringHandshake = "closed-during-handshake"
         /// The handshake broke for another reason, which the message gives in OpenSSL's words.
         case handshakeFailed = "handshake-failed"
-        /// The presented certificates exceed what is read at all (128 certificates and 4 MiB in all).
+        /// The presented certificates are too many or too large (`PresentedChain.Limits`); none was parsed.
         case limitsExceeded = "limits-exceeded"
         /// A presented certificate cannot be parsed.
         case malformedCertificate = "malformed-certificate"

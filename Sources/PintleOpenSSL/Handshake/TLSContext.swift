@@ -7,8 +7,8 @@ internal import COpenSSL
 /// here writes to the context after `init`.
 final class TLSContext: @unchecked Sendable {
     /// What is read of a Certificate message: the design's 4 MiB of certificates, and room for the framing
-    /// of more than 128 of them, so that it is the verifier that says which limit was exceeded. OpenSSL
-    /// allocates no more than this, whatever length a server announces.
+    /// of more than 128 of them, so that ``CertificateMessageGuard`` can say which limit was exceeded.
+    /// OpenSSL allocates no more than this, whatever length a server announces.
     static let certificateListLimit = 4 * 1024 * 1024 + 64 * 1024
 
     /// `SSL_CTX *`
@@ -22,6 +22,7 @@ final class TLSContext: @unchecked Sendable {
         self.pointer = pointer
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(pointer, { context, _ in VerdictSlot.answer(context) }, nil)
+        CertificateMessageGuard.install(on: pointer)
         SSL_CTX_set_options(
             pointer,
             pintle_SSL_OP_NO_TICKET | pintle_SSL_OP_NO_RENEGOTIATION | pintle_SSL_OP_NO_COMPRESSION

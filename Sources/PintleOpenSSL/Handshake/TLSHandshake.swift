@@ -49,6 +49,9 @@ struct TLSHandshake: ~Copyable {
         case .rejected(let alert):
             pump.socket.finish(within: Self.farewell)
             throw rejected(alert)
+        case .tooLarge(let excess):
+            pump.socket.finish(within: Self.farewell)
+            throw limitsExceeded(excess)
         case .accepted:
             if let outcome { throw failure(outcome, certificateArrived: true) }
         case .notAsked, .failed:
@@ -66,6 +69,13 @@ struct TLSHandshake: ~Copyable {
         HandshakeError(
             .rejectedByVerifier, "the certificate of \(target) was not accepted; the server was told \(alert.name)",
             isBeforeCertificate: false, alert: alert.name
+        )
+    }
+
+    private func limitsExceeded(_ excess: String) -> HandshakeError {
+        HandshakeError(
+            .limitsExceeded, "\(target) presents \(excess)",
+            hint: "a server should send its leaf and the intermediates only", isBeforeCertificate: false
         )
     }
 
@@ -125,10 +135,7 @@ struct TLSHandshake: ~Copyable {
             )
         }
         if !early, errors.contains(SSL_R_EXCESSIVE_MESSAGE_SIZE) {
-            return HandshakeError(
-                .limitsExceeded, "\(target) presents more than 4 MiB of certificates",
-                hint: "the server should send its leaf and the intermediates only", isBeforeCertificate: false
-            )
+            return limitsExceeded("more than 4 MiB of certificates")
         }
         if !early, errors.areAboutEncoding {
             return HandshakeError(

@@ -9,6 +9,8 @@ final class VerdictSlot {
         case notAsked
         case accepted
         case rejected(TLSAlert)
+        /// The chain exceeds the limits, in words, and was not parsed, let alone judged.
+        case tooLarge(String)
         /// The chain could not be handed over, or a second one came on the same connection.
         case failed
     }
@@ -38,12 +40,21 @@ final class VerdictSlot {
         guard let context else { return 0 }
         let sslIndex = SSL_get_ex_data_X509_STORE_CTX_idx()
         guard let ssl = X509_STORE_CTX_get_ex_data(context, sslIndex),
-            let slot = SSL_get_ex_data(OpaquePointer(ssl), index)
+            let slot = attached(to: OpaquePointer(ssl))
         else {
             X509_STORE_CTX_set_error(context, X509_V_ERR_UNSPECIFIED)
             return 0
         }
-        return Unmanaged<VerdictSlot>.fromOpaque(slot).takeUnretainedValue().judgeOnce(context)
+        return slot.judgeOnce(context)
+    }
+
+    static func attached(to ssl: OpaquePointer) -> VerdictSlot? {
+        SSL_get_ex_data(ssl, index).map { Unmanaged<VerdictSlot>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// There is a verdict without a question: ``CertificateMessageGuard`` saw too much.
+    func refuseUnread(_ excess: String) {
+        if case .notAsked = state { state = .tooLarge(excess) }
     }
 
     private func judgeOnce(_ context: OpaquePointer) -> CInt {

@@ -31,7 +31,7 @@ build: ## Build the tool: .build/release/pintle
 demo: build ## Six servers on this machine and what pinning does to each
 	@$(TOOL) demo
 
-test: build unit linkage ## All the tests
+test: build linkage unit ## All the tests
 
 unit:
 	@Scripts/setup.sh test
@@ -78,7 +78,7 @@ docs: ## Build the documentation, warnings being errors: .build/docs
 
 asan: ## The tests under the address sanitizer
 	@Scripts/setup.sh test
-	swift test --sanitize address --scratch-path .build/asan
+	swift test --sanitize address --scratch-path .build/asan --disable-xctest
 
 install: build ## Install the tool: make install PREFIX=/usr/local
 	install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"

@@ -54,10 +54,11 @@ public struct PublicKeyPin: Sendable, Hashable {
         if rest.hasPrefix("pin-sha256=") {
             rest = rest.dropFirst(11)
             if rest.hasPrefix("\""), rest.hasSuffix("\""), rest.count >= 2 { rest = rest.dropFirst().dropLast() }
-        } else if rest.hasPrefix("sha256//") {
-            rest = rest.dropFirst(8)
         } else if rest.hasPrefix("sha256/") {
             rest = rest.dropFirst(7)
+            // curl's second slash, unless it is the base64's own first character: one hash in 64 has one.
+            let isWholeHash = rest.utf8.count == 43 || (rest.utf8.count == 44 && rest.hasSuffix("="))
+            if rest.hasPrefix("/"), !isWholeHash { rest = rest.dropFirst() }
         } else if let name = ["sha1", "sha384", "sha512", "md5"].first(where: { rest.hasPrefix($0 + "/") }) {
             throw PinError(.unsupportedHash(name), in: text)
         }

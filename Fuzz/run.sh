@@ -20,6 +20,7 @@ fi
 # Swift keeps its traps on overflow and bounds there.
 build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing)
 [ "$mode" = smoke ] || build+=(--product "$entry")
+touch Package.swift # or SwiftPM overlooks files that came or went in the package beside this one
 "${build[@]}"
 
 run() { # entry, options and corpora...

@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 package=Tests/LinkageTest
+touch $package/Package.swift # or SwiftPM overlooks files that came or went in the package beside it
 swift build --package-path $package -c release
 failed=0
 

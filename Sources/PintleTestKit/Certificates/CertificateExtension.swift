@@ -1,18 +1,18 @@
 /// An extension: its type, whether it is critical, and the DER inside its OCTET STRING.
 public struct CertificateExtension: Sendable, Hashable {
-    public var oid: OID
+    public var oid: DERWriter.OID
     public var isCritical: Bool
     public var value: [UInt8]
 
     /// An extension with any bytes as its value.
-    public init(_ oid: OID, critical: Bool = false, value: [UInt8]) {
+    public init(_ oid: DERWriter.OID, critical: Bool = false, value: [UInt8]) {
         self.oid = oid
         isCritical = critical
         self.value = value
     }
 
     /// An extension with the value that `body` writes.
-    public init(_ oid: OID, critical: Bool = false, _ body: (inout DERWriter) -> Void) {
+    public init(_ oid: DERWriter.OID, critical: Bool = false, _ body: (inout DERWriter) -> Void) {
         self.init(oid, critical: critical, value: DERWriter.encode(body))
     }
 
@@ -40,12 +40,12 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.3.
-    public static func keyUsage(_ usage: KeyUsage, critical: Bool = true) -> CertificateExtension {
+    public static func keyUsage(_ usage: CertificateTemplate.KeyUsage, critical: Bool = true) -> CertificateExtension {
         CertificateExtension(.keyUsage, critical: critical) { usage.write(to: &$0) }
     }
 
     /// Section 4.2.1.12.
-    public static func extendedKeyUsage(_ purposes: [OID], critical: Bool = false) -> CertificateExtension {
+    public static func extendedKeyUsage(_ purposes: [DERWriter.OID], critical: Bool = false) -> CertificateExtension {
         CertificateExtension(.extendedKeyUsage, critical: critical) { der in
             der.sequence { der in
                 for purpose in purposes { der.oid(purpose) }
@@ -54,7 +54,9 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.6.
-    public static func subjectAltName(_ names: [GeneralName], critical: Bool = false) -> CertificateExtension {
+    public static func subjectAltName(_ names: [CertificateTemplate.GeneralName], critical: Bool = false)
+        -> CertificateExtension
+    {
         CertificateExtension(.subjectAltName, critical: critical) { der in
             der.sequence { der in
                 for name in names { name.write(to: &der) }
@@ -64,7 +66,8 @@ extension CertificateExtension {
 
     /// Section 4.2.1.10. A `dns` base is written as given, leading dot or not.
     public static func nameConstraints(
-        permitted: [GeneralName] = [], excluded: [GeneralName] = [], critical: Bool = true
+        permitted: [CertificateTemplate.GeneralName] = [], excluded: [CertificateTemplate.GeneralName] = [],
+        critical: Bool = true
     ) -> CertificateExtension {
         CertificateExtension(.nameConstraints, critical: critical) { der in
             der.sequence { der in
@@ -86,12 +89,13 @@ extension CertificateExtension {
 
     /// Section 4.2.1.1. `serial` is the content of the INTEGER.
     public static func authorityKeyIdentifier(
-        _ identifier: [UInt8]?, issuer: DistinguishedName? = nil, serial: [UInt8]? = nil, critical: Bool = false
+        _ identifier: [UInt8]?, issuer: CertificateTemplate.DistinguishedName? = nil, serial: [UInt8]? = nil,
+        critical: Bool = false
     ) -> CertificateExtension {
         CertificateExtension(.authorityKeyIdentifier, critical: critical) { der in
             der.sequence { der in
                 if let identifier { der.context(0, .primitive, content: identifier) }
-                if let issuer { der.context(1) { GeneralName.directory(issuer).write(to: &$0) } }
+                if let issuer { der.context(1) { CertificateTemplate.GeneralName.directory(issuer).write(to: &$0) } }
                 if let serial { der.context(2, .primitive, content: serial) }
             }
         }
@@ -99,11 +103,12 @@ extension CertificateExtension {
 
     /// Section 4.2.2.1.
     public static func authorityInfoAccess(
-        ocsp: [GeneralName] = [], caIssuers: [GeneralName] = [], critical: Bool = false
+        ocsp: [CertificateTemplate.GeneralName] = [], caIssuers: [CertificateTemplate.GeneralName] = [],
+        critical: Bool = false
     ) -> CertificateExtension {
         CertificateExtension(.authorityInfoAccess, critical: critical) { der in
             der.sequence { der in
-                for (method, locations) in [(OID.ocspAccess, ocsp), (.caIssuersAccess, caIssuers)] {
+                for (method, locations) in [(DERWriter.OID.ocspAccess, ocsp), (.caIssuersAccess, caIssuers)] {
                     for location in locations {
                         der.sequence { der in
                             der.oid(method)
@@ -116,7 +121,8 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.4.
-    public static func certificatePolicies(_ policies: [OID], critical: Bool = false) -> CertificateExtension {
+    public static func certificatePolicies(_ policies: [DERWriter.OID], critical: Bool = false) -> CertificateExtension
+    {
         CertificateExtension(.certificatePolicies, critical: critical) { der in
             der.sequence { der in
                 for policy in policies {

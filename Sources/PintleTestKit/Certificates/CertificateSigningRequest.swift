@@ -9,7 +9,7 @@ public struct CertificateSigningRequest: Sendable {
 
     /// A request for these names and addresses, signed with `key`.
     public init(
-        hosts: [String], key: PrivateKey, subject: DistinguishedName? = nil,
+        hosts: [String], key: PrivateKey, subject: CertificateTemplate.DistinguishedName? = nil,
         signatureAlgorithm: SignatureAlgorithm? = nil
     ) throws(MintingError) {
         guard let algorithm = signatureAlgorithm ?? key.defaultSignatureAlgorithm else {

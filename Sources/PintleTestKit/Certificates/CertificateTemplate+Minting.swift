@@ -24,7 +24,8 @@ extension CertificateTemplate {
     }
 
     private func minted(
-        for key: PrivateKey, issuerName: DistinguishedName, issuerKeyIdentifier: [UInt8]?, signingKey: PrivateKey
+        for key: PrivateKey, issuerName: CertificateTemplate.DistinguishedName, issuerKeyIdentifier: [UInt8]?,
+        signingKey: PrivateKey
     ) throws(MintingError) -> MintedCertificate {
         guard let algorithm = signatureAlgorithm ?? signingKey.defaultSignatureAlgorithm else {
             throw MintingError(
@@ -93,7 +94,7 @@ extension CertificateTemplate {
 
     /// TBSCertificate (RFC 5280 section 4.1).
     private func writeSignedPart(
-        to der: inout DERWriter, issuerName: DistinguishedName, spki: [UInt8], algorithm: [UInt8],
+        to der: inout DERWriter, issuerName: CertificateTemplate.DistinguishedName, spki: [UInt8], algorithm: [UInt8],
         extensions: [CertificateExtension]
     ) {
         der.sequence { der in

@@ -9,23 +9,23 @@ public struct CertificateTemplate: Sendable {
     /// Content octets of the serial number's INTEGER. By default 16 random octets, positive.
     public var serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber()
     /// `nil`: the subject of whoever signs.
-    public var issuer: DistinguishedName?
-    public var subject: DistinguishedName = .empty
+    public var issuer: CertificateTemplate.DistinguishedName?
+    public var subject: CertificateTemplate.DistinguishedName = .empty
     /// One hour ago by default, for clocks that are a little off.
     public var notBefore: CertificateTime = .fromNow(seconds: -3_600)
     public var notAfter: CertificateTime = .fromNow(days: 90)
     /// SubjectPublicKeyInfo, DER. `nil`: that of the key the certificate is minted for.
     public var subjectPublicKeyInfo: [UInt8]?
 
-    public var subjectAltNames: [GeneralName] = []
+    public var subjectAltNames: [CertificateTemplate.GeneralName] = []
     /// `nil`: critical exactly where the subject is empty (RFC 5280 section 4.2.1.6).
     public var isSubjectAltNameCritical: Bool?
     /// `nil` leaves the extension out.
     public var basicConstraints: BasicConstraints? = BasicConstraints(isCA: false)
     /// Critical; `nil` leaves the extension out. Another criticality goes through ``extraExtensions``.
-    public var keyUsage: KeyUsage? = .digitalSignature
+    public var keyUsage: CertificateTemplate.KeyUsage? = .digitalSignature
     /// `nil` leaves the extension out.
-    public var extendedKeyUsage: [OID]? = [.serverAuth]
+    public var extendedKeyUsage: [DERWriter.OID]? = [.serverAuth]
     public var isExtendedKeyUsageCritical = false
     public var nameConstraints: CertificateExtension?
     public var subjectKeyIdentifier: KeyIdentifier = .automatic

@@ -12,7 +12,7 @@ public struct MintedCertificate: Sendable {
     /// The subject key identifier in the certificate, if there is one.
     public let subjectKeyIdentifier: [UInt8]?
 
-    public var subject: DistinguishedName { template.subject }
+    public var subject: CertificateTemplate.DistinguishedName { template.subject }
 
     /// The certificate as `-----BEGIN CERTIFICATE-----`.
     public var pem: String { PEM.encode(der) }

@@ -51,8 +51,9 @@ struct CivilTime {
     let secondOfDay: Int
 
     init(secondsSince1970: Double) {
-        // The years 0 to 9999, all that GeneralizedTime can hold.
-        let seconds = Int(min(max(secondsSince1970.rounded(.down), -62_167_219_200), 253_402_300_799))
+        // The years 0 to 9999, all that GeneralizedTime can hold; what is no number is 1970.
+        let known = secondsSince1970.isNaN ? 0 : secondsSince1970.rounded(.down)
+        let seconds = Int(min(max(known, -62_167_219_200), 253_402_300_799))
         let days = seconds >= 0 ? seconds / 86_400 : -((-seconds + 86_399) / 86_400)
         secondOfDay = seconds - days * 86_400
         // Counted from 1 March of year 0, so that the leap day ends the year; 146,097 days are

@@ -47,7 +47,7 @@ extension DERWriter {
         element(tag: 0x05, content: [])
     }
 
-    public mutating func oid(_ identifier: OID) {
+    public mutating func oid(_ identifier: DERWriter.OID) {
         element(tag: 0x06, content: identifier.contentOctets)
     }
 

@@ -1,67 +1,69 @@
-/// An object identifier as its arcs: `[2, 5, 4, 3]` is `2.5.4.3`.
-public struct OID: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
-    public var arcs: [UInt64]
+extension DERWriter {
+    /// An object identifier as its arcs: `[2, 5, 4, 3]` is `2.5.4.3`.
+    public struct OID: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
+        public var arcs: [UInt64]
 
-    public init(_ arcs: [UInt64]) {
-        self.arcs = arcs
-    }
-
-    public init(arrayLiteral arcs: UInt64...) {
-        self.arcs = arcs
-    }
-
-    public var description: String {
-        arcs.map { String($0) }.joined(separator: ".")
-    }
-
-    /// The content octets of the OBJECT IDENTIFIER (X.690 8.19); none for fewer than two arcs,
-    /// which makes an element that readers refuse.
-    var contentOctets: [UInt8] {
-        guard arcs.count >= 2 else { return [] }
-        var octets: [UInt8] = []
-        for arc in [arcs[0] &* 40 &+ arcs[1]] + arcs.dropFirst(2) {
-            var groups: [UInt8] = [UInt8(truncatingIfNeeded: arc & 0x7F)]
-            var rest = arc >> 7
-            while rest > 0 {
-                groups.append(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F))
-                rest >>= 7
-            }
-            octets.append(contentsOf: groups.reversed())
+        public init(_ arcs: [UInt64]) {
+            self.arcs = arcs
         }
-        return octets
+
+        public init(arrayLiteral arcs: UInt64...) {
+            self.arcs = arcs
+        }
+
+        public var description: String {
+            arcs.map { String($0) }.joined(separator: ".")
+        }
+
+        /// The content octets of the OBJECT IDENTIFIER (X.690 8.19); none for fewer than two arcs,
+        /// which makes an element that readers refuse.
+        var contentOctets: [UInt8] {
+            guard arcs.count >= 2 else { return [] }
+            var octets: [UInt8] = []
+            for arc in [arcs[0] &* 40 &+ arcs[1]] + arcs.dropFirst(2) {
+                var groups: [UInt8] = [UInt8(truncatingIfNeeded: arc & 0x7F)]
+                var rest = arc >> 7
+                while rest > 0 {
+                    groups.append(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F))
+                    rest >>= 7
+                }
+                octets.append(contentsOf: groups.reversed())
+            }
+            return octets
+        }
     }
 }
 
 /// Attributes of names (RFC 5280 appendix A.1).
-extension OID {
-    public static let commonName: OID = [2, 5, 4, 3]
-    public static let countryName: OID = [2, 5, 4, 6]
-    public static let organizationName: OID = [2, 5, 4, 10]
-    public static let organizationalUnitName: OID = [2, 5, 4, 11]
+extension DERWriter.OID {
+    public static let commonName: Self = [2, 5, 4, 3]
+    public static let countryName: Self = [2, 5, 4, 6]
+    public static let organizationName: Self = [2, 5, 4, 10]
+    public static let organizationalUnitName: Self = [2, 5, 4, 11]
 }
 
 /// Extensions (RFC 5280 section 4.2).
-extension OID {
-    public static let subjectKeyIdentifier: OID = [2, 5, 29, 14]
-    public static let keyUsage: OID = [2, 5, 29, 15]
-    public static let subjectAltName: OID = [2, 5, 29, 17]
-    public static let basicConstraints: OID = [2, 5, 29, 19]
-    public static let nameConstraints: OID = [2, 5, 29, 30]
-    public static let certificatePolicies: OID = [2, 5, 29, 32]
-    public static let authorityKeyIdentifier: OID = [2, 5, 29, 35]
-    public static let policyConstraints: OID = [2, 5, 29, 36]
-    public static let extendedKeyUsage: OID = [2, 5, 29, 37]
-    public static let inhibitAnyPolicy: OID = [2, 5, 29, 54]
-    public static let authorityInfoAccess: OID = [1, 3, 6, 1, 5, 5, 7, 1, 1]
+extension DERWriter.OID {
+    public static let subjectKeyIdentifier: Self = [2, 5, 29, 14]
+    public static let keyUsage: Self = [2, 5, 29, 15]
+    public static let subjectAltName: Self = [2, 5, 29, 17]
+    public static let basicConstraints: Self = [2, 5, 29, 19]
+    public static let nameConstraints: Self = [2, 5, 29, 30]
+    public static let certificatePolicies: Self = [2, 5, 29, 32]
+    public static let authorityKeyIdentifier: Self = [2, 5, 29, 35]
+    public static let policyConstraints: Self = [2, 5, 29, 36]
+    public static let extendedKeyUsage: Self = [2, 5, 29, 37]
+    public static let inhibitAnyPolicy: Self = [2, 5, 29, 54]
+    public static let authorityInfoAccess: Self = [1, 3, 6, 1, 5, 5, 7, 1, 1]
 }
 
 /// Purposes (RFC 5280 section 4.2.1.12) and access methods (section 4.2.2.1).
-extension OID {
-    public static let serverAuth: OID = [1, 3, 6, 1, 5, 5, 7, 3, 1]
-    public static let clientAuth: OID = [1, 3, 6, 1, 5, 5, 7, 3, 2]
-    public static let codeSigning: OID = [1, 3, 6, 1, 5, 5, 7, 3, 3]
-    public static let ocspSigning: OID = [1, 3, 6, 1, 5, 5, 7, 3, 9]
-    public static let anyExtendedKeyUsage: OID = [2, 5, 29, 37, 0]
-    public static let ocspAccess: OID = [1, 3, 6, 1, 5, 5, 7, 48, 1]
-    public static let caIssuersAccess: OID = [1, 3, 6, 1, 5, 5, 7, 48, 2]
+extension DERWriter.OID {
+    public static let serverAuth: Self = [1, 3, 6, 1, 5, 5, 7, 3, 1]
+    public static let clientAuth: Self = [1, 3, 6, 1, 5, 5, 7, 3, 2]
+    public static let codeSigning: Self = [1, 3, 6, 1, 5, 5, 7, 3, 3]
+    public static let ocspSigning: Self = [1, 3, 6, 1, 5, 5, 7, 3, 9]
+    public static let anyExtendedKeyUsage: Self = [2, 5, 29, 37, 0]
+    public static let ocspAccess: Self = [1, 3, 6, 1, 5, 5, 7, 48, 1]
+    public static let caIssuersAccess: Self = [1, 3, 6, 1, 5, 5, 7, 48, 2]
 }

@@ -14,7 +14,7 @@ public enum Digest: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    fileprivate var oid: OID {
+    fileprivate var oid: DERWriter.OID {
         switch self {
         case .md5: [1, 2, 840, 113_549, 2, 5]
         case .sha1: [1, 3, 14, 3, 2, 26]
@@ -78,7 +78,7 @@ public enum SignatureAlgorithm: Sendable, Hashable {
         }
     }
 
-    private static func ecdsaOID(_ digest: Digest) -> OID {
+    private static func ecdsaOID(_ digest: Digest) -> DERWriter.OID {
         switch digest {
         case .md5: [2, 999]
         case .sha1: [1, 2, 840, 10_045, 4, 1]

@@ -26,7 +26,7 @@ public enum SubjectPublicKeyInfo {
 
     /// A key of any algorithm: `parameters` is a whole element or empty, `key` the content of the
     /// BIT STRING.
-    public static func encode(algorithm: OID, parameters: [UInt8] = [], key: [UInt8]) -> [UInt8] {
+    public static func encode(algorithm: DERWriter.OID, parameters: [UInt8] = [], key: [UInt8]) -> [UInt8] {
         DERWriter.encode { der in
             der.sequence { der in
                 der.sequence { der in

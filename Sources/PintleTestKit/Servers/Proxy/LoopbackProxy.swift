@@ -9,8 +9,8 @@ public final class LoopbackProxy: Sendable {
     public enum Kind: Sendable, Hashable {
         /// HTTP CONNECT (RFC 9110 section 9.3.6), with Basic authentication.
         case httpConnect
-        /// SOCKS 5 (RFC 1928), with a user name and password (RFC 1929). Names are not resolved by
-        /// the client only where it sends them (`socks5h`).
+        /// SOCKS 5 (RFC 1928), with a user name and password (RFC 1929). A client that looks names
+        /// up itself (curl's `socks5`, as against `socks5h`) asks for addresses.
         case socks5
     }
 

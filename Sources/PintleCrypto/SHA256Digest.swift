@@ -10,6 +10,7 @@ public struct SHA256Digest: Sendable, Hashable {
     }
 
     /// The digest with these bytes, or `nil` unless there are exactly 32.
+    @inlinable
     public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }
         var words = [UInt64](repeating: 0, count: 4)

@@ -17,7 +17,11 @@ struct LintTests {
     private func findings(_ text: String, _ change: (inout PolicyLint) -> Void = { _ in }) throws -> [String] {
         var lint = try lint()
         change(&lint)
-        return lint.report(on: Array(text.utf8)).findings.map { "\($0.severity) \($0.problem.id) \($0.problem.path)" }
+        let findings = lint.report(on: Array(text.utf8)).findings
+        for finding in findings {
+            #expect(PolicyProblemTable.entry(for: finding.problem.id)?.severity == finding.severity)
+        }
+        return findings.map { "\($0.severity) \($0.problem.id) \($0.problem.path)" }
     }
 
     @Test("The example of the manual gives its three problems at their places")

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import Pintle
 
 /// Shorthands of the tests on policy files.
@@ -26,6 +28,10 @@ enum PolicyText {
             _ = try PinningPolicy(json: Array(text.utf8), resolvingFile: files, isPublicSuffix: isPublicSuffix)
             return []
         } catch {
+            for problem in error.problems {
+                #expect(PolicyProblemTable.entry(for: problem.id)?.severity == .error, "\(problem.id) is in the table")
+                #expect(problem.line != nil || problem.id == "more-problems")
+            }
             return error.problems
         }
     }

@@ -271,13 +271,15 @@ struct PolicyFileTests {
         #expect(PolicyText.ids("") == ["empty-document"])
     }
 
-    @Test("No more than 1,000 problems are told, and how many more there are")
+    @Test("No more than 1,000 problems are told, and that there are more")
     func manyProblems() {
         let rules = (0..<1500).map { _ in "7" }.joined(separator: ",")
         let problems = PolicyText.problems(PolicyText.policy(rules))
         #expect(problems.count == 1001)
         #expect(problems.last?.id == "more-problems")
-        #expect(problems.last?.message == "and 500 more problems")
+        #expect(problems.last?.message == "and more: reading ended after 1000 problems")
+        let semantic = (0..<1500).map { "{\"host\": \"h\($0).example\", \"pins\": [\"\(PolicyText.pin)\"]}" }
+        #expect(PolicyText.problems(PolicyText.policy(semantic.joined(separator: ","))).count == 1001)
     }
 
     @Test("A policy inside another document has its places there, and reads no files")
@@ -287,5 +289,44 @@ struct PolicyFileTests {
         let error = #expect(throws: PolicyError.self) { try PinningPolicy(json: value) }
         #expect(error?.problems.first?.line == 2)
         #expect(error?.problems.map(\.id) == ["invalid-host"])
+    }
+
+    @Test("A damaged policy is read or told what is wrong, and never traps")
+    func damage() {
+        let bytes = Array(everything.utf8)
+        var generator = SplitMix(state: 7)
+        for _ in 0..<3_000 {
+            var damaged = bytes
+            switch generator.next() % 3 {
+            case 0:
+                let index = Int(generator.next() % UInt64(bytes.count))
+                damaged[index] = Array("\"{}[]:,-0aZ\\\u{0}".utf8)[Int(generator.next() % 13)]
+            case 1:
+                let start = Int(generator.next() % UInt64(bytes.count))
+                damaged.removeSubrange(start..<min(bytes.count, start + Int(generator.next() % 40)))
+            default:
+                // A value somewhere else: the JSON stays sound more often than not.
+                let values = ["null", "true", "7", "\"\"", "[]", "{}", "[[7]]", "\"sha256/AAAA\""]
+                let colons = bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
+                let colon = colons[Int(generator.next() % UInt64(colons.count))]
+                let end = bytes[colon...].firstIndex { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "}") } ?? colon
+                damaged.replaceSubrange(
+                    colon + 1..<max(colon + 1, end), with: Array(values[Int(generator.next() % 8)].utf8))
+            }
+            _ = PolicyText.problems(
+                String(decoding: damaged, as: UTF8.self), files: { _ in Array(MinimalCertificate.pem().utf8) })
+        }
+    }
+}
+
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
     }
 }

@@ -16,8 +16,8 @@ package struct LintFinding: Sendable, Hashable {
 package struct LintReport: Sendable {
     /// At most 1,000 errors and 1,000 warnings.
     package let findings: [LintFinding]
-    /// How many more there are than `findings` holds.
-    package let omitted: Int
+    /// Whether there are more than `findings` holds.
+    package let hasMore: Bool
     /// The policy, unless there are errors.
     package let policy: PinningPolicy?
 

@@ -12,7 +12,7 @@ struct LintWarnings {
     let unpinnedHosts: PinningPolicy.UnpinnedHosts
     let lint: PolicyLint
     private(set) var problems: [PolicyProblem] = []
-    private(set) var omitted = 0
+    private(set) var hasMore = false
     /// Anchor sets that were looked at; rules share them.
     private var seenAnchors: Set<ObjectIdentifier> = []
 
@@ -43,8 +43,8 @@ struct LintWarnings {
     mutating func warn(
         _ id: String, _ path: @autoclosure () -> String, _ message: @autoclosure () -> String, help: String
     ) {
-        guard problems.count < PolicyDraft.maximumProblems else {
-            omitted += 1
+        guard problems.count < PolicyError.maximumProblems else {
+            hasMore = true
             return
         }
         problems.append(PolicyProblem(id: id, path: path(), message: message(), help: help))

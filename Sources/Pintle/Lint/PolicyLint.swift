@@ -30,7 +30,8 @@ package struct PolicyLint {
             root = try JSONDocument.policy(json).root
         } catch {
             return LintReport(
-                findings: error.problems.map { LintFinding(severity: .error, problem: $0) }, omitted: 0, policy: nil)
+                findings: error.problems.map { LintFinding(severity: .error, problem: $0) }, hasMore: false, policy: nil
+            )
         }
         let draft = PolicyFileReader.read(root, resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
         var warnings = LintWarnings(
@@ -46,7 +47,7 @@ package struct PolicyLint {
         return LintReport(
             findings: findings.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
                 .map(\.element),
-            omitted: draft.omittedProblems + warnings.omitted, policy: draft.policy)
+            hasMore: draft.hasMoreProblems || warnings.hasMore, policy: draft.policy)
     }
 
     /// Lints a policy that was not read from a file: warnings without lines.

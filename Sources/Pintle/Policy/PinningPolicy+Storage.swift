@@ -21,6 +21,7 @@ extension PinningPolicy {
             var known: [RuleTerms.Key: UInt32] = [:]
             rules.reserveCapacity(hosts.count)
             for (index, host) in hosts.enumerated() {
+                guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
                 for problem in host.problems { problems.append(problem.inside("hosts[\(index)]")) }
                 let key = RuleTerms.Key(host)
                 let place = known[key] ?? UInt32(terms.count)
@@ -37,7 +38,7 @@ extension PinningPolicy {
                 }
             }
             let (table, duplicates) = builder.build()
-            for duplicate in duplicates {
+            for duplicate in duplicates.prefix(PolicyError.maximumProblems + 1) {
                 problems.append(
                     PolicyProblem(
                         id: "duplicate-rule", path: "hosts[\(duplicate.second)].host",
@@ -62,6 +63,7 @@ extension PinningPolicy {
             var problems: [PolicyProblem] = []
             for (index, host) in hosts.enumerated() {
                 for (position, url) in host.reportTo.enumerated() {
+                    guard problems.count <= PolicyError.maximumProblems else { return problems }
                     let path = "hosts[\(index)].reportTo[\(position)]"
                     guard let endpoint = ServerEndpoint(httpsURL: url) else {
                         problems.append(

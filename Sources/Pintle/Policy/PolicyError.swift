@@ -7,6 +7,9 @@ public struct PolicyError: Error, Sendable, Hashable {
         self.problems = problems
     }
 
+    /// More would be read by nobody; a hostile file could have millions.
+    static let maximumProblems = 1_000
+
     package static func throwIfAny(_ problems: [PolicyProblem]) throws(PolicyError) {
         guard problems.isEmpty else { throw PolicyError(problems) }
     }

@@ -3,9 +3,6 @@
 /// Where something could not be read, something else stands in its place, so that the checks that follow neither miss
 /// a mistake nor invent one. A draft with problems never becomes a policy.
 struct PolicyDraft {
-    /// More would be read by nobody.
-    static let maximumProblems = 1_000
-
     var updateVersion = 0
     var unpinnedHosts = PinningPolicy.UnpinnedHosts.systemTrust
     var allowsUpdatesForAnyHost = false
@@ -15,8 +12,8 @@ struct PolicyDraft {
     var nameless: Set<Int> = []
     /// With lines and columns, in the order of the document.
     private(set) var problems: [PolicyProblem] = []
-    /// How many more there are than `problems` holds.
-    private(set) var omittedProblems = 0
+    /// Whether there are more than `problems` holds. How many is not known: reading ends where nobody would read on.
+    private(set) var hasMoreProblems = false
     /// The policy, unless there are problems.
     private(set) var policy: PinningPolicy?
 
@@ -34,22 +31,20 @@ struct PolicyDraft {
         }
         // Stable, so that problems at one place stay in the order in which they were found.
         let order = found.indices.sorted { (found[$0].offset, $0) < (found[$1].offset, $1) }
-        let kept = order.prefix(Self.maximumProblems)
+        let kept = order.prefix(PolicyError.maximumProblems)
         let places = JSONDocument.places(of: kept.map { found[$0].offset }, in: root)
         problems = zip(kept, places).map { found[$0].problem.at($1) }
-        omittedProblems = order.count - kept.count
+        hasMoreProblems = order.count > kept.count
     }
 
     /// The policy, or everything that is wrong with it.
     func finish() throws(PolicyError) -> PinningPolicy {
         if let policy { return policy }
-        guard omittedProblems > 0 else { throw PolicyError(problems) }
-        throw PolicyError(problems + [Self.summary(of: omittedProblems)])
+        throw PolicyError(hasMoreProblems ? problems + [Self.more] : problems)
     }
 
-    static func summary(of omitted: Int) -> PolicyProblem {
-        PolicyProblem(
-            id: "more-problems", path: "", message: "and \(omitted) more problems",
-            help: "mend the ones above first")
-    }
+    static let more = PolicyProblem(
+        id: "more-problems", path: "",
+        message: "and more: reading ended after \(PolicyError.maximumProblems) problems",
+        help: "mend the ones above first")
 }

@@ -6,7 +6,7 @@ extension PolicyFileReader {
         let system = members[.system].flatMap { boolean($0, at: "\(path).system") } ?? false
         var certificates: [Certificate] = []
         if let include = members[.include] {
-            for (index, element) in elements(of: include, at: "\(path).include").enumerated() {
+            for (index, element) in elements(of: include, at: "\(path).include").enumerated() where !isFull {
                 certificates += readCertificates(element, at: "\(path).include[\(index)]")
             }
         }
@@ -48,7 +48,7 @@ extension PolicyFileReader {
         var certificates: [Certificate] = []
         var reader = PEMReader(bytes, maximumBlockSize: Certificate.maximumSize)
         var blocks = 0
-        while true {
+        while !isFull {
             do throws(PEMError) {
                 guard let block = try reader.next() else { break }
                 blocks += 1

@@ -8,7 +8,7 @@ extension PolicyFileReader {
         }
         var pins: [Pin] = []
         pins.reserveCapacity(value.count)
-        for (index, element) in elements(of: value, at: path).enumerated() {
+        for (index, element) in elements(of: value, at: path).enumerated() where !isFull {
             pins.append(readPin(element, at: path, index))
         }
         return pins

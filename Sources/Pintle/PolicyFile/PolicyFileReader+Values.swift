@@ -28,7 +28,7 @@ extension PolicyFileReader {
             return nil
         }
         var known: [Key: JSONValue] = [:]
-        for member in members {
+        for member in members where !isFull {
             let name = member.key.string ?? ""
             if let key = Key(rawValue: name) {
                 known[key] = member.value

@@ -24,6 +24,10 @@ struct PolicyFileReader {
         }
     }
 
+    /// Whether there are more problems than are told. What is left is then not looked at: a file of 64 MiB holds
+    /// millions of mistakes.
+    var isFull: Bool { problems.count > PolicyError.maximumProblems }
+
     private mutating func readPolicy(_ root: JSONValue) {
         guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: "") else { return }
         readVersion(members[.version], of: root)
@@ -43,7 +47,9 @@ struct PolicyFileReader {
             return
         }
         draft.hosts.reserveCapacity(hosts.count)
-        for (index, host) in elements(of: hosts, at: "hosts").enumerated() { readHost(host, number: index) }
+        for (index, host) in elements(of: hosts, at: "hosts").enumerated() where !isFull {
+            readHost(host, number: index)
+        }
     }
 
     private mutating func readVersion(_ value: JSONValue?, of root: JSONValue) {
@@ -128,7 +134,7 @@ struct PolicyFileReader {
 
     private mutating func readReportTo(_ value: JSONValue, at path: String) -> [String] {
         var urls: [String] = []
-        for (index, element) in elements(of: value, at: path).enumerated() {
+        for (index, element) in elements(of: value, at: path).enumerated() where !isFull {
             // Something in its place keeps the others at their index; the check of the whole is about each of them.
             urls.append(string(element, at: "\(path)[\(index)]") ?? "https://unread.invalid/")
         }

@@ -1,3 +1,4 @@
+import Pintle
 import PintleOpenSSL
 import Testing
 
@@ -5,27 +6,27 @@ import Testing
 struct HandshakeEndpointTests {
     @Test("A name is lower-cased and loses one final dot")
     func nameIsCanonical() throws {
-        let endpoint = try Endpoint(host: "WWW.Example.com.", port: 443)
-        #expect(endpoint.host == "www.example.com")
-        #expect(endpoint.kind == .name)
+        let endpoint = try ServerEndpoint(host: "WWW.Example.com.", port: 443)
+        #expect(endpoint.host.description == "www.example.com")
+        #expect(endpoint.host.ipAddress == nil)
         #expect(endpoint.description == "www.example.com:443")
     }
 
     @Test(
         "Address literals are known for what they are",
         arguments: [
-            ("127.0.0.1", Endpoint.Kind.ipv4, "127.0.0.1:443"), ("::1", .ipv6, "[::1]:443"),
-            ("[2001:DB8::1]", .ipv6, "[2001:db8::1]:443"),
+            ("127.0.0.1", false, "127.0.0.1:443"), ("::1", true, "[::1]:443"),
+            ("[2001:DB8::1]", true, "[2001:db8::1]:443"),
         ])
-    func literals(host: String, kind: Endpoint.Kind, description: String) throws {
-        let endpoint = try Endpoint(host: host, port: 443)
-        #expect(endpoint.kind == kind)
+    func literals(host: String, isIPv6: Bool, description: String) throws {
+        let endpoint = try ServerEndpoint(host: host, port: 443)
+        #expect(endpoint.host.ipAddress?.isIPv6 == isIPv6)
         #expect(endpoint.description == description)
     }
 
     @Test("A name with digits in front is a name", arguments: ["1and1.example", "127.0.0.1.example", "0x7f.example"])
     func digitsInFront(host: String) throws {
-        #expect(try Endpoint(host: host, port: 443).kind == .name)
+        #expect(try ServerEndpoint(host: host, port: 443).host.ipAddress == nil)
     }
 
     @Test(
@@ -48,12 +49,12 @@ struct HandshakeEndpointTests {
 
     @Test("Port 0 is refused")
     func portZero() {
-        let error = #expect(throws: HandshakeError.self) { try Endpoint(host: "example.com", port: 0) }
+        let error = #expect(throws: HandshakeError.self) { try ServerEndpoint(host: "example.com", port: 0) }
         #expect(error?.code == .invalidHost)
     }
 
     private func expectInvalid(_ host: String) {
-        let error = #expect(throws: HandshakeError.self) { try Endpoint(host: host, port: 443) }
+        let error = #expect(throws: HandshakeError.self) { try ServerEndpoint(host: host, port: 443) }
         #expect(error?.code == .invalidHost)
         #expect(error?.hint != nil)
         #expect(error?.message.utf8.allSatisfy { (0x20...0x7E).contains($0) } == true)

@@ -1,3 +1,4 @@
+import Pintle
 import PintleOpenSSL
 import Testing
 
@@ -29,28 +30,28 @@ struct HandshakeProxyEnvironmentTests {
             "https_proxy": "http://one.example:1", "HTTPS_PROXY": "http://two.example:2",
             "all_proxy": "http://three.example:3", "ALL_PROXY": "http://four.example:4",
         ]
-        #expect(try proxy(environment) == .http(Endpoint(host: "one.example", port: 1)))
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "one.example", port: 1)))
         environment["https_proxy"] = ""
-        #expect(try proxy(environment) == .http(Endpoint(host: "two.example", port: 2)))
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "two.example", port: 2)))
         environment["HTTPS_PROXY"] = nil
-        #expect(try proxy(environment) == .http(Endpoint(host: "three.example", port: 3)))
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "three.example", port: 3)))
         environment["all_proxy"] = nil
-        #expect(try proxy(environment) == .http(Endpoint(host: "four.example", port: 4)))
+        #expect(try proxy(environment) == .http(ServerEndpoint(host: "four.example", port: 4)))
     }
 
     @Test("Every kind of proxy is read, with its credentials decoded")
     func kinds() throws {
         let credentials = ProxyCredentials(user: "me@home", password: "p:w/d")
         func read(_ url: String) throws -> ProxyConfiguration { try proxy(["HTTPS_PROXY": url]) }
-        let endpoint = try Endpoint(host: "proxy.example", port: 3128)
+        let endpoint = try ServerEndpoint(host: "proxy.example", port: 3128)
         #expect(try read("proxy.example:3128") == .http(endpoint))
         #expect(try read("HTTP://proxy.example:3128/") == .http(endpoint))
         #expect(try read("http://me%40home:p:w%2fd@proxy.example:3128") == .http(endpoint, credentials))
         #expect(try read("socks5://proxy.example:3128") == .socks5(endpoint, remoteDNS: false))
         #expect(try read("socks5h://me%40home:p%3Aw%2Fd@proxy.example:3128") == .socks5(endpoint, credentials))
         #expect(try read("socks4a://me@proxy.example:3128") == .socks4a(endpoint, user: "me"))
-        #expect(try read("socks5h://proxy.example") == .socks5(Endpoint(host: "proxy.example", port: 1080)))
-        #expect(try read("http://[::1]:3128") == .http(Endpoint(host: "::1", port: 3128)))
+        #expect(try read("socks5h://proxy.example") == .socks5(ServerEndpoint(host: "proxy.example", port: 1080)))
+        #expect(try read("http://[::1]:3128") == .http(ServerEndpoint(host: "::1", port: 3128)))
     }
 
     @Test("An https:// proxy is refused in words, and so is an unknown kind", arguments: ["https", "socks4", "ftp"])

@@ -1,3 +1,4 @@
+import Pintle
 import PintleOpenSSL
 import PintleTestKit
 import Testing
@@ -20,7 +21,9 @@ struct HandshakeProxyTests {
         #expect(String(decoding: try connection.readAll(), as: UTF8.self).hasPrefix("HTTP/1.0 200"))
     }
 
-    private func endpoint(_ peer: ScriptedPeer) throws -> Endpoint { try Endpoint(host: "127.0.0.1", port: peer.port) }
+    private func endpoint(_ peer: ScriptedPeer) throws -> ServerEndpoint {
+        try ServerEndpoint(host: "127.0.0.1", port: peer.port)
+    }
 
     // MARK: CONNECT
 
@@ -123,7 +126,7 @@ struct HandshakeProxyTests {
 
     @Test("A proxy that is not there is named as the proxy")
     func unreachableProxy() throws {
-        let proxy = try Endpoint(host: "127.0.0.1", port: unusedPort())
+        let proxy = try ServerEndpoint(host: "127.0.0.1", port: unusedPort())
         let error = expectFailure(.connectionRefused) { try connect(via: .http(proxy)) }
         #expect(error?.message.hasPrefix("cannot reach the proxy 127.0.0.1:") == true)
         #expect(error?.hint?.contains("HTTPS_PROXY") == true)

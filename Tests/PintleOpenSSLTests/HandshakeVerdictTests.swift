@@ -1,3 +1,4 @@
+import Pintle
 import PintleOpenSSL
 import PintleTestKit
 import Testing
@@ -118,7 +119,7 @@ struct HandshakeVerdictTests {
     func connectTo() throws {
         let (byDefault, byName) = (try Identity.selfSigned(), try Identity.selfSigned())
         let server = try SServer(byDefault, forName: "www.example.com", byName)
-        let address = try Endpoint(host: "127.0.0.1", port: server.port)
+        let address = try ServerEndpoint(host: "127.0.0.1", port: server.port)
         #expect(try shows(byName, HandshakeTarget(host: "www.example.com", connectTo: address)))
         #expect(try shows(byDefault, HandshakeTarget(host: "example.com", connectTo: address)))
     }

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Pintle
 
 extension ProxyTunnel {
     /// The most that an answer's head may be: many headers fit, an endless one does not.
@@ -6,7 +7,7 @@ extension ProxyTunnel {
 
     /// - Throws: `proxy-refused`, `proxy-authentication-required`, `proxy-protocol`, `proxy-timeout`.
     borrowing func openByConnect(
-        to destination: Endpoint, credentials: ProxyCredentials?
+        to destination: ServerEndpoint, credentials: ProxyCredentials?
     ) throws(HandshakeError) {
         var request = "CONNECT \(destination) HTTP/1.1\r\nHost: \(destination)\r\n"
         if let credentials { request += "Proxy-Authorization: Basic \(Self.basic(credentials))\r\n" }

@@ -1,21 +1,23 @@
+public import Pintle
+
 /// The server that is asked for: its name is what SNI carries and what the verifier judges.
 public struct HandshakeTarget: Hashable, Sendable {
-    public let endpoint: Endpoint
+    public let endpoint: ServerEndpoint
 
     /// Where the bytes go instead, if anywhere: SNI and verification still use ``endpoint``. The way to
     /// look at one machine behind a load balancer, or at a server before its DNS entry moves.
-    public var connectTo: Endpoint?
+    public var connectTo: ServerEndpoint?
 
-    public init(_ endpoint: Endpoint, connectTo: Endpoint? = nil) {
+    public init(_ endpoint: ServerEndpoint, connectTo: ServerEndpoint? = nil) {
         self.endpoint = endpoint
         self.connectTo = connectTo
     }
 
     /// - Throws: ``HandshakeError`` with the code `invalid-host`.
-    public init(host: String, port: UInt16 = 443, connectTo: Endpoint? = nil) throws(HandshakeError) {
-        self.init(try Endpoint(host: host, port: port), connectTo: connectTo)
+    public init(host: String, port: UInt16 = 443, connectTo: ServerEndpoint? = nil) throws(HandshakeError) {
+        self.init(try ServerEndpoint(host: host, port: port), connectTo: connectTo)
     }
 
     /// Where TCP, or the proxy, has to connect to.
-    var destination: Endpoint { connectTo ?? endpoint }
+    var destination: ServerEndpoint { connectTo ?? endpoint }
 }

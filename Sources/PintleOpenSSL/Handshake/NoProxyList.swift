@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// The hosts that are reached without a proxy, by the rules of curl.
 ///
 /// Entries are separated by commas or blanks. `*` alone is everything. A name covers itself and every
@@ -37,13 +39,13 @@ struct NoProxyList: Sendable {
         self.entries = entries
     }
 
-    func covers(_ endpoint: Endpoint) -> Bool {
-        let address = IPAddress(endpoint.host)
+    func covers(_ endpoint: ServerEndpoint) -> Bool {
+        let (name, address) = (endpoint.name, endpoint.host.ipAddress)
         return entries.contains { entry in
             guard entry.port == nil || entry.port == endpoint.port else { return false }
             switch entry.pattern {
             case .everything: return true
-            case .name(let name): return endpoint.host == name || endpoint.host.hasSuffix(".\(name)")
+            case .name(let parent): return name == parent || name.hasSuffix(".\(parent)")
             case .network(let network, let prefix): return address?.shares(prefix: prefix, with: network) ?? false
             }
         }
@@ -53,12 +55,12 @@ struct NoProxyList: Sendable {
         if text == "*" { return Entry(pattern: .everything, port: nil) }
         if let slash = text.lastIndex(of: "/") {
             guard let network = IPAddress(String(text[..<slash])),
-                let prefix = Int(text[text.index(after: slash)...]), (0...network.bytes.count * 8).contains(prefix)
+                let prefix = Int(text[text.index(after: slash)...]), (0...network.octets.count * 8).contains(prefix)
             else { return nil }
             return Entry(pattern: .network(network, prefix: prefix), port: nil)
         }
         if let address = IPAddress(text) {
-            return Entry(pattern: .network(address, prefix: address.bytes.count * 8), port: nil)
+            return Entry(pattern: .network(address, prefix: address.octets.count * 8), port: nil)
         }
         var host = text
         var port: UInt16?
@@ -70,10 +72,10 @@ struct NoProxyList: Sendable {
             host.removeFirst(prefix.count)
             break
         }
-        guard let endpoint = try? Endpoint(host: host, port: port ?? 443) else { return nil }
-        if let address = IPAddress(endpoint.host) {
-            return Entry(pattern: .network(address, prefix: address.bytes.count * 8), port: port)
+        guard let endpoint = try? ServerEndpoint(host: host, port: port ?? 443) else { return nil }
+        if let address = endpoint.host.ipAddress {
+            return Entry(pattern: .network(address, prefix: address.octets.count * 8), port: port)
         }
-        return Entry(pattern: .name(endpoint.host), port: port)
+        return Entry(pattern: .name(endpoint.name), port: port)
     }
 }

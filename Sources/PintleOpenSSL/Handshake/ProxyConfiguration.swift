@@ -1,12 +1,14 @@
+public import Pintle
+
 /// How a server is reached.
 public enum ProxyConfiguration: Hashable, Sendable {
     case none
     /// A tunnel by CONNECT (RFC 9110 section 9.3.6), the way to the proxy itself in the clear.
-    case http(Endpoint, ProxyCredentials? = nil)
+    case http(ServerEndpoint, ProxyCredentials? = nil)
     /// SOCKS 5 (RFC 1928). `remoteDNS`: the proxy resolves the name (`socks5h`), else we do (`socks5`).
-    case socks5(Endpoint, ProxyCredentials? = nil, remoteDNS: Bool = true)
+    case socks5(ServerEndpoint, ProxyCredentials? = nil, remoteDNS: Bool = true)
     /// SOCKS 4a: the proxy resolves the name; IPv4 and names only. The user name is its only credential.
-    case socks4a(Endpoint, user: String? = nil)
+    case socks4a(ServerEndpoint, user: String? = nil)
 }
 
 /// A user name and password for a proxy. Printing one never shows the password.

@@ -1,15 +1,17 @@
+internal import Pintle
+
 /// A proxy's answer can be slow, huge or something else entirely; none of it may reach the TLS engine.
 struct ProxyTunnel: ~Copyable {
-    let proxy: Endpoint
+    let proxy: ServerEndpoint
     let socket: Socket
     let deadline: Deadline
     let timeout: Duration
 
     /// Connects to the proxy within `timeout`, and has it open a way to `destination` within as much again.
     static func open(
-        _ configuration: ProxyConfiguration, to destination: Endpoint, timeout: Duration
+        _ configuration: ProxyConfiguration, to destination: ServerEndpoint, timeout: Duration
     ) throws(HandshakeError) -> Socket {
-        let proxy: Endpoint
+        let proxy: ServerEndpoint
         switch configuration {
         case .none: return try TCPConnector.connect(to: destination, as: .server, timeout: timeout)
         case .http(let endpoint, _), .socks5(let endpoint, _, _), .socks4a(let endpoint, _): proxy = endpoint
@@ -62,7 +64,7 @@ struct ProxyTunnel: ~Copyable {
         )
     }
 
-    func refused(_ destination: Endpoint, _ what: String) -> HandshakeError {
+    func refused(_ destination: ServerEndpoint, _ what: String) -> HandshakeError {
         HandshakeError(
             .proxyRefused, "the proxy \(proxy) refused to connect to \(destination): \(what)",
             hint: "ask who runs the proxy; NO_PROXY names the hosts that are reached without it"

@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// A proxy's address as environments carry it: `scheme://user:password@host:port`, scheme and
 /// credentials optional.
 struct ProxyURL {
@@ -44,9 +46,9 @@ struct ProxyURL {
             throw invalid("it names no port, and tools do not agree on one (80, 1080, 3128)")
         case (nil, _): port = 1080
         }
-        let endpoint: Endpoint
+        let endpoint: ServerEndpoint
         do throws(HandshakeError) {
-            endpoint = try Endpoint(host: host, port: port)
+            endpoint = try ServerEndpoint(host: host, port: port)
         } catch {
             throw invalid(error.message)
         }

@@ -1,9 +1,11 @@
+internal import Pintle
+
 /// SOCKS 5 (RFC 1928), its user name and password (RFC 1929), and SOCKS 4a.
 extension ProxyTunnel {
     /// - Throws: `proxy-refused`, `proxy-authentication-required`, `proxy-protocol`, `proxy-timeout`,
     ///   `name-not-resolved` without remote DNS.
     borrowing func openBySOCKS5(
-        to destination: Endpoint, credentials: ProxyCredentials?, remoteDNS: Bool
+        to destination: ServerEndpoint, credentials: ProxyCredentials?, remoteDNS: Bool
     ) throws(HandshakeError) {
         let address = try Self.address(of: destination, remoteDNS: remoteDNS)
         let none: UInt8 = 0
@@ -30,17 +32,18 @@ extension ProxyTunnel {
         }
     }
 
-    borrowing func openBySOCKS4a(to destination: Endpoint, user: String?) throws(HandshakeError) {
+    borrowing func openBySOCKS4a(to destination: ServerEndpoint, user: String?) throws(HandshakeError) {
         let userID = Array((user ?? "").utf8)
         guard userID.count <= 255, !userID.contains(0) else {
             throw Self.badCredentials("a SOCKS 4a user name has at most 255 bytes and no NUL")
         }
         var request: [UInt8] = [4, 1] + Self.bigEndian(destination.port)
-        switch destination.kind {
-        case .ipv4: request += (IPAddress(destination.host)?.bytes ?? []) + userID + [0]
-        // An address that cannot be (0.0.0.x) says that the name follows.
-        case .name: request += [0, 0, 0, 1] + userID + [0] + Array(destination.host.utf8) + [0]
-        case .ipv6:
+        if let address = destination.host.ipAddress, !address.isIPv6 {
+            request += address.octets + userID + [0]
+        } else if !destination.isAddress {
+            // An address that cannot be (0.0.0.x) says that the name follows.
+            request += [0, 0, 0, 1] + userID + [0] + Array(destination.name.utf8) + [0]
+        } else {
             throw HandshakeError(
                 .proxyUnsupported, "SOCKS 4a cannot connect to an IPv6 address (\(destination))",
                 hint: "use a socks5h:// proxy"
@@ -66,14 +69,14 @@ extension ProxyTunnel {
     }
 
     /// ATYP and address. A name without remote DNS is resolved here, and the first address is taken.
-    private static func address(of destination: Endpoint, remoteDNS: Bool) throws(HandshakeError) -> [UInt8] {
-        var literal = IPAddress(destination.host)
+    private static func address(of destination: ServerEndpoint, remoteDNS: Bool) throws(HandshakeError) -> [UInt8] {
+        var literal = destination.host.ipAddress
         if literal == nil, !remoteDNS {
-            literal = try SocketAddress.resolve(destination, as: .server).first?.numericHost.flatMap(IPAddress.init)
+            literal = try SocketAddress.resolve(destination, as: .server).first?.numericHost.flatMap { IPAddress($0) }
         }
-        if let literal { return [literal.family == .ipv4 ? 1 : 4] + literal.bytes }
-        // At most 253 bytes: `Endpoint` saw to that.
-        return [3, UInt8(truncatingIfNeeded: destination.host.utf8.count)] + Array(destination.host.utf8)
+        if let literal { return [literal.isIPv6 ? 4 : 1] + literal.octets }
+        // At most 253 bytes: `ServerName` saw to that.
+        return [3, UInt8(truncatingIfNeeded: destination.name.utf8.count)] + Array(destination.name.utf8)
     }
 
     private static func bigEndian(_ port: UInt16) -> [UInt8] {

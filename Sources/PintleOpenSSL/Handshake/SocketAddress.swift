@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Pintle
 
 /// One address that a host resolves to, with the port in it.
 struct SocketAddress: Sendable {
@@ -32,14 +33,14 @@ struct SocketAddress: Sendable {
     ///
     /// Blocks as long as the system's resolver does: it has its own time-outs.
     /// - Throws: `name-not-resolved`.
-    static func resolve(_ endpoint: Endpoint, as role: ConnectionRole) throws(HandshakeError) -> [SocketAddress] {
+    static func resolve(_ endpoint: ServerEndpoint, as role: ConnectionRole) throws(HandshakeError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         hints.ai_protocol = CInt(IPPROTO_TCP)
         // A literal must never become a question to a name server.
-        hints.ai_flags = AI_NUMERICSERV | (endpoint.kind == .name ? 0 : AI_NUMERICHOST)
+        hints.ai_flags = AI_NUMERICSERV | (endpoint.isAddress ? AI_NUMERICHOST : 0)
         var list: UnsafeMutablePointer<addrinfo>?
-        let status = getaddrinfo(endpoint.host, String(endpoint.port), &hints, &list)
+        let status = getaddrinfo(endpoint.name, String(endpoint.port), &hints, &list)
         let error = errno
         defer { if let list { freeaddrinfo(list) } }
         guard status == 0 else { throw notResolved(endpoint, as: role, status: status, error: error) }
@@ -62,7 +63,7 @@ struct SocketAddress: Sendable {
     }
 
     private static func notResolved(
-        _ endpoint: Endpoint, as role: ConnectionRole, status: CInt, error: CInt
+        _ endpoint: ServerEndpoint, as role: ConnectionRole, status: CInt, error: CInt
     ) -> HandshakeError {
         let why =
             switch status {

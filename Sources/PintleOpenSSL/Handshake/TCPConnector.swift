@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Pintle
 
 /// Opens a TCP connection to the first address of a host that answers.
 ///
@@ -7,13 +8,13 @@ internal import Glibc
 struct TCPConnector: ~Copyable {
     private static let headStart = Duration.milliseconds(250)
 
-    private let endpoint: Endpoint
+    private let endpoint: ServerEndpoint
     private let role: ConnectionRole
     private var waiting: [CInt] = []
     private var tried = 0
     private var lastError: CInt?
 
-    private init(endpoint: Endpoint, role: ConnectionRole) {
+    private init(endpoint: ServerEndpoint, role: ConnectionRole) {
         self.endpoint = endpoint
         self.role = role
     }
@@ -26,7 +27,7 @@ struct TCPConnector: ~Copyable {
     /// - Throws: `name-not-resolved`, `connection-refused`, `connect-timeout`, `connection-failed`,
     ///   `no-resources`.
     static func connect(
-        to endpoint: Endpoint, as role: ConnectionRole, timeout: Duration
+        to endpoint: ServerEndpoint, as role: ConnectionRole, timeout: Duration
     ) throws(HandshakeError) -> Socket {
         let addresses = try SocketAddress.resolve(endpoint, as: role)
         var connector = TCPConnector(endpoint: endpoint, role: role)

@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Pintle
 
 /// A connection whose server certificate was accepted. It ends when it is released.
 ///
@@ -11,11 +12,11 @@ public final class TLSConnection {
     public let applicationProtocol: String?
     /// Where the bytes go, in numbers and without the port; the proxy, where there is one.
     public let peerAddress: String
-    private let target: Endpoint
+    private let target: ServerEndpoint
     private var pump: TLSPump
     private var isClosed = false
 
-    init(_ pump: consuming TLSPump, target: Endpoint) throws(HandshakeError) {
+    init(_ pump: consuming TLSPump, target: ServerEndpoint) throws(HandshakeError) {
         let ssl = pump.ssl
         guard let version = TLSVersion(rawValue: UInt16(clamping: SSL_version(ssl))) else {
             throw HandshakeError(.protocolVersion, "\(target) speaks no version of TLS that is acceptable")

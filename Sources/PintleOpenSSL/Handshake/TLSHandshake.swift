@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Pintle
 
 /// One handshake, from the ClientHello to a judged connection or an error that says why there is none.
 struct TLSHandshake: ~Copyable {
@@ -6,18 +7,18 @@ struct TLSHandshake: ~Copyable {
     private static let farewell = Duration.milliseconds(50)
 
     private var pump: TLSPump
-    private let target: Endpoint
+    private let target: ServerEndpoint
     private let timeout: Duration
     /// Kept while the handshake runs: the `SSL` refers to it.
     private let context: TLSContext
 
     init(
-        context: TLSContext, socket: consuming Socket, target: Endpoint, timeout: Duration
+        context: TLSContext, socket: consuming Socket, target: ServerEndpoint, timeout: Duration
     ) throws(HandshakeError) {
         let pump = try TLSPump(context: context.pointer, socket: socket)
         // SNI carries DNS names only (RFC 6066 section 3).
-        if target.kind == .name {
-            let named = target.host.withCString { name in
+        if !target.isAddress {
+            let named = target.name.withCString { name in
                 SSL_ctrl(
                     pump.ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name),
                     UnsafeMutableRawPointer(mutating: name)
@@ -112,7 +113,7 @@ struct TLSHandshake: ~Copyable {
         let how = if case .broken(let error) = failure { ": \(systemMessage(error))" } else { "" }
         return HandshakeError(
             .closedDuringHandshake, "\(target) closed the connection during the TLS handshake\(how)",
-            hint: target.kind == .name
+            hint: !target.isAddress
                 ? "does the port speak TLS, and does the server know the name \(target.host)?"
                 : "does the port speak TLS, and does the server want a name (SNI) that an address cannot give?",
             isBeforeCertificate: early

@@ -23,6 +23,8 @@ var targets: [Target] = [
 products += [
     .library(name: "PintleOpenSSL", targets: ["PintleOpenSSL"]),
     .library(name: "PintleTestKit", targets: ["PintleTestKit"]),
+    // Not for users: the nested packages that fuzz and measure the tool can only reach products.
+    .library(name: "_PintleTools", targets: ["PintleTools"]),
     .executable(name: "pintle", targets: ["PintleCLI"]),
 ]
 targets += [

@@ -16,6 +16,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "_PintleTools", package: "pintle"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]
         )

@@ -38,3 +38,14 @@ cat leaf.der other.der root.der >Path/broken
 cat leaf.der other.der middle.der leaf.der root.der >Path/shuffled
 cat leaf.der leaf.der >Path/self
 cat PEM/rsa.pem PEM/p256.pem >PEM/bundle.pem
+
+mkdir -p Keys
+cp PEM/*.pem PEM/*.key Certificate/*.der Keys/
+for key in PEM/*.key; do
+    name=Keys/$(basename "$key" .key)
+    openssl pkey -in "$key" -pubout -out "$name.public.pem"
+    openssl pkey -in "$key" -outform DER -out "$name.key.der"
+    openssl req -new -key "$key" -subj "/CN=request" -out "$name.request.pem" 2>/dev/null
+done
+openssl rsa -in PEM/rsa.key -traditional -out Keys/rsa.traditional.pem 2>/dev/null
+openssl ec -in PEM/p256.key -out Keys/p256.traditional.pem 2>/dev/null

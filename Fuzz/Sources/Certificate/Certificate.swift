@@ -1,4 +1,5 @@
 import COpenSSL
+
 @testable import Pintle
 
 /// Whatever libcrypto reads too must agree, field by field; what it refuses says nothing.

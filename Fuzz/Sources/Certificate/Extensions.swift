@@ -1,4 +1,5 @@
 import COpenSSL
+
 @testable import Pintle
 
 /// `nil` where libcrypto does not find the extension, finds it twice, or cannot read it.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+
 @testable import Pintle
 
 /// Lint finds an error exactly where reading fails; what is read is printed in a form that reads the same;

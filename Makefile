@@ -78,7 +78,7 @@ docs: ## Build the documentation, warnings being errors: .build/docs
 
 asan: ## The tests under the address sanitizer
 	@Scripts/setup.sh test
-	swift test --sanitize address --scratch-path .build/asan --disable-xctest
+	. Scripts/sanitizers.sh && swift test --sanitize address --scratch-path .build/asan --disable-xctest
 
 install: build ## Install the tool: make install PREFIX=/usr/local
 	install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"

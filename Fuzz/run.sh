@@ -4,8 +4,9 @@
 #        run.sh long ENTRY SECS   one entry; what it finds new is kept in .build/corpus/ENTRY
 #        run.sh again ENTRY FILE  one input once, with the stack where it stops
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")"
-export SWIFT_BACKTRACE=enable=no # libFuzzer prints the stack; Swift's own waits for the process it describes
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. Scripts/sanitizers.sh
+cd Fuzz
 mode=${1:-}
 entry=${2:-}
 smoke_seconds=${FUZZ_SMOKE_SECONDS:-4}

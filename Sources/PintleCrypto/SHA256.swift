@@ -29,6 +29,11 @@ extension SHA256Digest {
     }
 
     /// Hashes these bytes.
+    public init(hashing bytes: RawSpan) {
+        self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
+    }
+
+    /// Hashes these bytes.
     public init(hashing bytes: [UInt8]) {
         self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
     }

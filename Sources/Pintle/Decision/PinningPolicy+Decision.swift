@@ -75,8 +75,7 @@ extension PinningPolicy {
             case .askUser: return unknown(endpoint, path)
             }
         }
-        let terms = storage.terms(of: match.rule)
-        if let decision = settled(terms, path, at: instant) { return decision }
+        if let decision = storage.settled(rule: match.rule, path, at: instant) { return decision }
         return decide(
             endpoint, path: path, rule: storage.choice(match), presented: nil, at: instant, newestKnownTime: nil)
     }
@@ -90,13 +89,17 @@ extension PinningPolicy {
 // MARK: Steps
 
 extension PinningPolicy {
+    // What is not the good connection stays out of line, and its large values off the stack.
+
     /// Step 3, for hosts that nobody has approved.
+    @inline(never)
     private func unknown(
         _ endpoint: ServerEndpoint, _ chain: PresentedChain, _ outcome: PathOutcome
     ) -> TrustDecision {
         .rejected(.unknownHost(UnknownHost(endpoint: endpoint, leaf: chain.leaf, pathFailure: outcome.failure)))
     }
 
+    @inline(never)
     private func unknown(_ endpoint: ServerEndpoint, _ path: ValidatedPath) -> TrustDecision {
         do {
             return unknown(endpoint, try PresentedChain(path.certificates), .valid(path))
@@ -105,22 +108,15 @@ extension PinningPolicy {
         }
     }
 
-    /// Steps 5 and 7 where they end well: what happens on every good connection, without allocating.
-    @inline(__always)
-    private func settled(_ terms: borrowing RuleTerms, _ path: ValidatedPath, at instant: Date) -> TrustDecision? {
-        if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
-        guard !terms.areExpired(at: instant), let match = terms.pinSet.match(path) else { return nil }
-        return .trusted(.pinMatched(match))
-    }
-
     /// Steps 5 to 7.
+    @inline(never)
     private func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: RuleChoice?, presented: PresentedChain?,
         at instant: Date, newestKnownTime: Date?
     ) -> TrustDecision {
         guard let rule else { return .trusted(.hostNotPinned) }
+        if let decision = storage.settled(rule: rule.index, path, at: instant) { return decision }
         let terms = storage.terms(of: rule.index)
-        if let decision = settled(terms, path, at: instant) { return decision }
         if terms.areExpired(at: instant) {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
@@ -149,6 +145,28 @@ extension PinningPolicy {
 extension PinningPolicy.Storage {
     @inline(__always)
     func terms(of rule: Int) -> RuleTerms { terms[Int(rules[rule].terms)] }
+
+    /// Steps 5 and 7 where they end well: what happens on every good connection, without allocating or
+    /// counting a reference.
+    @inline(__always)
+    func settled(rule: Int, _ path: ValidatedPath, at instant: Date) -> TrustDecision? {
+        Self.settled(terms, Int(rules[rule].terms), path, at: instant)
+    }
+
+    @inline(__always)
+    private static func settled(
+        _ terms: [RuleTerms], _ place: Int, _ path: ValidatedPath, at instant: Date
+    ) -> TrustDecision? {
+        // A span reads where they stand: to copy terms would count references, five of them.
+        let terms = terms.span
+        let pins = terms[place].pinSet.entries.span
+        if pins.isEmpty { return .trusted(.hostNotPinned) }
+        guard !terms[place].key.expiry.isOver(at: instant), let match = pins.match(path, terms[place].pinSet.terms)
+        else {
+            return nil
+        }
+        return .trusted(.pinMatched(match))
+    }
 
     func choice(_ match: HostTable.Match) -> RuleChoice {
         let record = table.record(at: rules[match.rule].record)

@@ -17,15 +17,18 @@ public enum TrustDecision: Sendable, Hashable {
 }
 
 /// Why a server is trusted.
+///
+/// What is rare or large is held indirectly, here and in ``TrustRejection``: it keeps the verdict that
+/// every good connection gets at a few words, which are copied often.
 public enum TrustBasis: Sendable, Hashable {
     /// The path is valid and a pin of the rule is on it.
     case pinMatched(PinMatch)
     /// The path is valid and nothing is pinned for the host.
     case hostNotPinned
     /// The path is valid; the rule's pins have passed their date and asked for system trust from then on.
-    case pinsExpired(PinExpiration)
+    indirect case pinsExpired(PinExpiration)
     /// The path is valid and no pin of the rule is on it, but the rule only reports.
-    case mismatchReportedOnly(PinMismatch)
+    indirect case mismatchReportedOnly(PinMismatch)
 
     public var reason: String {
         switch self {
@@ -38,7 +41,7 @@ public enum TrustBasis: Sendable, Hashable {
 }
 
 /// Why a server is refused.
-public enum TrustRejection: Error, Sendable, Hashable {
+public indirect enum TrustRejection: Error, Sendable, Hashable {
     /// The path is valid, but no pin of the rule is on it.
     case pinMismatch(PinMismatch)
     /// The path is valid; the rule's pins have passed their date and asked for refusal from then on.

@@ -14,7 +14,7 @@ public struct PinMatch: Sendable, Hashable {
 /// Matching allocates nothing and hashes no more than it must: certificate by certificate from the
 /// leaf, until the first pin matches.
 struct PinSet: Sendable {
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         let digest: SHA256Digest
         let isCertificate: Bool
         let isBackup: Bool
@@ -28,66 +28,29 @@ struct PinSet: Sendable {
         }
     }
 
-    private let entries: [Entry]
-    private let requires: PinRequirement
-    private let hasKeys: Bool
-    private let hasCertificates: Bool
+    /// How they match: which of them have to, and what has to be hashed at all.
+    struct Terms: Sendable {
+        fileprivate let requires: PinRequirement
+        fileprivate let hasKeys: Bool
+        fileprivate let hasCertificates: Bool
+    }
+
+    let entries: [Entry]
+    let terms: Terms
 
     init(pins: [Pin], backupPins: [Pin], requires: PinRequirement) {
         entries =
             pins.map { Self.entry($0, isBackup: false) } + backupPins.map { Self.entry($0, isBackup: true) }
-        self.requires = requires
-        hasKeys = entries.contains { !$0.isCertificate }
-        hasCertificates = entries.contains { $0.isCertificate }
+        terms = Terms(
+            requires: requires, hasKeys: entries.contains { !$0.isCertificate },
+            hasCertificates: entries.contains { $0.isCertificate })
     }
 
     var isEmpty: Bool { entries.isEmpty }
 
     /// The match that satisfies the rule, or `nil`. Where a leaf and a CA are required it is the leaf's.
     func match(_ path: ValidatedPath) -> PinMatch? {
-        switch requires {
-        case .anyPin:
-            return firstMatch(in: path, from: 0)
-        case .leafAndCA:
-            guard let leaf = firstMatch(in: path, from: 0), leaf.depth == 0,
-                firstMatch(in: path, from: 1) != nil
-            else { return nil }
-            return leaf
-        }
-    }
-
-    private func firstMatch(in path: ValidatedPath, from start: Int) -> PinMatch? {
-        var depth = start
-        while depth < path.certificates.count {
-            if let entry = entry(matching: path.certificates[depth], at: depth) {
-                return PinMatch(pin: entry.pin, depth: depth, isBackup: entry.isBackup)
-            }
-            depth += 1
-        }
-        return nil
-    }
-
-    @inline(__always)
-    private func entry(matching certificate: [UInt8], at depth: Int) -> Entry? {
-        // A certificate without a readable key matches no pin, and hides no other certificate's match.
-        if hasKeys, let pin = PublicKeyPin(sliceOf: certificate),
-            let entry = entry(pin.digest, isCertificate: false, at: depth)
-        {
-            return entry
-        }
-        if hasCertificates {
-            return entry(SHA256Digest(hashing: certificate), isCertificate: true, at: depth)
-        }
-        return nil
-    }
-
-    @inline(__always)
-    private func entry(_ digest: SHA256Digest, isCertificate: Bool, at depth: Int) -> Entry? {
-        for entry in entries
-        where entry.digest == digest && entry.isCertificate == isCertificate && entry.position.covers(depth: depth) {
-            return entry
-        }
-        return nil
+        entries.span.match(path, terms)
     }
 
     private static func entry(_ pin: Pin, isBackup: Bool) -> Entry {
@@ -100,14 +63,66 @@ struct PinSet: Sendable {
     }
 }
 
+/// The matching itself, on spans: an array that is handed on costs a counted reference, and those cost
+/// more than all the comparing.
+extension Span<PinSet.Entry> {
+    /// The match that satisfies the rule, or `nil`. Where a leaf and a CA are required it is the leaf's.
+    @inline(__always)
+    func match(_ path: ValidatedPath, _ terms: PinSet.Terms) -> PinMatch? {
+        guard let first = firstMatch(in: path, from: 0, terms) else { return nil }
+        if terms.requires == .leafAndCA, first.depth != 0 || firstMatch(in: path, from: 1, terms) == nil { return nil }
+        let entry = self[first.index]
+        return PinMatch(pin: entry.pin, depth: first.depth, isBackup: entry.isBackup)
+    }
+
+    /// Which pin matched, and how far from the leaf.
+    private func firstMatch(
+        in path: ValidatedPath, from start: Int, _ terms: PinSet.Terms
+    ) -> (index: Int, depth: Int)? {
+        let certificates = path.certificates.span
+        var depth = start
+        while depth < certificates.count {
+            if let index = index(matching: certificates[depth].span, at: depth, terms) { return (index, depth) }
+            depth += 1
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private func index(matching certificate: Span<UInt8>, at depth: Int, _ terms: PinSet.Terms) -> Int? {
+        // A certificate without a readable key matches no pin, and hides no other certificate's match.
+        if terms.hasKeys, let pin = PublicKeyPin(sliceOf: certificate),
+            let index = index(of: pin.digest, isCertificate: false, at: depth)
+        {
+            return index
+        }
+        if terms.hasCertificates {
+            return index(of: SHA256Digest(hashing: certificate.bytes), isCertificate: true, at: depth)
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private func index(of digest: SHA256Digest, isCertificate: Bool, at depth: Int) -> Int? {
+        for index in indices {
+            let entry = self[index]
+            if entry.digest == digest, entry.isCertificate == isCertificate, entry.position.covers(depth: depth) {
+                return index
+            }
+        }
+        return nil
+    }
+}
+
 extension PublicKeyPin {
     /// Hashes the SubjectPublicKeyInfo where it stands in a certificate; `nil` where there is none.
-    @inline(__always)
     init?(sliceOf certificate: [UInt8]) {
-        guard let range = try? SubjectPublicKeyInfo.range(inCertificate: certificate.span) else { return nil }
-        self.init(
-            digest: certificate.withUnsafeBytes { bytes in
-                SHA256Digest(hashing: UnsafeRawBufferPointer(rebasing: bytes[range]))
-            })
+        self.init(sliceOf: certificate.span)
+    }
+
+    @inline(__always)
+    init?(sliceOf certificate: Span<UInt8>) {
+        guard let range = try? SubjectPublicKeyInfo.range(inCertificate: certificate) else { return nil }
+        self.init(digest: SHA256Digest(hashing: certificate.bytes.extracting(range)))
     }
 }

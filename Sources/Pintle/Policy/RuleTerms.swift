@@ -41,6 +41,13 @@ struct RuleTerms: Sendable {
 
     /// Whether the pins have passed their date (`at >= after`).
     func areExpired(at instant: Date) -> Bool {
-        key.expiry.date.map { instant >= $0 } ?? false
+        key.expiry.isOver(at: instant)
+    }
+}
+
+extension PinExpiry {
+    @inline(__always)
+    func isOver(at instant: Date) -> Bool {
+        date.map { instant >= $0 } ?? false
     }
 }

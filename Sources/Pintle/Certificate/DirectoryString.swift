@@ -1,7 +1,7 @@
 /// The string types that stand in names (X.680 section 41, RFC 5280 section 4.1.2.4).
 enum DirectoryString {
     /// The text, or `nil` where the tag is not one of a string or the octets are not of its alphabet.
-    static func decode(_ octets: [UInt8], tag: UInt8) -> String? {
+    static func decode(_ octets: ArraySlice<UInt8>, tag: UInt8) -> String? {
         switch tag {
         case 0x0C:  // UTF8String
             // The decoder repairs what is wrong, so only text that comes back unchanged was right.
@@ -29,9 +29,9 @@ enum DirectoryString {
         return String(text)
     }
 
-    private static func units(_ octets: [UInt8], width: Int) -> [UInt32]? {
+    private static func units(_ octets: ArraySlice<UInt8>, width: Int) -> [UInt32]? {
         guard octets.count.isMultiple(of: width) else { return nil }
-        return stride(from: 0, to: octets.count, by: width).map { start in
+        return stride(from: octets.startIndex, to: octets.endIndex, by: width).map { start in
             octets[start..<start + width].reduce(0) { $0 << 8 | UInt32($1) }
         }
     }

@@ -11,6 +11,7 @@ public struct DistinguishedName: Sendable, Hashable {
         public let value: String?
         /// Whether it stands in one SET with the attribute before it.
         let joinsPrevious: Bool
+        /// The value, DER, tag and length included.
         let octets: [UInt8]
     }
 
@@ -32,12 +33,12 @@ public struct DistinguishedName: Sendable, Hashable {
             var pairs = DERReader(contentsOf: set)
             while let (type, value) = try? Self.pair(&pairs, in: bytes) {
                 var octets: [UInt8] = []
-                octets.reserveCapacity(value.count)
-                for index in value.contents { octets.append(bytes[index]) }
+                octets.reserveCapacity(value.range.count)
+                for index in value.range { octets.append(bytes[index]) }
                 attributes.append(
                     Attribute(
                         type: OID(type, in: bytes).description,
-                        value: DirectoryString.decode(octets, tag: value.tag),
+                        value: DirectoryString.decode(octets[(value.contentStart - value.start)...], tag: value.tag),
                         joinsPrevious: !isFirst, octets: octets))
                 isFirst = false
             }
@@ -74,8 +75,8 @@ extension DistinguishedName: CustomStringConvertible {
     public var description: String {
         var groups: [String] = []
         for attribute in attributes {
-            if attribute.joinsPrevious, let last = groups.popLast() {
-                groups.append(last + "+" + attribute.description)
+            if attribute.joinsPrevious, !groups.isEmpty {
+                groups[groups.count - 1] += "+" + attribute.description
             } else {
                 groups.append(attribute.description)
             }
@@ -104,7 +105,7 @@ extension DistinguishedName.Attribute: CustomStringConvertible {
 
     private static func escaped(_ value: String) -> String {
         var text = ""
-        let scalars = value.unicodeScalars
+        let scalars = Array(value.unicodeScalars)
         for (offset, scalar) in scalars.enumerated() {
             let isEdge = offset == 0 || offset == scalars.count - 1
             switch scalar {
@@ -128,13 +129,13 @@ extension DistinguishedName.Attribute: CustomStringConvertible {
 extension Unicode.Scalar {
     /// Whether it could act on a terminal or on the order of the text around it instead of being seen:
     /// controls, format characters (bidirectional overrides among them), separators of lines,
-    /// private use and what is not assigned.
+    /// private use, what is not assigned, and letters that show as nothing (the Hangul fillers).
     package var isUnsafeToPrint: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate: true
         case .spaceSeparator: self != " "
         case .nonspacingMark, .enclosingMark: true
-        default: false
+        default: properties.isDefaultIgnorableCodePoint
         }
     }
 }

@@ -80,7 +80,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
                 }
         case .ed25519: (self.algorithm, bits) = (.ed25519, 256)
         case .ed448: (self.algorithm, bits) = (.ed448, 456)
-        case .dsa: (self.algorithm, bits) = (.dsa, nil)
+        case .dsa: (self.algorithm, bits) = (.dsa, try Self.primeBits(parameters, in: bytes))
         case .mlDSA44: (self.algorithm, bits) = (.mlDSA(44), nil)
         case .mlDSA65: (self.algorithm, bits) = (.mlDSA(65), nil)
         case .mlDSA87: (self.algorithm, bits) = (.mlDSA(87), nil)
@@ -99,10 +99,24 @@ public struct PublicKeyDescription: Sendable, Hashable {
         let exponent = try numbers.next(DERTag.integer, in: bytes, reading: "publicExponent")
         try exponent.checkInteger(in: bytes, reading: "publicExponent")
         try numbers.finish(reading: "RSAPublicKey")
-        var first = modulus.contentStart
-        while first < modulus.end, bytes[first] == 0 { first += 1 }
-        guard first < modulus.end else { return 0 }
-        return (modulus.end - first) * 8 - bytes[first].leadingZeroBitCount
+        return bitWidth(of: modulus, in: bytes)
+    }
+
+    /// `Dss-Parms ::= SEQUENCE { p INTEGER, q INTEGER, g INTEGER }` (RFC 3279 section 2.3.2); absent
+    /// where they are the issuer's.
+    private static func primeBits(_ parameters: DERElement?, in bytes: borrowing Span<UInt8>) throws(DERError) -> Int? {
+        guard let parameters, parameters.tag == DERTag.sequence else { return nil }
+        var numbers = DERReader(contentsOf: parameters)
+        let prime = try numbers.next(DERTag.integer, in: bytes, reading: "p")
+        try prime.checkInteger(in: bytes, reading: "p")
+        return bitWidth(of: prime, in: bytes)
+    }
+
+    private static func bitWidth(of integer: DERElement, in bytes: borrowing Span<UInt8>) -> Int {
+        var first = integer.contentStart
+        while first < integer.end, bytes[first] == 0 { first += 1 }
+        guard first < integer.end else { return 0 }
+        return (integer.end - first) * 8 - bytes[first].leadingZeroBitCount
     }
 
     private static func curve(_ parameters: DERElement?, in bytes: borrowing Span<UInt8>) throws(DERError) -> Curve {
@@ -128,7 +142,7 @@ extension PublicKeyDescription: CustomStringConvertible {
         case .ellipticCurve(.p521): "EC P-521"
         case .ellipticCurve(.other(let identifier)): "EC \(identifier)"
         case .ellipticCurve(.explicit): "EC with explicit parameters"
-        case .rsa, .rsaPSS: bits.map { "\(type) \($0)" } ?? type
+        case .rsa, .rsaPSS, .dsa: bits.map { "\(type) \($0)" } ?? type
         default: type
         }
     }

@@ -45,7 +45,8 @@ extension NearestMiss {
             }
         }
         for (depth, der) in path.certificates.enumerated() {
-            guard let pin = configured.first(where: { $0.isOf(der) }) else { continue }
+            let pins = configured.filter { $0.isOf(der) }
+            guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
             return .onlyOneOfTwo(
                 PinMatch(pin: pin, depth: depth, isBackup: terms.key.backupPins.contains(pin)))

@@ -19,8 +19,9 @@ public struct PinError: Error, Sendable, Hashable {
 
     init(_ reason: Reason, in text: some StringProtocol) {
         self.reason = reason
-        // Whatever came in may be shown, but not at any length.
-        self.text = text.count > 100 ? String(text.prefix(100)) + "…" : String(text)
+        // Whatever came in may be shown, but not at any length; a Character may have any length.
+        let shown = text.unicodeScalars.prefix(100)
+        self.text = String(String.UnicodeScalarView(shown)) + (shown.endIndex < text.endIndex ? "…" : "")
     }
 
     /// Stable, for machines.

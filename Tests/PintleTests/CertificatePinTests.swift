@@ -1,0 +1,67 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("Certificate pins")
+struct CertificatePinTests {
+    static let hex = "a3b1c2d4e5f60718293a4b5c6d7e8f90a3b1c2d4e5f60718293a4b5c6d7e8f90"
+    static let colons =
+        "A3:B1:C2:D4:E5:F6:07:18:29:3A:4B:5C:6D:7E:8F:90:A3:B1:C2:D4:E5:F6:07:18:29:3A:4B:5C:6D:7E:8F:90"
+
+    /// As browsers show it.
+    static let twoRows = String(colons.prefix(47)) + "\n" + String(colons.suffix(47))
+
+    private static func refusal(_ text: String) -> PinError? {
+        do throws(PinError) {
+            _ = try CertificatePin(text)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        "The forms of openssl and of browsers are one fingerprint, printed in one form",
+        arguments: [
+            hex, hex.uppercased(), colons, colons.lowercased(), colons.replacing(":", with: " "),
+            "sha256 Fingerprint=" + colons, "SHA256 Fingerprint=" + colons, "  \(hex)\n",
+            twoRows,
+        ] as [String])
+    func notations(_ text: String) throws {
+        #expect(try CertificatePin(text).description == Self.hex)
+    }
+
+    @Test("It is shown for comparison by eye in two rows of sixteen bytes")
+    func rows() throws {
+        let rows = try CertificatePin(Self.hex).rows
+        #expect(rows.0 + ":" + rows.1 == Self.colons)
+        #expect(rows.0.utf8.count == 47)
+    }
+
+    @Test(
+        "What is no fingerprint is refused with its code",
+        arguments: [
+            ("", "invalid-pin"), ("  ", "invalid-pin"), ("sha256 Fingerprint=", "invalid-pin"),
+            (PublicKeyPinTests.canonical, "invalid-pin"), (PublicKeyPinTests.base64, "invalid-pin"),
+            (String(hex.dropLast()), "invalid-pin"), (String(hex.dropLast(2)), "wrong-pin-length"),
+            (hex + "00", "wrong-pin-length"), (String(hex.prefix(40)), "wrong-pin-length"),
+            ("0x" + hex, "invalid-pin"), ("sha1 Fingerprint=" + hex.prefix(40), "invalid-pin"),
+            (String(repeating: "a", count: 2_000), "invalid-pin"),
+            ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "empty-input-pin"),
+        ] as [(String, String)])
+    func refused(_ text: String, _ code: String) {
+        #expect(Self.refusal(text)?.code == code)
+        #expect(Self.refusal(Self.hex) == nil)
+    }
+
+    @Test("A pin says where it belongs, and is another pin elsewhere")
+    func positions() throws {
+        let leaf = try Pin.certificate(Self.hex, at: .leaf)
+        #expect(leaf != (try Pin.certificate(Self.colons)))
+        #expect(leaf == (try Pin.certificate(Self.colons, at: .leaf)))
+        #expect(leaf.description == Self.hex)
+        // A key and a certificate with one hash are two pins.
+        let digest = try CertificatePin(Self.hex).digest
+        #expect(Pin(.publicKey(PublicKeyPin(digest: digest))) != Pin(.certificate(CertificatePin(digest: digest))))
+    }
+}

@@ -1,0 +1,194 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("The order of the decision")
+struct DecisionOrderTests {
+    static let chain = TestChain()
+    static let spare = TestChain.spare()
+
+    /// Pins the leaf of `TestChain()` for a.example.
+    private static func policy(
+        _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust, pins: [Pin] = [chain.keyPin(0)],
+        expiry: PinExpiry = .never, enforcement: Enforcement = .enforce, anchors: TrustAnchors = .system
+    ) throws -> PinningPolicy {
+        try PinningPolicy(
+            hosts: [
+                try PinnedHost(
+                    "a.example", pins: pins, backupPins: pins.isEmpty ? [] : [spare], expiry: expiry,
+                    enforcement: enforcement, anchors: anchors)
+            ], unpinnedHosts: unpinned)
+    }
+
+    // MARK: 1. Limits
+
+    @Test("No chain, an oversized one and an unreadable leaf are refused before anyone is asked")
+    func limits() throws {
+        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let leaf = Self.chain.certificates[0]
+        let filler = [UInt8](repeating: 0, count: Certificate.maximumSize)
+        let cases: [([[UInt8]], String)] = [
+            ([], "empty-chain"), ([[]], "malformed-certificate"), ([[0x30]] + scene.presented, "malformed-certificate"),
+            ([[UInt8]](repeating: leaf, count: 129), "limits-exceeded"), ([leaf, filler + [0]], "limits-exceeded"),
+            ([filler + [0]], "limits-exceeded"), ([leaf] + [[UInt8]](repeating: filler, count: 16), "limits-exceeded"),
+        ]
+        for (presented, failure) in cases {
+            let (evaluation, requests) = scene.with { $0.presented = presented }.run()
+            #expect(evaluation.decision.reason == "invalid-path")
+            guard case .rejected(let rejection) = evaluation.decision else { continue }
+            #expect(rejection.pathFailure?.code.rawValue == failure)
+            #expect(requests.isEmpty && evaluation.rule == nil && evaluation.presented == nil)
+        }
+    }
+
+    @Test("As many certificates and bytes as the limits allow are read")
+    func withinLimits() throws {
+        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let leaf = Self.chain.certificates[0]
+        let filler = [UInt8](repeating: 0, count: Certificate.maximumSize)
+        #expect(scene.with { $0.presented = .init(repeating: leaf, count: 128) }.verdict() == "trusted pin-matched")
+        let many = [leaf] + [[UInt8]](repeating: filler, count: 15)
+        #expect(scene.with { $0.presented = many }.verdict() == "trusted pin-matched")
+    }
+
+    @Test("Limits come before the rule: a host that is not allowed is not told apart")
+    func limitsFirst() throws {
+        let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")
+        #expect(scene.verdict() == "rejected host-not-allowed")
+        #expect(scene.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
+    }
+
+    @Test("Certificates above the leaf that cannot be read are dropped, and counted")
+    func unreadableIntermediates() throws {
+        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let presented = [scene.presented[0], [0xFF, 0x00], scene.presented[1], []]
+        let (evaluation, requests) = scene.with { $0.presented = presented }.run()
+        #expect(evaluation.decision.reason == "pin-matched")
+        #expect(requests.first?.chain.others.map(\.der) == [scene.presented[1]])
+        #expect(requests.first?.chain.unreadableCount == 2)
+    }
+
+    // MARK: 2. Hosts without a rule that are refused
+
+    @Test("A host that is not allowed is refused, and nothing more is examined")
+    func hostNotAllowed() throws {
+        let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")
+        let (evaluation, requests) = scene.run()
+        #expect(evaluation.decision == .rejected(.hostNotAllowed(scene.endpoint)))
+        #expect(requests.isEmpty)
+        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected host-not-allowed")
+        #expect(try DecisionScene(try Self.policy(.reject), host: "a.example").verdict() == "trusted pin-matched")
+    }
+
+    // MARK: 3. Hosts without a rule that a person decides about
+
+    @Test("An unknown host is unknown whether the system would trust it or not")
+    func unknownHost() throws {
+        let scene = try DecisionScene(try Self.policy(.askUser), host: "b.example")
+        #expect(scene.verdict() == "rejected unknown-host")
+        #expect(scene.with { $0.outcome = .selfSigned }.verdict() == "rejected unknown-host self-signed")
+        let (evaluation, requests) = scene.run()
+        guard case .rejected(.unknownHost(let unknown)) = evaluation.decision else {
+            #expect(Bool(false), "\(evaluation.decision)")
+            return
+        }
+        #expect(unknown.leaf.der == Self.chain.certificates[0])
+        #expect(unknown.endpoint == scene.endpoint)
+        #expect(requests.count == 1)
+        #expect(requests[0].anchors == .system)
+        #expect(evaluation.path == Self.chain.path)
+        #expect(try DecisionScene(try Self.policy(.askUser), host: "a.example").verdict() == "trusted pin-matched")
+    }
+
+    // MARK: 4. The path
+
+    @Test(
+        "An invalid path beats pins that match, also in report-only and after expiry",
+        arguments: [
+            (.never, .enforce), (.never, .reportOnly), (.systemTrust(after: DecisionScene.now), .enforce),
+            (.rejecting(after: DecisionScene.now), .enforce), (.systemTrust(after: DecisionScene.now), .reportOnly),
+        ] as [(PinExpiry, Enforcement)])
+    func invalidPath(_ expiry: PinExpiry, _ enforcement: Enforcement) throws {
+        let scene = try DecisionScene(try Self.policy(expiry: expiry, enforcement: enforcement), host: "a.example")
+        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        #expect(!scene.verdict().contains("invalid-path"))
+    }
+
+    @Test("An invalid path is refused for hosts and rules without pins too")
+    func invalidPathWithoutPins() throws {
+        let without = try DecisionScene(try Self.policy(pins: []), host: "a.example")
+        let unpinned = try DecisionScene(try Self.policy(), host: "b.example")
+        for scene in [without, unpinned] {
+            #expect(scene.verdict() == "trusted host-not-pinned")
+            #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        }
+    }
+
+    @Test("Validation is asked once, for the host that is meant, with the rule's anchors, at that instant")
+    func request() throws {
+        let anchors = TrustAnchors.only([try UnsignedCertificate().read()])
+        let scene = try DecisionScene(try Self.policy(anchors: anchors), host: "A.example.", port: 8443)
+        let requests = scene.run().requests
+        #expect(requests.count == 1)
+        #expect(requests[0].host.description == "a.example")
+        #expect(requests[0].anchors == anchors)
+        #expect(requests[0].instant == scene.instant)
+        #expect(requests[0].chain.leaf.der == Self.chain.certificates[0])
+        let other = try DecisionScene(try Self.policy(anchors: anchors), host: "b.example")
+        #expect(other.run().requests.first?.anchors == .system)
+    }
+
+    // MARK: 6. Expiry
+
+    @Test("Pins hold until their date, and not at it")
+    func expiryEdge() throws {
+        let date = DecisionScene.now
+        let trusting = try DecisionScene(try Self.policy(expiry: .systemTrust(after: date)), host: "a.example")
+        let refusing = try DecisionScene(try Self.policy(expiry: .rejecting(after: date)), host: "a.example")
+        #expect(trusting.with { $0.instant = date - 0.001 }.verdict() == "trusted pin-matched")
+        #expect(trusting.verdict() == "trusted pins-expired")
+        #expect(refusing.with { $0.instant = date - 0.001 }.verdict() == "trusted pin-matched")
+        #expect(refusing.verdict() == "rejected pins-expired")
+        #expect(refusing.with { $0.instant = .distantFuture }.verdict() == "rejected pins-expired")
+        // Pins that would mismatch expire alike, in report-only too.
+        let other = trusting.with { $0.outcome = .valid(TestChain(5).path) }
+        #expect(other.with { $0.instant = date - 1 }.verdict() == "rejected pin-mismatch")
+        #expect(other.verdict() == "trusted pins-expired")
+        let reporting = try Self.policy(expiry: .systemTrust(after: date), enforcement: .reportOnly)
+        #expect(try DecisionScene(reporting, host: "a.example").verdict() == "trusted pins-expired")
+    }
+
+    @Test("A rule without pins has nothing that expires")
+    func expiryWithoutPins() throws {
+        let policy = try Self.policy(pins: [], expiry: .rejecting(after: DecisionScene.now))
+        #expect(try DecisionScene(policy, host: "a.example").verdict() == "trusted host-not-pinned")
+    }
+
+    @Test("A clock more than 400 days ahead of everything known is told of, and changes no verdict")
+    func clock() throws {
+        for policy in [
+            try Self.policy(expiry: .systemTrust(after: DecisionScene.now)),
+            try Self.policy(expiry: .rejecting(after: DecisionScene.now)),
+        ] {
+            let scene = try DecisionScene(policy, host: "a.example")
+            func isSuspicious(_ newest: Double?) -> Bool? {
+                let known = newest.map { DecisionScene.now - $0 * 86_400 }
+                switch scene.with({ $0.newestKnownTime = known }).run().evaluation.decision {
+                case .trusted(.pinsExpired(let expiration)), .rejected(.pinsExpired(let expiration)):
+                    return expiration.isClockSuspicious
+                default: return nil
+                }
+            }
+            #expect(isSuspicious(nil) == false)
+            #expect(isSuspicious(-1) == false)
+            #expect(isSuspicious(400) == false)
+            #expect(isSuspicious(400.001) == true)
+        }
+    }
+}

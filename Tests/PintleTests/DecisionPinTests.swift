@@ -1,0 +1,144 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+@Suite("Pins in the decision")
+struct DecisionPinTests {
+    static let chain = TestChain()
+    static let spare = TestChain.spare()
+
+    private static func scene(
+        _ pins: [Pin], backups: [Pin] = [spare], requires: PinRequirement = .anyPin,
+        enforcement: Enforcement = .enforce
+    ) throws -> DecisionScene {
+        let host = try PinnedHost(
+            "a.example", pins: pins, backupPins: backups, requires: requires, enforcement: enforcement)
+        return try DecisionScene(try PinningPolicy(hosts: [host]), host: "a.example")
+    }
+
+    @Test("A pin matches at every depth of the path, an anchor that was not sent included", arguments: 0..<3)
+    func depths(_ depth: Int) throws {
+        for pin in [Self.chain.keyPin(depth), Self.chain.certificatePin(depth)] {
+            let match = try Self.scene([pin]).run().evaluation.match
+            #expect(match == PinMatch(pin: pin, depth: depth, isBackup: false))
+        }
+        #expect(try Self.scene([TestChain(5).keyPin(depth)]).verdict() == "rejected pin-mismatch")
+    }
+
+    @Test("A backup that matches is told of")
+    func backup() throws {
+        let match = try Self.scene([TestChain(5).keyPin(0)], backups: [Self.chain.keyPin(1)]).run().evaluation.match
+        #expect(match == PinMatch(pin: Self.chain.keyPin(1), depth: 1, isBackup: true))
+    }
+
+    @Test("A pinned certificate that the server merely sent does not match")
+    func appended() throws {
+        let victim = TestChain(7)
+        let scene = try Self.scene([victim.keyPin(0), victim.keyPin(1), victim.certificatePin(1)])
+        let attack = scene.with { $0.presented += victim.presented }
+        #expect(attack.verdict() == "rejected pin-mismatch")
+        #expect(
+            attack.run().evaluation.mismatch?.nearestMiss == .pinnedCertificateNotOnPath(victim.keyPin(0)))
+        let genuine = attack.with { $0.outcome = .valid(victim.path) }
+        #expect(genuine.verdict() == "trusted pin-matched")
+    }
+
+    @Test("Of several valid paths, validation is told which satisfies the rule")
+    func severalPaths() throws {
+        let other = TestChain(3)
+        let crossed = ValidatedPath(
+            uncheckedLeafToAnchor: [Self.chain.certificates[0], other.certificates[1], other.certificates[2]])
+        let scene = try Self.scene([other.keyPin(2)])
+        let request = try #require(scene.run().requests.first)
+        #expect(!request.isSatisfied(by: Self.chain.path))
+        #expect(request.isSatisfied(by: crossed))
+        #expect(scene.verdict() == "rejected pin-mismatch")
+        #expect(scene.with { $0.outcome = .valid(crossed) }.verdict() == "trusted pin-matched")
+    }
+
+    @Test("Any path satisfies a rule that has no pins, or whose pins have expired")
+    func satisfied() throws {
+        let host = try PinnedHost(
+            "a.example", pins: [Self.spare], backupPins: [TestChain.spare(1)],
+            expiry: .rejecting(after: DecisionScene.now))
+        let scene = try DecisionScene(
+            try PinningPolicy(hosts: [host, try PinnedHost("b.example", pins: [Pin]())]), host: "a.example")
+        let path = Self.chain.path
+        #expect(scene.run().requests.first?.isSatisfied(by: path) == true)
+        #expect(scene.with { $0.instant -= 1 }.run().requests.first?.isSatisfied(by: path) == false)
+        for name in ["b.example", "c.example"] {
+            let other = ServerEndpoint(host: try ServerName(name))
+            #expect(scene.with { $0.endpoint = other }.run().requests.first?.isSatisfied(by: path) == true)
+        }
+    }
+
+    @Test("A rule that only reports trusts a mismatch, and carries it")
+    func reportOnly() throws {
+        let pins = [TestChain(5).keyPin(0)]
+        let evaluation = try Self.scene(pins, enforcement: .reportOnly).run().evaluation
+        #expect(evaluation.decision.reason == "mismatch-reported-only")
+        #expect(evaluation.decision.isTrusted)
+        #expect(evaluation.mismatch == (try Self.scene(pins).run().evaluation.mismatch))
+        let right = try Self.scene([Self.chain.keyPin(0)], enforcement: .reportOnly)
+        #expect(right.verdict() == "trusted pin-matched")
+    }
+
+    @Test("A mismatch carries what was served, what was wanted and who decided")
+    func mismatch() throws {
+        let pins = [TestChain(5).keyPin(0), TestChain(5).certificatePin(1)]
+        let evaluation = try Self.scene(pins).run().evaluation
+        let mismatch = try #require(evaluation.mismatch)
+        #expect(mismatch.servedPins == Self.chain.path.publicKeyPins)
+        #expect(mismatch.servedPins.count == 3)
+        #expect(mismatch.configuredPins == pins + [Self.spare])
+        #expect(mismatch.rule.pattern == "a.example")
+        #expect(mismatch.endpoint.description == "a.example:443")
+        #expect(evaluation.path == Self.chain.path)
+        let description = TrustRejection.pinMismatch(mismatch).description
+        for pin in mismatch.servedPins.map(\.description) + mismatch.configuredPins.map(\.description) {
+            #expect(description.contains(pin))
+        }
+    }
+
+    @Test("leafAndCA needs one of each; either alone is a mismatch")
+    func leafAndCA() throws {
+        let backups = [TestChain.spare(0, .leaf)]
+        let leaf = Self.chain.keyPin(0, .leaf)
+        let authority = Self.chain.keyPin(1, .ca)
+        #expect(
+            try Self.scene([leaf, authority], backups: backups, requires: .leafAndCA).verdict() == "trusted pin-matched"
+        )
+        for pins in [[leaf, TestChain(5).keyPin(1, .ca)], [TestChain(5).keyPin(0, .leaf), authority]] {
+            let scene = try Self.scene(pins, backups: backups, requires: .leafAndCA)
+            #expect(scene.verdict() == "rejected pin-mismatch")
+            #expect(try Self.scene(pins, backups: backups).verdict() == "trusted pin-matched")
+        }
+    }
+
+    @Test("The decision about a path that is known to be good agrees with the whole one")
+    func decide() throws {
+        for pins in [[Self.chain.keyPin(0)], [TestChain(5).keyPin(0)]] {
+            for enforcement in Enforcement.allCases {
+                let scene = try Self.scene(pins, enforcement: enforcement)
+                let short = scene.policy.decide(scene.endpoint, path: Self.chain.path, at: scene.instant)
+                #expect(short == scene.run().evaluation.decision)
+            }
+        }
+        let endpoint = ServerEndpoint(host: try ServerName("b.example"))
+        for (unpinned, reason) in [
+            (.systemTrust, "host-not-pinned"), (.reject, "host-not-allowed"), (.askUser, "unknown-host"),
+        ] as [(PinningPolicy.UnpinnedHosts, String)] {
+            let policy = try PinningPolicy(hosts: [], unpinnedHosts: unpinned)
+            #expect(policy.decide(endpoint, path: Self.chain.path, at: DecisionScene.now).reason == reason)
+        }
+        let nothing = ValidatedPath(uncheckedLeafToAnchor: [])
+        let asking = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+        #expect(asking.decide(endpoint, path: nothing, at: DecisionScene.now).reason == "invalid-path")
+    }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Laws that hold for every policy: random ones, over a handful of names, ports and chains.
+@Suite("Laws of the decision")
+struct DecisionPropertyTests {
+    private static let names = ["a.test", "b.a.test", "c.b.a.test", "d.test", "test", "192.0.2.1"]
+    private static let chains = (0..<4).map { TestChain($0) }
+    private static let now = DecisionScene.now
+
+    private static func host(_ name: String, using generator: inout SplitMix64) -> PinnedHost? {
+        let chosen = chains.filter { _ in Bool.random(using: &generator) }
+        let pins = chosen.map { chain -> Pin in
+            let depth = Int.random(in: 0..<3, using: &generator)
+            let position: PinPosition = generator.pick([.any, .any, .leaf, .ca])
+            return Bool.random(using: &generator)
+                ? chain.keyPin(depth, position) : chain.certificatePin(depth, position)
+        }
+        return try? PinnedHost(
+            name, port: generator.pick([nil, 443, 8443]),
+            includingSubdomains: name.first != "1" && Bool.random(using: &generator), pins: pins,
+            backupPins: pins.isEmpty ? [] : [TestChain.spare()],
+            expiry: generator.pick([.never, .never, .systemTrust(after: now), .rejecting(after: now + 1)]),
+            enforcement: generator.pick([.enforce, .enforce, .reportOnly]))
+    }
+
+    private static func hosts(using generator: inout SplitMix64) -> [PinnedHost] {
+        var hosts: [PinnedHost] = []
+        for _ in 0..<Int.random(in: 1...5, using: &generator) {
+            guard let host = host(generator.pick(names), using: &generator) else { continue }
+            if !hosts.contains(where: { $0.host == host.host && $0.port == host.port }) { hosts.append(host) }
+        }
+        return hosts
+    }
+
+    private static func scenes(_ policy: PinningPolicy) throws -> [DecisionScene] {
+        try names.flatMap { name in
+            try [443, 8443 as UInt16].flatMap { port in
+                try chains.flatMap { chain in
+                    let scene = try DecisionScene(policy, host: name, port: port, chain: chain)
+                    return [scene, scene.with { $0.outcome = .selfSigned }]
+                }
+            }
+        }
+    }
+
+    @Test("Changing the pins of a rule never changes the verdict on hosts of other rules", arguments: 0..<25)
+    func rulesNeverPool(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed)
+        let hosts = Self.hosts(using: &generator)
+        guard let last = hosts.last else { return }
+        let more = try PinnedHost(
+            last.host.description, port: last.port, includingSubdomains: last.includesSubdomains,
+            pins: Self.chains.map { $0.keyPin(0) }, backupPins: [TestChain.spare()])
+        let policy = try PinningPolicy(hosts: hosts)
+        let changed = try PinningPolicy(hosts: hosts.dropLast() + [more])
+        for scene in try Self.scenes(policy) {
+            let other = scene.with { $0.policy = changed }
+            if scene.policy.rule(for: scene.endpoint)?.index == hosts.count - 1 { continue }
+            #expect(scene.verdict() == other.verdict(), "\(scene.endpoint) \(hosts)")
+        }
+    }
+
+    @Test("Pins only subtract: what a policy trusts, it trusts without its pins", arguments: 0..<25)
+    func pinsOnlySubtract(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed &+ 100)
+        let hosts = Self.hosts(using: &generator)
+        let bare = try hosts.map {
+            try PinnedHost(
+                $0.host.description, port: $0.port, includingSubdomains: $0.includesSubdomains, pins: [Pin]())
+        }
+        let policy = try PinningPolicy(hosts: hosts)
+        let without = try PinningPolicy(hosts: bare)
+        var trusted = 0
+        for scene in try Self.scenes(policy) where scene.verdict().hasPrefix("trusted") {
+            trusted += 1
+            #expect(scene.with { $0.policy = without }.verdict() == "trusted host-not-pinned")
+        }
+        #expect(trusted > 0)
+    }
+
+    @Test("Without one of its pins a rule trusts no more than with it", arguments: 0..<25)
+    func fewerPins(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed &+ 200)
+        let hosts = Self.hosts(using: &generator)
+        guard let index = hosts.firstIndex(where: { $0.pins.count >= 2 }) else { return }
+        let host = hosts[index]
+        var fewer = hosts
+        fewer[index] = try PinnedHost(
+            host.host.description, port: host.port, includingSubdomains: host.includesSubdomains,
+            pins: Array(host.pins.dropFirst()), backupPins: host.backupPins, expiry: host.expiry,
+            enforcement: host.enforcement)
+        let policy = try PinningPolicy(hosts: hosts)
+        let narrower = try PinningPolicy(hosts: fewer)
+        for scene in try Self.scenes(narrower) where scene.verdict().hasPrefix("trusted") {
+            #expect(scene.with { $0.policy = policy }.verdict().hasPrefix("trusted"))
+        }
+    }
+
+    @Test("No policy trusts an invalid path", arguments: 0..<25)
+    func invalidPaths(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed &+ 300)
+        let hosts = Self.hosts(using: &generator)
+        for unpinned in PinningPolicy.UnpinnedHosts.allCases {
+            let policy = try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned)
+            for scene in try Self.scenes(policy) {
+                if case .valid = scene.outcome { continue }
+                #expect(scene.verdict().hasPrefix("rejected"))
+            }
+        }
+    }
+
+    @Test("The order in which rules are written never matters", arguments: 0..<25)
+    func order(seed: UInt64) throws {
+        var generator = SplitMix64(state: seed &+ 400)
+        let hosts = Self.hosts(using: &generator)
+        let policy = try PinningPolicy(hosts: hosts)
+        let shuffled = try PinningPolicy(hosts: hosts.shuffled(using: &generator))
+        for scene in try Self.scenes(policy) {
+            #expect(scene.verdict() == scene.with { $0.policy = shuffled }.verdict())
+        }
+    }
+}

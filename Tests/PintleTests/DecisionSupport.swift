@@ -1,0 +1,72 @@
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A policy, a server and a validation that answers what the test says, and that counts its questions.
+struct DecisionScene {
+    static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    var policy: PinningPolicy
+    var endpoint: ServerEndpoint
+    var presented: [[UInt8]]
+    var outcome: PathOutcome
+    var instant = Self.now
+    var newestKnownTime: Date?
+
+    /// A valid chain for `host`.
+    init(_ policy: PinningPolicy, host: String, port: UInt16 = 443, chain: TestChain = TestChain()) throws {
+        self.policy = policy
+        endpoint = ServerEndpoint(host: try ServerName(host), port: port)
+        presented = chain.presented
+        outcome = .valid(chain.path)
+    }
+
+    /// The verdict, and the questions that validation was asked.
+    func run() -> (evaluation: TrustEvaluation, requests: [PathRequest]) {
+        var requests: [PathRequest] = []
+        let evaluation = policy.evaluate(
+            endpoint, presented: presented, at: instant, newestKnownTime: newestKnownTime
+        ) { request in
+            requests.append(request)
+            return outcome
+        }
+        return (evaluation, requests)
+    }
+
+    /// `trusted pin-matched`, `rejected invalid-path expired`...
+    func verdict() -> String {
+        switch run().evaluation.decision {
+        case .trusted(let basis): "trusted " + basis.reason
+        case .rejected(let rejection):
+            "rejected " + rejection.reason + (rejection.pathFailure.map { " " + $0.code.rawValue } ?? "")
+        }
+    }
+
+    func with(_ change: (inout DecisionScene) -> Void) -> DecisionScene {
+        var scene = self
+        change(&scene)
+        return scene
+    }
+}
+
+extension PathOutcome {
+    static let expired = PathOutcome.invalid(PathFailure(.expired, depth: 0, text: "the certificate has expired"))
+    static let selfSigned = PathOutcome.invalid(PathFailure(.selfSigned, depth: 0, text: "it signs itself"))
+}
+
+extension TrustEvaluation {
+    var mismatch: PinMismatch? {
+        switch decision {
+        case .rejected(.pinMismatch(let mismatch)), .trusted(.mismatchReportedOnly(let mismatch)): mismatch
+        default: nil
+        }
+    }
+
+    var match: PinMatch? {
+        if case .trusted(.pinMatched(let match)) = decision { match } else { nil }
+    }
+}

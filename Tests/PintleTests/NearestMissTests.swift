@@ -1,0 +1,103 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("The nearest miss")
+struct NearestMissTests {
+    static let chain = TestChain()
+
+    private static func miss(
+        _ pins: [Pin], requires: PinRequirement = .anyPin, others: [PinnedHost] = [],
+        presented: [[UInt8]] = chain.presented
+    ) throws -> NearestMiss? {
+        let backup = TestChain.spare(0, requires == .leafAndCA ? .leaf : .any)
+        let host = try PinnedHost("a.example", pins: pins, backupPins: [backup], requires: requires)
+        let scene = try DecisionScene(try PinningPolicy(hosts: [host] + others), host: "a.example")
+        return scene.with { $0.presented = presented }.run().evaluation.mismatch?.nearestMiss
+    }
+
+    @Test("A pinned certificate that was sent, but is not on the path")
+    func notOnPath() throws {
+        let other = TestChain(4)
+        for pin in [other.keyPin(1), other.certificatePin(1)] {
+            let miss = try Self.miss([pin], presented: Self.chain.presented + [other.certificates[1]])
+            #expect(miss == .pinnedCertificateNotOnPath(pin))
+            #expect(try Self.miss([pin]) == .nothingInCommon)
+        }
+    }
+
+    @Test("A pinned key at another position")
+    func otherPosition() throws {
+        let authority = Self.chain.keyPin(1, .leaf)
+        #expect(try Self.miss([authority]) == .otherPosition(authority, depth: 1))
+        let leaf = Self.chain.certificatePin(0, .ca)
+        #expect(try Self.miss([leaf]) == .otherPosition(leaf, depth: 0))
+    }
+
+    @Test("One of the two that are required")
+    func oneOfTwo() throws {
+        let leaf = Self.chain.keyPin(0, .leaf)
+        let other = TestChain(4)
+        #expect(
+            try Self.miss([leaf, other.keyPin(1, .ca)], requires: .leafAndCA)
+                == .onlyOneOfTwo(PinMatch(pin: leaf, depth: 0, isBackup: false)))
+        let authority = Self.chain.keyPin(2, .ca)
+        #expect(
+            try Self.miss([other.keyPin(0, .leaf), authority], requires: .leafAndCA)
+                == .onlyOneOfTwo(PinMatch(pin: authority, depth: 2, isBackup: false)))
+        // The key stands in the rule for both places; what matched is named, not what did not.
+        let both = [Self.chain.keyPin(0, .ca), leaf]
+        #expect(
+            try Self.miss(both, requires: .leafAndCA)
+                == .onlyOneOfTwo(PinMatch(pin: leaf, depth: 0, isBackup: false)))
+    }
+
+    @Test("A key that another rule pins")
+    func otherRule() throws {
+        let other = try PinnedHost(
+            "b.example", port: 8443, pins: [Self.chain.keyPin(1)], backupPins: [TestChain.spare(1)])
+        guard case .otherRule(let pin, let rule) = try Self.miss([TestChain(4).keyPin(0)], others: [other]) else {
+            #expect(Bool(false), "another miss")
+            return
+        }
+        #expect(.publicKey(pin) == Self.chain.keyPin(1).subject)
+        #expect(rule.pattern == "b.example:8443")
+        #expect(rule.index == 1)
+    }
+
+    @Test("A slip of the pen: the case of letters, or one character")
+    func misspelt() throws {
+        let right = Self.chain.keyPin(0).description
+        let characters = Array(right)
+        let letter = try #require(characters.indices.dropFirst(7).first { characters[$0].isLetter })
+        var otherCase = characters
+        otherCase[letter] = Character(
+            characters[letter].isUppercase ? characters[letter].lowercased() : characters[letter].uppercased())
+        var otherLetter = characters
+        otherLetter[letter] = characters[letter] == "x" ? "y" : "x"
+        for text in [String(otherCase), String(otherLetter)] {
+            let wrong = try PublicKeyPin(text)
+            let miss = try Self.miss([Pin(.publicKey(wrong))])
+            #expect(miss == .misspelt(configured: wrong, served: try PublicKeyPin(right)))
+        }
+        // Two characters are another key.
+        otherLetter[letter + 1] = characters[letter + 1] == "0" ? "1" : "0"
+        #expect(try Self.miss([Pin(.publicKey(try PublicKeyPin(String(otherLetter))))]) == .nothingInCommon)
+    }
+
+    @Test("Nothing in common")
+    func nothing() throws {
+        #expect(try Self.miss([TestChain(4).keyPin(0), TestChain(5).certificatePin(1)]) == .nothingInCommon)
+    }
+
+    @Test("Each says in words what it is")
+    func descriptions() throws {
+        let pin = Self.chain.keyPin(0)
+        let misses: [NearestMiss] = [
+            .pinnedCertificateNotOnPath(pin), .otherPosition(pin, depth: 1),
+            .onlyOneOfTwo(PinMatch(pin: pin, depth: 0, isBackup: false)),
+        ]
+        for miss in misses { #expect(miss.description.contains(pin.description)) }
+        #expect(Set(misses.map(\.description)).count == 3)
+    }
+}

@@ -1,0 +1,153 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("Rules")
+struct PinnedHostTests {
+    static let chain = TestChain()
+    static let live = chain.keyPin(0)
+    static let spare = TestChain.spare()
+    static let text = live.description
+    static let spareText = spare.description
+
+    /// The ids and places of what is wrong with a rule.
+    private static func problems(_ make: () throws(PolicyError) -> PinnedHost) -> [String] {
+        do throws(PolicyError) {
+            _ = try make()
+            return []
+        } catch {
+            for problem in error.problems {
+                #expect(!problem.message.isEmpty && !problem.help.isEmpty && problem.line == nil)
+            }
+            return error.problems.map { "\($0.id) \($0.path)" }
+        }
+    }
+
+    @Test("A rule keeps what it was made of")
+    func fields() throws {
+        let host = try PinnedHost(
+            "API.example.com.", port: 8443, includingSubdomains: true, pins: [Self.text], backupPins: [Self.spareText],
+            enforcement: .reportOnly, reportTo: ["https://reports.example.net/"])
+        #expect(host.host.description == "api.example.com")
+        #expect(host.description == "api.example.com:8443")
+        #expect(host.pins == [Self.live])
+        #expect(host.backupPins == [Self.spare])
+        #expect(host.includesSubdomains)
+        #expect(host.requires == .anyPin)
+        #expect(host.expiry == .never)
+        #expect(host.expiry.date == nil)
+        #expect(host.anchors == .system)
+        #expect(try PinnedHost("::1", port: 443, pins: [Pin]()).description == "[::1]:443")
+    }
+
+    @Test("Enforced pins need a backup, unless the author does without or only reports")
+    func backupRule() {
+        let none: [String] = []
+        #expect(
+            Self.problems { () throws(PolicyError) in try PinnedHost("a.example", pins: [Self.text]) }
+                == ["no-backup-pin backupPins"])
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: [Self.text], backupPins: [Self.spareText])
+            } == [])
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: [Self.text], backup: .noneAccepted)
+            } == [])
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: [Self.text], enforcement: .reportOnly)
+            } == [])
+        #expect(Self.problems { () throws(PolicyError) in try PinnedHost("a.example", pins: none) } == [])
+        #expect(
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: none, backupPins: [Self.spareText])
+            } == ["backup-without-pin pins"])
+    }
+
+    @Test("A pin stands in a rule once, as a backup too")
+    func duplicates() {
+        func problems(_ pins: [Pin], _ backups: [Pin]) -> [String] {
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: pins, backupPins: backups)
+            }
+        }
+        #expect(problems([Self.live, Self.live], [Self.spare]) == ["duplicate-pin pins[1]"])
+        #expect(problems([Self.live], [Self.spare, Self.spare]) == ["duplicate-pin backupPins[1]"])
+        #expect(problems([Self.live], [Self.live]) == ["duplicate-pin backupPins[0]"])
+        // The key in use at another position is no backup either, but that is for lint to say.
+        #expect(problems([Self.live], [Self.chain.keyPin(0, .leaf)]) == [])
+        #expect(problems([Self.live, Self.chain.certificatePin(0)], [Self.spare]) == [])
+    }
+
+    @Test("Two spellings of one pin are one pin")
+    func spellings() {
+        let other = Self.text.replacing("sha256/", with: "sha256//")
+        let problems = Self.problems { () throws(PolicyError) in
+            try PinnedHost("a.example", pins: [Self.text, other], backupPins: [Self.spareText])
+        }
+        #expect(problems == ["duplicate-pin pins[1]"])
+    }
+
+    @Test("leafAndCA wants every pin to say where it belongs, and both kinds")
+    func leafAndCA() {
+        func problems(_ pins: [Pin], _ backups: [Pin] = [TestChain.spare(0, .leaf)]) -> [String] {
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost("a.example", pins: pins, backupPins: backups, requires: .leafAndCA)
+            }
+        }
+        let leaf = Self.chain.keyPin(0, .leaf)
+        let authority = Self.chain.keyPin(1, .ca)
+        #expect(problems([leaf, authority]) == [])
+        #expect(problems([leaf, Self.chain.keyPin(1)]) == ["pin-without-position requires"])
+        #expect(problems([leaf, authority], [Self.spare]) == ["pin-without-position requires"])
+        #expect(problems([leaf]) == ["leaf-and-ca-incomplete requires"])
+        #expect(problems([authority]) == ["leaf-and-ca-incomplete requires"])
+        #expect(problems([], []) == ["leaf-and-ca-incomplete requires"])
+    }
+
+    @Test("An address has no sub-domains, and there is no port 0")
+    func hostAndPort() {
+        func problems(_ host: String, _ port: UInt16?, _ subdomains: Bool) -> [String] {
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost(host, port: port, includingSubdomains: subdomains, pins: [Pin]())
+            }
+        }
+        #expect(problems("192.0.2.1", 1, false) == [])
+        #expect(problems("192.0.2.1", nil, true) == ["address-with-subdomains includeSubdomains"])
+        #expect(problems("::1", 0, true) == ["address-with-subdomains includeSubdomains", "invalid-port port"])
+        #expect(problems("a.example", 0, true) == ["invalid-port port"])
+    }
+
+    @Test("Private anchors for everything under one label are too broad, and no anchors are none")
+    func anchors() throws {
+        let anchors = TrustAnchors.only([try UnsignedCertificate().read()])
+        func problems(_ host: String, _ anchors: TrustAnchors, _ subdomains: Bool) -> [String] {
+            Self.problems { () throws(PolicyError) in
+                try PinnedHost(host, includingSubdomains: subdomains, pins: [Pin](), anchors: anchors)
+            }
+        }
+        #expect(problems("internal", anchors, true) == ["anchors-too-broad anchors"])
+        #expect(problems("internal.", anchors, true) == ["anchors-too-broad anchors"])
+        #expect(problems("internal", anchors, false) == [])
+        #expect(problems("corp.internal", anchors, true) == [])
+        #expect(problems("internal", .system, true) == [])
+        #expect(problems("a.example", .only([]), false) == ["no-anchors anchors"])
+    }
+
+    @Test("Every problem of a rule is told at once")
+    func allAtOnce() {
+        let problems = Self.problems { () throws(PolicyError) in
+            try PinnedHost(
+                "internal", port: 0, includingSubdomains: true, pins: [Self.text, "??", Self.text, "sha1/AAAA"],
+                anchors: .only([]))
+        }
+        #expect(
+            problems == [
+                "invalid-pin pins[1]", "unsupported-hash pins[3]", "invalid-port port", "no-backup-pin backupPins",
+                "duplicate-pin pins[1]", "no-anchors anchors",
+            ])
+        let host = Self.problems { () throws(PolicyError) in try PinnedHost("*.a.example", pins: ["??"]) }
+        #expect(host == ["invalid-pin pins[0]", "invalid-host host"])
+    }
+}

@@ -1,2 +1,0 @@
-internal import Testing
-@Test func placeholder() { #expect(true) }

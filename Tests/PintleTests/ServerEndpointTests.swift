@@ -1,0 +1,73 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("Endpoints")
+struct ServerEndpointTests {
+    @Test(
+        "A host and a port are read",
+        arguments: [
+            ("example.com", "example.com:443"), ("Example.com:8443", "example.com:8443"),
+            ("example.com.:443", "example.com:443"), ("192.0.2.1:1", "192.0.2.1:1"), ("[::1]", "[::1]:443"),
+            ("[::1]:65535", "[::1]:65535"), ("::1", "[::1]:443"), ("2001:db8::1:8443", "[2001:db8::1:8443]:443"),
+        ])
+    func authorities(_ text: String, _ description: String) throws {
+        #expect(ServerEndpoint(text)?.description == description)
+    }
+
+    @Test(
+        "What is no host and port is not read",
+        arguments: [
+            "", ":443", "example.com:", "example.com:0", "example.com:65536", "example.com:-1", "example.com:+1",
+            "example.com:4a", "example.com:443:443", "example.com:99999999999999999999", "[::1]:", "[::1]x:443",
+            "[::1", "::1]:443", "[example.com]:443", "example.com:４４３", "127.1:443", "a:b:c",
+        ])
+    func wrongAuthorities(_ text: String) {
+        #expect(ServerEndpoint(text) == nil)
+    }
+
+    @Test("A default port stands in where none is written")
+    func defaultPort() {
+        #expect(ServerEndpoint("a.example", defaultPort: 8443)?.port == 8443)
+        #expect(ServerEndpoint("a.example:443", defaultPort: 8443)?.port == 443)
+    }
+
+    @Test(
+        "The plain form of an https URL leads to a server",
+        arguments: [
+            ("https://example.com", "example.com:443"), ("HTTPS://Example.com/", "example.com:443"),
+            ("https://example.com:8443/a?b#c", "example.com:8443"), ("https://example.com?q", "example.com:443"),
+            ("https://example.com#f", "example.com:443"), ("https://[2001:db8::1]:8443/", "[2001:db8::1]:8443"),
+            ("https://[::1]", "[::1]:443"), ("https://192.0.2.1/", "192.0.2.1:443"),
+            ("https://example.com/@b:c", "example.com:443"),
+        ])
+    func urls(_ text: String, _ description: String) {
+        #expect(ServerEndpoint(httpsURL: text)?.description == description)
+    }
+
+    @Test(
+        "URLs that parsers read differently from one another lead nowhere",
+        arguments: [
+            "", "https://", "https:///", "http://example.com", "https:/example.com", "https:example.com",
+            "//example.com", "example.com", " https://example.com", "https://user@example.com/",
+            "https://user:p@example.com/", "https://example.com\\@evil.example/", "https://exa mple.com/",
+            "https://example.com\t/", "https://example.com/\n", "https://bücher.example/",
+            "https://example\u{3002}com/",
+            "https://127.1/", "https://0x7f.1/", "https://2130706433/", "https://%65xample.com/",
+            "https://*.example.com/",
+            "https://::1/", "https://2001:db8::1:443/", "https://example.com:/", "https://example.com:0/",
+            "https://example.com:65536/", "https://[::1]evil.example/", "https://[fe80::1%25eth0]/",
+            "https://evil.example%2f@example.com/", "https://example.com/\u{0}", "https://example..com/",
+        ])
+    func ambiguousURLs(_ text: String) {
+        #expect(ServerEndpoint(httpsURL: text) == nil)
+    }
+
+    @Test("A URL longer than 8,192 bytes leads nowhere")
+    func length() {
+        let start = "https://example.com/"
+        let longest = start + String(repeating: "a", count: 8192 - start.utf8.count)
+        #expect(ServerEndpoint(httpsURL: longest) != nil)
+        #expect(ServerEndpoint(httpsURL: longest + "a") == nil)
+    }
+}

@@ -1,0 +1,67 @@
+@testable import Pintle
+
+/// A certificate with a signature that nobody made: the core reads certificates and leaves signatures
+/// to validation. Each field may be anything.
+struct UnsignedCertificate {
+    var version: [UInt8] = DERBytes.element(0xA0, DERBytes.integer(2))
+    var serial: [UInt8] = DERBytes.integer(0x2A)
+    var issuer: [UInt8] = Self.commonName("Issuer")
+    var notBefore: [UInt8] = DERBytes.utcTime("250101000000Z")
+    var notAfter: [UInt8] = DERBytes.utcTime("351231235959Z")
+    var subject: [UInt8] = Self.commonName("Subject")
+    var key: [UInt8] = Self.p256Key(7)
+    /// What stands between the key and the extensions.
+    var uniqueIdentifiers: [UInt8] = []
+    /// Whole Extension elements; `nil` leaves the field out.
+    var extensions: [[UInt8]]?
+    var signature: [UInt8] = DERBytes.bitString([0x30, 0x00])
+    /// Behind the last field, inside the certificate.
+    var trailing: [UInt8] = []
+
+    static let ecdsaWithSHA256 = DERBytes.sequence(DERBytes.oid(1, 2, 840, 10045, 4, 3, 2))
+
+    var der: [UInt8] {
+        let extensionField = extensions.map { list in
+            DERBytes.element(0xA3, DERBytes.sequence(list.flatMap(\.self)))
+        }
+        let tbs = DERBytes.sequence(
+            version, serial, Self.ecdsaWithSHA256, issuer, DERBytes.sequence(notBefore, notAfter), subject, key,
+            uniqueIdentifiers, extensionField ?? [])
+        return DERBytes.sequence(tbs, Self.ecdsaWithSHA256, signature, trailing)
+    }
+
+    func read() throws(DERError) -> Certificate { try Certificate(der: der) }
+
+    static func commonName(_ text: String) -> [UInt8] {
+        DERBytes.sequence(attribute(DERBytes.utf8(text)))
+    }
+
+    /// A SET of one attribute, a common name unless said otherwise.
+    static func attribute(_ value: [UInt8], type: [UInt8] = DERBytes.oid(2, 5, 4, 3)) -> [UInt8] {
+        DERBytes.set(DERBytes.sequence(type, value))
+    }
+
+    /// A P-256 key whose point nobody checked; another number is another key.
+    static func p256Key(_ number: Int) -> [UInt8] {
+        let point = (0..<64).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0 &* 7) }
+        return DERBytes.sequence(
+            DERBytes.sequence(DERBytes.oid(1, 2, 840, 10045, 2, 1), DERBytes.oid(1, 2, 840, 10045, 3, 1, 7)),
+            DERBytes.bitString([0x04, UInt8(truncatingIfNeeded: number >> 8)] + point))
+    }
+
+    static func extensionField(_ identifier: [UInt8], critical: [UInt8] = [], _ value: [UInt8]) -> [UInt8] {
+        DERBytes.sequence(identifier, critical, DERBytes.octetString(value))
+    }
+}
+
+extension DERError {
+    /// What a reading threw; `nil` where it went well.
+    static func thrown(by body: () throws(DERError) -> Void) -> DERError? {
+        do throws(DERError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -12,9 +12,11 @@ public struct Certificate: Sendable {
     /// The content octets of the INTEGER: big endian, two's complement.
     public let serialNumber: ArraySlice<UInt8>
     public let validity: Validity
+    /// The kind and size of the key.
     public let publicKey: PublicKeyDescription
     /// The names it is for; `nil` without the extension.
     public let subjectAlternativeNames: [GeneralName]?
+    /// `nil` without the extension, as with those that follow.
     public let basicConstraints: BasicConstraints?
     public let keyUsage: KeyUsage?
     public let extendedKeyUsage: ExtendedKeyUsage?
@@ -81,7 +83,9 @@ public struct Certificate: Sendable {
     /// SHA-256 of the certificate: what people call its fingerprint.
     public var fingerprint: CertificatePin { CertificatePin(certificate: der) }
 
+    /// Whose certificate it is, by its own account. Read anew from the DER each time.
     public var subject: DistinguishedName { name(layout.subject) }
+    /// Who signed it, by its own account. Read anew from the DER each time.
     public var issuer: DistinguishedName { name(layout.issuer) }
 
     /// The DER of the names, to tell whether two are the same octet for octet.

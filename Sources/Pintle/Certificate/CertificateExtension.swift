@@ -73,6 +73,7 @@ public struct KeyUsage: OptionSet, Sendable, Hashable {
 
 /// The purposes a certificate is for (RFC 5280 section 4.2.1.12).
 public struct ExtendedKeyUsage: Sendable, Hashable {
+    /// In the order of the certificate; at least one.
     public let purposes: [OID]
     public let isCritical: Bool
 
@@ -99,7 +100,9 @@ public struct ExtendedKeyUsage: Sendable, Hashable {
 
 /// The names that certificates below an authority may and may not carry (RFC 5280 section 4.2.1.10).
 public struct NameConstraints: Sendable, Hashable {
+    /// Names of a form that stands here must lie under one of these; other forms are not restricted.
     public let permitted: [GeneralName]
+    /// No name may lie under one of these.
     public let excluded: [GeneralName]
 
     /// `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL,

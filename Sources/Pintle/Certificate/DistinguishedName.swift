@@ -15,6 +15,7 @@ public struct DistinguishedName: Sendable, Hashable {
         let octets: [UInt8]
     }
 
+    /// In the order of the encoding: mostly the country first and the common name last.
     public let attributes: [Attribute]
 
     /// The first common name, unescaped.

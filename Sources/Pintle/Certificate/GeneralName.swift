@@ -6,7 +6,9 @@ public enum GeneralName: Sendable, Hashable {
     /// Four or sixteen octets in a subject alternative name; twice as many, with the mask behind the
     /// address, in a constraint.
     case ipAddress(ArraySlice<UInt8>)
+    /// The octets of an IA5String, as they stand.
     case email(ArraySlice<UInt8>)
+    /// The octets of an IA5String, as they stand.
     case uri(ArraySlice<UInt8>)
     /// The DER of the Name.
     case directoryName(ArraySlice<UInt8>)

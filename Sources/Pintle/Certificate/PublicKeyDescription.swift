@@ -15,6 +15,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
         case other(String)
     }
 
+    /// The curve of an EC key (RFC 5480 section 2.1.1).
     public enum Curve: Sendable, Hashable {
         case p256, p384, p521
         /// A named curve other than these: its dotted object identifier.
@@ -24,7 +25,8 @@ public struct PublicKeyDescription: Sendable, Hashable {
     }
 
     public let algorithm: Algorithm
-    /// Size of the RSA or DSA modulus or of the curve's field, in bits; `nil` where it is not known.
+    /// Size of the RSA modulus, of the field of P-256, P-384 or P-521, or of an Ed25519 or Ed448 key as OpenSSL counts
+    /// it (256, 456), in bits; `nil` for all other keys.
     public let bits: Int?
 
     /// `EC`, `RSA`, `Ed25519`...: the type alone.

@@ -6,7 +6,9 @@ public import Foundation
 
 /// The period in which a certificate may be used, both ends included (RFC 5280 section 4.1.2.5).
 public struct Validity: Sendable, Hashable {
+    /// The first second, in UTC as all dates of certificates.
     public let notBefore: Date
+    /// The last second. The certificate has expired one second later.
     public let notAfter: Date
 
     /// Whether the instant lies inside. Certificates know whole seconds only, so a fraction of the

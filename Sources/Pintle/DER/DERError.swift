@@ -1,5 +1,6 @@
 /// Where and why bytes are not the DER they should be (X.690 section 10, RFC 5280 section 4).
 public struct DERError: Error, Sendable, Hashable {
+    /// What is wrong with the element. The raw value is for people: it follows the name of the field.
     public enum Reason: String, Sendable, Hashable {
         case truncated = "ends too early"
         case highTagNumber = "has a tag number above 30"

@@ -9,7 +9,9 @@ public struct PathRequest: Sendable {
     public let chain: PresentedChain
     /// The name that the leaf must be for.
     public let host: ServerName
+    /// The roots that the path may end in.
     public let anchors: TrustAnchors
+    /// When every certificate of the path must be valid.
     public let instant: Date
     let terms: RuleTerms?
 
@@ -25,5 +27,6 @@ public struct PathRequest: Sendable {
 public enum PathOutcome: Sendable {
     /// A path that satisfies the request; or, where none does, any valid one.
     case valid(ValidatedPath)
+    /// There is no valid path; of all that was tried, this came closest.
     case invalid(PathFailure)
 }

@@ -8,6 +8,7 @@ public struct PinMismatch: Sendable, Hashable {
     /// The rule's pins.
     public let pins: [Pin]
     public let backupPins: [Pin]
+    /// The likeliest slip.
     public let nearestMiss: NearestMiss
 
     /// Pins and backup pins, in that order.
@@ -61,7 +62,9 @@ extension UnknownHost: CustomStringConvertible {
 public struct RuleChoice: Sendable, Hashable {
     /// Position in ``PinningPolicy/hosts``.
     public let index: Int
+    /// The host of the rule, not the server that was asked about.
     public let host: ServerName
+    /// The port of the rule; `nil` for every port.
     public let port: UInt16?
     /// Whether the rule names the host itself; otherwise it covers it as a sub-domain.
     public let isExact: Bool

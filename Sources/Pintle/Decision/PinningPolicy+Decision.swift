@@ -19,6 +19,7 @@ extension PinningPolicy {
     ///    or `mismatch-reported-only`.
     ///
     /// - Parameters:
+    ///   - endpoint: the server that was asked for, never a name out of a certificate.
     ///   - presented: what the server sent, DER, the leaf first.
     ///   - instant: now, except in tests and for chains that were recorded.
     ///   - newestKnownTime: the latest time that is known to have passed, such as the build date or that

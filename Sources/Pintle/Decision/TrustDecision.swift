@@ -1,6 +1,8 @@
 /// The verdict on a server.
 public enum TrustDecision: Sendable, Hashable {
+    /// Go on, and why.
     case trusted(TrustBasis)
+    /// Send nothing, and why.
     case rejected(TrustRejection)
 
     /// The stable code, read together with the case: `pins-expired` may be either.
@@ -30,6 +32,7 @@ public enum TrustBasis: Sendable, Hashable {
     /// The path is valid and no pin of the rule is on it, but the rule only reports.
     indirect case mismatchReportedOnly(PinMismatch)
 
+    /// The stable code: `pin-matched`, `host-not-pinned`, `pins-expired` or `mismatch-reported-only`.
     public var reason: String {
         switch self {
         case .pinMatched: "pin-matched"

@@ -1,6 +1,7 @@
 /// A server and the port on it.
 public struct ServerEndpoint: Sendable, Hashable {
     public let host: ServerName
+    /// The TCP port.
     public let port: UInt16
 
     public init(host: ServerName, port: UInt16 = 443) {

@@ -12,7 +12,8 @@ public struct ServerName: Sendable, Hashable {
     /// The address, where the name is one.
     public let ipAddress: IPAddress?
 
-    /// Reads a host as it stands in a URL. IPv6 addresses may be bracketed.
+    /// Reads a host as it stands in a URL: ASCII, in either case, one trailing dot allowed. IPv6 addresses may be
+    /// bracketed.
     public init(_ text: some StringProtocol) throws(ServerNameError) {
         guard text.utf8.count <= 256 else { throw ServerNameError(.tooLong, in: String(text.prefix(64)) + "…") }
         var bytes = Array(text.utf8)
@@ -27,6 +28,7 @@ public struct ServerName: Sendable, Hashable {
         }
     }
 
+    /// The server at an address.
     public init(_ address: IPAddress) {
         self.init(canonical: Array(address.description.utf8), ipAddress: address)
     }
@@ -107,6 +109,7 @@ public struct ServerNameError: Error, Sendable, Hashable {
     }
 
     public let reason: Reason
+    /// What was read; of an overlong text the beginning.
     public let text: String
 
     init(_ reason: Reason, in text: String) {

@@ -2,7 +2,7 @@
 ///
 /// Its ``code`` is the most fundamental thing that is wrong; the rest is in ``detail``.
 public struct PathFailure: Error, Sendable, Hashable {
-    /// What can be wrong, the most fundamental first. The raw values are stable.
+    /// What can be wrong, the most fundamental first. The raw values are stable; <doc:Decisions> has the remedy for each.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         case emptyChain = "empty-chain"
         case limitsExceeded = "limits-exceeded"
@@ -46,8 +46,10 @@ public struct PathFailure: Error, Sendable, Hashable {
     /// The other findings, in the order of the codes.
     public let detail: [Finding]
 
+    /// The code of ``primary``.
     public var code: Code { primary.code }
 
+    /// A failure with a single finding.
     public init(_ code: Code, depth: Int? = nil, platformCode: Int? = nil, text: String) {
         primary = Finding(code, depth: depth, platformCode: platformCode, text: text)
         detail = []

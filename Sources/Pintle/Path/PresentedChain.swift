@@ -10,6 +10,7 @@ public struct PresentedChain: Sendable {
         public init() {}
     }
 
+    /// The first certificate: the server's own, by the rules of TLS (RFC 8446 section 4.4.2).
     public let leaf: Certificate
     /// What came behind the leaf and could be read, as sent. Certificates that cannot be read are
     /// dropped: no path can lead through them.
@@ -18,6 +19,8 @@ public struct PresentedChain: Sendable {
     public let unreadableCount: Int
 
     /// Reads DER certificates, the leaf first.
+    ///
+    /// - Throws: `empty-chain`, `limits-exceeded`, or `malformed-certificate` for the leaf.
     public init(_ certificates: [[UInt8]], limits: Limits = Limits()) throws(PathFailure) {
         guard let first = certificates.first else {
             throw PathFailure(.emptyChain, text: "the server sent no certificate")

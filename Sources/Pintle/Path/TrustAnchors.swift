@@ -11,6 +11,7 @@ public struct TrustAnchors: Sendable, Hashable {
         init() {}
     }
 
+    /// Anchors of both kinds. An intermediate may be an anchor, and so may a server's own certificate.
     public init(_ certificates: [Certificate] = [], includesSystem: Bool) {
         self.certificates = certificates
         self.includesSystem = includesSystem

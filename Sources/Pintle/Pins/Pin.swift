@@ -18,12 +18,14 @@ public enum PinPosition: String, Sendable, Hashable, CaseIterable {
 
 /// A key or a certificate that a rule accepts, and where.
 public struct Pin: Sendable, Hashable {
+    /// What is compared.
     public enum Subject: Sendable, Hashable {
         case publicKey(PublicKeyPin)
         case certificate(CertificatePin)
     }
 
     public let subject: Subject
+    /// Where on the path it may match.
     public let position: PinPosition
 
     public init(_ subject: Subject, at position: PinPosition = .any) {

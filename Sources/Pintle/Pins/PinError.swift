@@ -15,6 +15,7 @@ public struct PinError: Error, Sendable, Hashable {
     }
 
     public let reason: Reason
+    /// What was read; at most its first 100 characters.
     public let text: String
 
     init(_ reason: Reason, in text: some StringProtocol) {
@@ -24,7 +25,7 @@ public struct PinError: Error, Sendable, Hashable {
         self.text = String(String.UnicodeScalarView(shown)) + (shown.endIndex < text.endIndex ? "…" : "")
     }
 
-    /// Stable, for machines.
+    /// Stable, for machines: the id of the problem in a policy.
     public var code: String {
         switch reason {
         case .empty, .notEncoded: "invalid-pin"
@@ -35,6 +36,7 @@ public struct PinError: Error, Sendable, Hashable {
         }
     }
 
+    /// What to do about it. Lower case, no full stop.
     public var hint: String {
         switch reason {
         case .empty, .notEncoded: "a public-key pin is sha256/ and 44 characters of base64: pintle pin HOST"

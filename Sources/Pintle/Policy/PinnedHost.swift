@@ -22,8 +22,9 @@ public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
 
 /// How long pins hold. A date keeps an app that nobody updates from being locked out for good.
 public enum PinExpiry: Sendable, Hashable {
+    /// They hold for good.
     case never
-    /// From this instant on the system's validation decides alone.
+    /// From this instant on (`at >= after`) the path's validation decides alone.
     case systemTrust(after: Date)
     /// From this instant on nothing is accepted.
     case rejecting(after: Date)
@@ -40,6 +41,7 @@ public enum PinExpiry: Sendable, Hashable {
 /// Whether enforced pins come with a backup: a key that is not in use yet, kept offline, without which
 /// a lost key locks every installed app out.
 public enum BackupRequirement: Sendable, Hashable {
+    /// Enforced pins without a backup are a problem of the policy.
     case required
     /// The author accepts the risk.
     case noneAccepted
@@ -49,17 +51,22 @@ public enum BackupRequirement: Sendable, Hashable {
 ///
 /// A rule says nothing about path validation, which comes first and always.
 public struct PinnedHost: Sendable, Hashable {
+    /// The host that the rule names.
     public let host: ServerName
     /// The port it is for; `nil` for every port.
     public let port: UInt16?
     /// Whether it covers every host that ends in a dot and ``host``, at every depth.
     public let includesSubdomains: Bool
+    /// The pins in use; none, and the path alone decides.
     public let pins: [Pin]
+    /// Pins of keys that are not in use yet. They match like ``pins``, and ``PinMatch/isBackup`` tells.
     public let backupPins: [Pin]
+    /// Whether enforced pins without a backup are a mistake.
     public let backupRequirement: BackupRequirement
     public let requires: PinRequirement
     public let expiry: PinExpiry
     public let enforcement: Enforcement
+    /// The roots that paths to this host may end in.
     public let anchors: TrustAnchors
     /// `https` URLs that failure reports go to.
     public let reportTo: [String]
@@ -68,7 +75,7 @@ public struct PinnedHost: Sendable, Hashable {
 
     /// A rule with parsed pins.
     ///
-    /// - Throws: every problem of the rule at once.
+    /// - Throws: every problem of the rule at once; a host that cannot be read is the only one.
     public init(
         _ host: String,
         port: UInt16? = nil,

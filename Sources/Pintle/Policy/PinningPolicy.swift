@@ -16,6 +16,7 @@ public struct PinningPolicy: Sendable {
         case askUser
     }
 
+    /// What becomes of hosts that no rule covers.
     public let unpinnedHosts: UnpinnedHosts
     /// The number of the signed update that this policy equals; 0 for none.
     public let updateVersion: Int
@@ -39,6 +40,8 @@ public struct PinningPolicy: Sendable {
     ///     let policy = try PinningPolicy {
     ///         try PinnedHost("example.com", includingSubdomains: true, pins: [...], backupPins: [...])
     ///     }
+    ///
+    /// - Throws: ``PolicyError``, of a single rule or of the rules taken together, and whatever `hosts` throws.
     public init(
         unpinnedHosts: UnpinnedHosts = .systemTrust, @PolicyBuilder hosts: () throws -> [PinnedHost]
     ) throws {

@@ -1,6 +1,6 @@
 /// Everything that is wrong with a policy, all of it at once.
 public struct PolicyError: Error, Sendable, Hashable {
-    /// At least one, in the order of the places.
+    /// At least one: in the order of the file, or as they were found in a policy that was made in Swift.
     public let problems: [PolicyProblem]
 
     package init(_ problems: [PolicyProblem]) {
@@ -28,6 +28,7 @@ public struct PolicyProblem: Sendable, Hashable {
     public let path: String
     /// 1-based; `nil` for a policy that was not read from a text.
     public let line: Int?
+    /// 1-based, in Unicode scalars from the start of the line; `nil` where ``line`` is.
     public let column: Int?
     /// Lower case, no full stop.
     public let message: String

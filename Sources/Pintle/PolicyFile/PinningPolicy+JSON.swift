@@ -6,7 +6,7 @@ extension PinningPolicy {
     /// none: see ``init(json:resolvingFile:)``.
     ///
     /// - Throws: everything that is wrong, with lines and columns, in the order of the file; at most 1,000 problems
-    ///   and then a count. Where the JSON itself is broken that is the only problem.
+    ///   and then one that says so. Where the JSON itself is broken that is the only problem.
     public init(json: [UInt8]) throws(PolicyError) {
         let document = try JSONDocument.policy(json)
         self = try PolicyFileReader.read(document.root, resolvingFile: nil, isPublicSuffix: { _ in false }).finish()
@@ -14,8 +14,12 @@ extension PinningPolicy {
 
     /// Reads a policy file whose `anchors.include` may name files.
     ///
-    /// - Parameter resolvingFile: answers the content of a file, PEM or DER. Called with each path as it stands in the
-    ///   policy; the caller resolves it against the policy file's folder and bounds its size.
+    /// - Parameters:
+    ///   - json: the file, as for ``init(json:)``.
+    ///   - resolvingFile: answers the content of a file, PEM or DER. Called with each path as it stands in the policy;
+    ///     the caller resolves it against the policy file's folder and bounds its size. What it throws becomes the
+    ///     problem `unreadable-anchor-file`.
+    /// - Throws: as ``init(json:)``.
     public init(
         json: [UInt8], resolvingFile: @escaping (_ path: String) throws -> [UInt8]
     ) throws(PolicyError) {

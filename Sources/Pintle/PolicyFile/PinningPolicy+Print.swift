@@ -1,5 +1,5 @@
 extension PinningPolicy {
-    /// The policy as a file, UTF-8: what ``init(json:)`` reads as an equal policy.
+    /// The policy as a file, UTF-8: what ``init(json:)`` reads as an equal policy, but for fractions of a second.
     ///
     /// One spelling for equal policies: keys in a fixed order, defaults left out, one notation for pins, dates in UTC
     /// with whole seconds, anchors as PEM text.

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Proves that the documentation says what the code does, where a script can tell. Swift in the README and in
+# the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between "// snippet.SLICE" and
+# "// snippet.end" of Snippets/FILE.swift, which every build compiles. Every id of a problem or a path failure
+# has a heading of its own, to which a message can point. Prints what does not hold.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+catalogue=Sources/Pintle/Pintle.docc
+
+for document in README.md "$catalogue"/*.md; do
+    awk -v document="$document" '
+        function slice(name,    part, file, line, indent, marker, text, isInside) {
+            split(name, part, ".")
+            file = "Snippets/" part[1] ".swift"
+            while ((getline line < file) > 0) {
+                indent = match(line, /[^ ]/) - 1
+                marker = substr(line, indent + 1)
+                if (marker == "// snippet.end") isInside = 0
+                if (isInside) text = text substr(line, isInside) "\n"
+                if (marker == "// snippet." part[2]) isInside = indent + 1
+            }
+            close(file)
+            return text
+        }
+        /^<!-- snippet: [A-Za-z]+\.[A-Za-z]+ -->$/ { name = $3; next }
+        /^```swift$/ { isCode = 1; block = ""; place = document ":" NR; next }
+        /^```$/ && isCode {
+            isCode = 0
+            if (name == "") print place ": Swift that nothing compiles; name its snippet"
+            else if (block != slice(name)) print place ": differs from the snippet " name
+            name = ""
+            next
+        }
+        isCode { block = block $0 "\n" }' "$document"
+done
+
+heading() { # article, heading -> complains unless it is there
+    grep -qx "#* $2" "$catalogue/$1" || echo "$catalogue/$1: no heading for $2"
+}
+problems=Sources/Pintle/Lint/PolicyProblemTable.swift
+grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read -r id; do
+    heading PolicyProblems.md "$id"
+done
+sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift |
+    while read -r name id; do heading Decisions.md "${id:-$name}"; done

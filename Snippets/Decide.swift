@@ -1,0 +1,27 @@
+// Decides about a chain of certificates that was recorded or came from elsewhere.
+import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// The adapter for OpenSSL exists on Linux only.
+#if canImport(PintleOpenSSL)
+import PintleOpenSSL
+
+/// - Parameter chain: certificates, DER, the leaf first.
+func decide(_ policy: PinningPolicy, _ server: ServerEndpoint, _ chain: [[UInt8]]) {
+    // snippet.evaluate
+    let evaluation = policy.evaluate(server, presented: chain, at: Date(), validate: PathValidator().validate)
+    switch evaluation.decision {
+    case .trusted(.pinMatched(let match)): print("\(match.pin) at depth \(match.depth)")
+    case .trusted(let basis): print("trusted without a pin: \(basis.reason)")
+    case .rejected(.pinMismatch(let mismatch)): print(mismatch)  // served and wanted pins, and the nearest miss
+    case .rejected(.invalidPath(let failure)): print(failure.code.rawValue, failure.primary.text)
+    case .rejected(let rejection): print(rejection)
+    }
+    // snippet.end
+}
+#endif

@@ -48,6 +48,12 @@ package struct JSONWriter: Sendable {
         append(boolean ? "true" : "false")
     }
 
+    /// A value that is JSON already, as a reader has seen it.
+    package mutating func value(verbatim json: ArraySlice<UInt8>) {
+        startValue()
+        bytes.append(contentsOf: json)
+    }
+
     package mutating func null() {
         startValue()
         append("null")

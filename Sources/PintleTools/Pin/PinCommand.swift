@@ -31,7 +31,8 @@ extension Command {
             Argument(
                 name: "SOURCE", help: "A host, host:port, https URL, file, or - for standard input", mayRepeat: true)
         ],
-        ownOptions: [.form, .host],
+        ownOptions: [.form, .host, .connectTo, .anchors, .connectTimeout, .handshakeTimeout],
+        environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "pins were printed, also of a server that is not trusted"),
             (.unusable, "a source cannot be read"), (.unreachable, "a server showed no certificate"),
@@ -84,9 +85,31 @@ struct PinCommand {
     }
 
     private func listing(_ source: String) throws(ToolError) -> PinListing {
-        let file = try invocation.file(source)
-        return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: file)))
+        if Self.isFile(source) {
+            let file = try invocation.file(source)
+            return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: file)))
+        }
+        let endpoint: ServerEndpoint
+        do {
+            endpoint = try HostArgument.endpoint(source)
+        } catch {
+            guard !source.contains("://") else { throw error }
+            var failure = error
+            failure.hint = [error.hint, "for a file write ./\(source)"].compactMap(\.self).joined(separator: "; ")
+            throw failure
+        }
+        return try LivePins(invocation).listing(of: endpoint, source: source)
     }
+
+    /// A URL is none; a name with a slash, one that exists, and one that ends as files with certificates and
+    /// keys do is one: such endings are no top-level domains, and no resolver needs to be asked about them.
+    private static func isFile(_ source: String) -> Bool {
+        if source == "-" { return true }
+        if source.contains("://") { return false }
+        return source.contains("/") || InputFile.exists(source) || fileEndings.contains { source.hasSuffix($0) }
+    }
+
+    private static let fileEndings = [".pem", ".crt", ".cer", ".der", ".key", ".csr", ".p10", ".p12", ".pfx", ".json"]
 
     private func printSnippet(_ form: Snippet, _ listings: [PinListing]) throws(ToolError) {
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))

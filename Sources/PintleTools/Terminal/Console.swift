@@ -30,8 +30,8 @@ final class Console {
         ellipsis = encoding.contains("UTF-8") || encoding.contains("UTF8") ? "…" : "..."
     }
 
-    /// Whether progress may be drawn.
-    var showsProgress: Bool { errors.isTerminal }
+    /// Columns for lines of a file, which lose less by being long than by being cut.
+    var excerptWidth: Int { output.isTerminal ? width : 160 }
 
     /// A line of data.
     func print(_ line: String = "") {
@@ -49,12 +49,6 @@ final class Console {
     /// A line of talk.
     func tell(_ line: String = "") {
         _ = errors.write(Array((line + "\n").utf8))
-    }
-
-    /// A line that the next one replaces; for terminals only.
-    func draw(_ line: String) {
-        guard showsProgress else { return }
-        _ = errors.write(Array("\r\u{1B}[K\(line)".utf8))
     }
 
     func warn(_ message: String) {

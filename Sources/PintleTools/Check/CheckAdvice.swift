@@ -1,0 +1,86 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// What to do after a verdict: the lines behind `next:`.
+struct CheckAdvice {
+    let findings: CheckFindings
+
+    var lines: [String] {
+        switch findings.decision {
+        case .trusted(let basis): trusted(basis)
+        case .rejected(let rejection): rejected(rejection)
+        }
+    }
+
+    /// As the command line takes it.
+    private var server: String {
+        findings.endpoint.port == 443 ? "\(findings.endpoint.host)" : "\(findings.endpoint)"
+    }
+
+    private func trusted(_ basis: TrustBasis) -> [String] {
+        switch basis {
+        case .pinMatched(let match) where match.isBackup:
+            return ["the backup key is in use: make a new backup key and add its pin before this one is lost too"]
+        case .pinMatched, .hostNotPinned:
+            var lines = [renewal]
+            if case .hostNotPinned = basis {
+                lines.append("to pin the host: pintle pin \(server) backup.key --as policy")
+            }
+            return lines.compactMap(\.self)
+        case .pinsExpired:
+            return ["ship a release with a later expiry; until then no pin protects \(findings.endpoint.host)"]
+        case .mismatchReportedOnly:
+            return ["find out whose key it is before the rule is enforced: pintle pin \(server)"]
+        }
+    }
+
+    /// Authorities' clients renew when a third of the lifetime is left.
+    private var renewal: String? {
+        guard let validity = findings.positions.onPath.first?.certificate?.validity else { return nil }
+        let due = ValidityText.lastThird(of: validity)
+        return findings.instant < due
+            ? "nothing to do until \(ValidityText.day(due)) (leaf enters its last third)"
+            : "the leaf is in its last third, it ends \(ValidityText.day(validity.notAfter)): renew it, with the same key"
+    }
+
+    private func rejected(_ rejection: TrustRejection) -> [String] {
+        switch rejection {
+        case .pinMismatch:
+            [
+                "look from another network:   pintle pin \(server)",
+                "if you changed the key:      add its pin to the policy (old apps need the update)",
+                "if you did not:              treat it as an interception and keep this report (--json)",
+            ]
+        case .pinsExpired: ["ship a release with current pins and a later expiry"]
+        case .hostNotAllowed: ["add a rule for it: pintle pin \(server) backup.key --as policy"]
+        case .unknownHost:
+            ["compare the fingerprint with one you got another way (its console, its owner)"]
+        case .invalidPath(let failure): remedy(failure.code)
+        }
+    }
+
+    private func remedy(_ code: PathFailure.Code) -> [String] {
+        switch code {
+        case .emptyChain: ["configure a certificate on the server"]
+        case .limitsExceeded: ["send the leaf and its intermediates only"]
+        case .malformedCertificate: ["have the certificate issued again"]
+        case .invalidSignature: ["send the intermediate that really issued the certificate"]
+        case .selfSigned, .untrustedRoot:
+            [
+                "a private root?  add it to the rule: \"anchors\": {\"include\": [\"root.pem\"]}",
+                "                 or try it first: --anchors root.pem",
+                "a public one?    the server must send its intermediates",
+            ]
+        case .notACA, .pathLengthExceeded, .nameConstraintViolation:
+            ["have the certificate issued by an authority that may do so"]
+        case .unhandledCriticalExtension: ["have the certificate issued without it"]
+        case .unsuitablePurpose: ["have the certificate issued with the purpose serverAuth"]
+        case .weakKey: ["make a new key (EC P-256, or RSA of 2048 bits or more) and add its pin before you use it"]
+        case .weakSignature: ["have the certificate issued again, signed with SHA-256 or better"]
+        case .notYetValid: ["check this machine's clock, then the server's certificate"]
+        case .expired: ["renew the certificate. With the same key the pins stay as they are"]
+        case .nameMismatch: ["ask for a name that the certificate is for, or have it issued with this one"]
+        case .other: ["see the raw error above"]
+        }
+    }
+}

@@ -1,0 +1,201 @@
+internal import Pintle
+
+/// What `check` prints for people: the verdict first, what to do next last.
+struct CheckReport {
+    let findings: CheckFindings
+    let policy: PinningPolicy
+    let invocation: Invocation
+
+    var console: Console { invocation.console }
+    var palette: Palette { console.palette }
+
+    func print() {
+        console.print(headline)
+        console.print()
+        switch findings.decision {
+        case .trusted(let basis): explain(basis)
+        case .rejected(let rejection): explain(rejection)
+        }
+        let advice = CheckAdvice(findings: findings).lines
+        guard !advice.isEmpty else { return }
+        console.print()
+        for (index, line) in advice.enumerated() { console.print((index == 0 ? "next: " : "      ") + line) }
+    }
+
+    /// `REJECTED   invalid-path   expired   example.com:443`
+    private var headline: String {
+        var words: [String]
+        switch findings.decision {
+        case .trusted(.mismatchReportedOnly), .trusted(.pinsExpired): words = [palette.warning("trusted")]
+        case .trusted: words = [palette.good("trusted")]
+        case .rejected: words = [palette.bad("REJECTED")]
+        }
+        words.append(findings.decision.reason)
+        if case .rejected(.invalidPath(let failure)) = findings.decision { words.append(failure.code.rawValue) }
+        words.append("\(findings.endpoint)")
+        return words.joined(separator: "   ")
+    }
+
+    // MARK: Trusted
+
+    private func explain(_ basis: TrustBasis) {
+        switch basis {
+        case .pinMatched(let match):
+            printRule()
+            printPath(matching: match)
+            printUnused(match)
+        case .hostNotPinned:
+            printRule()
+            printPath()
+        case .pinsExpired(let expiration):
+            prose("The path is valid. Its pins were not compared: \(expiration).")
+            printRule()
+            printPath()
+        case .mismatchReportedOnly(let mismatch):
+            prose(
+                "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.")
+            printRule()
+            printMismatch(mismatch)
+        }
+    }
+
+    private func printRule() {
+        guard let rule = findings.rule, let host = findings.host else {
+            return field("rule", "none covers this host; " + Self.unpinned(policy.unpinnedHosts))
+        }
+        field("rule", RuleText.match(rule) + "; " + RuleText.terms(of: host, now: findings.instant))
+    }
+
+    private static func unpinned(_ hosts: PinningPolicy.UnpinnedHosts) -> String {
+        switch hosts {
+        case .systemTrust: "such hosts are left to the system's trust"
+        case .reject: "such hosts are refused"
+        case .askUser: "such hosts are left to a person"
+        }
+    }
+
+    private func printPath(matching match: PinMatch? = nil) {
+        for (depth, place) in findings.positions.onPath.enumerated() {
+            var mark = ""
+            if let match, match.depth == depth { mark = "  <- " + name(of: match) }
+            if !place.isSent { mark += "  not sent" }
+            let pin = place.certificate.map { "\($0.publicKeyPin)" } ?? "(no readable key)"
+            field(
+                depth == 0 ? "path" : "",
+                TextLayout.padded(place.position, to: 6) + (mark.hasPrefix("  <-") ? palette.strong(pin) : pin) + mark)
+        }
+        for place in findings.positions.places where place.position == "extra" {
+            let name = place.certificate.map { "\($0.subject)" } ?? "(cannot be read)"
+            field("extra", shortened(name, beside: 26) + "  sent, not on the path")
+        }
+    }
+
+    /// `pin 1`, `backup pin 2`, by the order in the policy.
+    private func name(of match: PinMatch) -> String {
+        let list = match.isBackup ? findings.host?.backupPins : findings.host?.pins
+        let number = (list?.firstIndex(of: match.pin)).map { " \($0 + 1)" } ?? ""
+        let kind = if case .certificate = match.pin.subject { "certificate " } else { "" }
+        return kind + (match.isBackup ? "backup pin" : "pin") + number
+    }
+
+    private func printUnused(_ match: PinMatch) {
+        for pin in findings.host?.backupPins ?? [] where pin != match.pin {
+            field("backup", "\(RuleText.pin(pin))  not in use, as it should be")
+        }
+    }
+
+    // MARK: Rejected
+
+    private func explain(_ rejection: TrustRejection) {
+        switch rejection {
+        case .pinMismatch(let mismatch):
+            prose(
+                """
+                The certificate path is valid, but no key on it is pinned. Either the server's key was changed, or \
+                something in between holds a certificate that this machine trusts.
+                """)
+            printRule()
+            printMismatch(mismatch)
+        case .pinsExpired(let expiration):
+            prose("The path is valid, but \(expiration), and the rule refuses everything from then on.")
+            printRule()
+            printPath()
+        case .hostNotAllowed:
+            prose("No rule covers this host, and the policy refuses such hosts. Nothing more was examined.")
+        case .unknownHost(let host):
+            printUnknown(host)
+        case .invalidPath(let failure):
+            printInvalid(failure)
+        }
+    }
+
+    private func printMismatch(_ mismatch: PinMismatch) {
+        for (index, place) in findings.positions.onPath.enumerated() {
+            let pin = place.certificate.map { "\($0.publicKeyPin)" } ?? "(no readable key)"
+            let name = place.certificate.map { "  \(shortened("\($0.subject)", beside: 70))" } ?? ""
+            field(index == 0 ? "served" : "", TextLayout.padded(place.position, to: 6) + pin + name)
+        }
+        for (index, pin) in mismatch.pins.enumerated() {
+            field(index == 0 ? "wanted" : "", "pin     " + RuleText.pin(pin))
+        }
+        for pin in mismatch.backupPins { field("", "backup  " + RuleText.pin(pin)) }
+        field("nearest", "\(mismatch.nearestMiss)")
+    }
+
+    private func printUnknown(_ host: UnknownHost) {
+        let system =
+            host.pathFailure.map { "\($0.code.rawValue); system trust would refuse it" } ?? "the system would trust it"
+        console.print("  \(system); never approved")
+        let (first, second) = host.leaf.fingerprint.rows
+        field("subject", shortened("\(host.leaf.subject)", beside: 10))
+        field("names", TextLayout.list(names(of: host.leaf), width: console.width - 10))
+        field("valid", ValidityText.period(host.leaf.validity, now: findings.instant, palette: palette))
+        field("key", "\(host.leaf.publicKey)  \(host.leaf.publicKeyPin)")
+        field("cert", first)
+        field("", second)
+    }
+
+    private func printInvalid(_ failure: PathFailure) {
+        prose(
+            PathFailureText.sentence(failure, of: findings)
+                + " Pins were not looked at: a pin never makes an invalid path acceptable.")
+        let depth = failure.primary.depth ?? 0
+        if let place = findings.positions.places.dropFirst(depth).first, let certificate = place.certificate {
+            let days =
+                "valid \(ValidityText.day(certificate.validity.notBefore)) to "
+                + ValidityText.day(certificate.validity.notAfter)
+            field(
+                "failed", "\(place.position)  \(shortened("\(certificate.subject)", beside: 50))   \(palette.dim(days))"
+            )
+            if failure.code == .nameMismatch {
+                field("names", TextLayout.list(names(of: certificate), width: console.width - 10))
+            }
+            if failure.code == .untrustedRoot || failure.code == .selfSigned {
+                field("issuer", shortened("\(certificate.issuer)", beside: 10))
+            }
+        }
+        field("raw", PathFailureText.raw(failure.primary))
+        for finding in failure.detail { field("also", "\(finding.code.rawValue): " + PathFailureText.raw(finding)) }
+    }
+
+    // MARK: Lines
+
+    private func prose(_ text: String) {
+        for line in TextLayout.wrapped(text, width: min(console.width, 90) - 2) { console.print("  " + line) }
+        console.print()
+    }
+
+    private func field(_ label: String, _ value: String) {
+        console.print("  " + TextLayout.padded(label, to: 8) + value)
+    }
+
+    private func names(of certificate: Certificate) -> [String] {
+        let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
+        return names.isEmpty ? ["(none)"] : names
+    }
+
+    private func shortened(_ name: String, beside columns: Int) -> String {
+        invocation.isVerbose
+            ? name : TextLayout.shortened(name, to: max(16, console.width - columns), ellipsis: console.ellipsis)
+    }
+}

@@ -1,0 +1,124 @@
+internal import Pintle
+
+extension Command {
+    static let demo = Command(
+        name: "demo",
+        summary: "See six servers judged on this machine, in a few seconds",
+        examples: [
+            Example(line: "pintle demo", purpose: "what pins change, and what they do not"),
+            Example(line: "pintle demo --keep", purpose: "the same, and the certificates and policies to play with"),
+        ],
+        overview: [
+            """
+            Starts real TLS servers on loopback with certificates made on the spot, and connects to each as an app \
+            would. Nothing leaves this machine, and nothing is changed on it: the two authorities of the story are \
+            trusted within this process alone.
+            """
+        ],
+        arguments: [],
+        ownOptions: [.keep],
+        exitCodes: [
+            (.fine, "every scene ended as it should"), (.rejected, "a scene did not"),
+            (.unusable, "the servers could not be started"),
+        ],
+        run: { invocation throws(ToolError) in try DemoCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let keep = OptionSpecification(
+        name: "keep", help: "Leave the certificates and policies in a new folder, and print its name")
+}
+
+/// `pintle demo`
+struct DemoCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let stage = try DemoStage()
+        let console = invocation.console
+        if !invocation.writesJSON {
+            console.print(
+                "Six servers on this machine, nothing leaves it. "
+                    + "Policy: \(stage.endpoint.host), one pin, one backup.\n")
+        }
+        var results: [DemoResult] = []
+        for scene in try stage.scenes(at: invocation.now) {
+            let result = try scene.play(at: invocation.now)
+            results.append(result)
+            if !invocation.writesJSON { print(result) }
+        }
+        var folder: DemoFolder?
+        if invocation.arguments.has(.keep) {
+            let parent = invocation.environment["TMPDIR"] ?? "/tmp"
+            folder = try DemoFolder.keep(stage, under: parent, at: invocation.now)
+        }
+        if invocation.writesJSON {
+            console.print(Self.document(results, folder: folder))
+        } else {
+            close(after: start.duration(to: clock.now), folder: folder)
+        }
+        let failures = results.filter { !$0.isAsExpected }
+        for failure in failures {
+            console.warn(
+                "\"\(failure.scene.title)\" should have been \(failure.scene.expectation), and was \(failure.summary)")
+        }
+        return failures.isEmpty ? .fine : .rejected
+    }
+
+    private func print(_ result: DemoResult) {
+        let palette = invocation.console.palette
+        let word = result.decision.isTrusted ? "trusted" : "REJECTED"
+        let column = TextLayout.padded(word, to: 10)
+        let verdict =
+            if !result.isAsExpected {
+                palette.bad(column)
+            } else if result.scene.isInterception, result.decision.isTrusted {
+                palette.warning(column)
+            } else {
+                palette.good(column)
+            }
+        let number = result.scene.number.map { " \($0) " } ?? "   "
+        invocation.console.print(
+            number + " " + TextLayout.padded(result.scene.title, to: 37) + verdict
+                + TextLayout.padded(result.decision.reason, to: 18) + result.scene.remark(result))
+    }
+
+    private func close(after duration: Duration, folder: DemoFolder?) {
+        let console = invocation.console
+        let tenths = Int((duration / .milliseconds(100)).rounded())
+        console.print()
+        if let folder {
+            console.print("kept: \(folder.path)")
+            for line in folder.suggestions { console.print("  " + line) }
+        }
+        console.print(
+            "done in \(tenths / 10).\(tenths % 10) s. Try your own: pintle pin HOST, then pintle check HOST --policy FILE"
+        )
+    }
+
+    private static func document(_ results: [DemoResult], folder: DemoFolder?) -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.array("scenes") { json in
+                for result in results {
+                    json.object { json in
+                        json.member("scene", result.scene.number)
+                        json.member("title", result.scene.title)
+                        json.write(result.decision)
+                        json.member("requestBytes", result.requestBytes)
+                        json.member("isAsExpected", result.isAsExpected)
+                    }
+                }
+            }
+            json.member("folder", folder?.path)
+        }
+        return json
+    }
+}

@@ -1,0 +1,111 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleTestKit
+
+/// The cast: an authority, a server with its keys, someone in between, and the policies of the app.
+struct DemoStage {
+    let endpoint: ServerEndpoint
+    let authority: CertificateAuthority
+    let interceptor: CertificateAuthority
+    /// The server as it is when the app is released.
+    let original: Identity
+    /// The same key in a new certificate.
+    let renewed: Identity
+    /// The server with its backup key.
+    let rotated: Identity
+    let intercepted: Identity
+    /// A device at home that signs for itself.
+    let stranger: Identity
+    private let pin: Pin
+    private let backup: Pin
+
+    init() throws(ToolError) {
+        do {
+            endpoint = ServerEndpoint(host: try ServerName("example.test"))
+            let hosts = ["example.test"]
+            authority = try CertificateAuthority.root(name: "Demo Authority")
+            interceptor = try CertificateAuthority.root(name: "Interceptor's Authority")
+            original = try authority.issue(hosts: hosts)
+            renewed = try original.renewed(by: authority)
+            rotated = try authority.issue(hosts: hosts)
+            intercepted = try interceptor.issue(hosts: hosts)
+            stranger = try Identity.selfSigned(hosts: ["nas.test"])
+            pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: original.key.spkiDER)))
+            backup = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: rotated.key.spkiDER)))
+        } catch {
+            throw .unusable("no-certificates", "the demonstration's certificates cannot be made: \(error)")
+        }
+    }
+
+    /// The app's policy: one pin, one backup.
+    func policy(
+        expiry: PinExpiry = .never, unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
+    ) throws(ToolError) -> PinningPolicy {
+        do throws(PolicyError) {
+            let rule = try PinnedHost(
+                endpoint.host.description, pins: [pin], backupPins: [backup], expiry: expiry)
+            return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
+        } catch {
+            throw ToolError(error, file: "demo")
+        }
+    }
+
+    /// Yesterday's date: pins that nobody has renewed.
+    static func passedExpiry(at now: Date) -> PinExpiry { .systemTrust(after: now.addingTimeInterval(-86_400)) }
+
+    func scenes(at now: Date) throws(ToolError) -> [DemoScene] {
+        let anchors = try trusted()
+        let policy = try policy()
+        func scene(
+            _ number: Int?, _ title: String, _ identity: Identity, by policy: PinningPolicy,
+            host: ServerEndpoint? = nil,
+            isInterception: Bool = false, expecting expectation: (String, String),
+            remark: @escaping (DemoResult) -> String
+        ) -> DemoScene {
+            DemoScene(
+                number: number, title: title, endpoint: host ?? endpoint, identity: identity, policy: policy,
+                anchors: anchors, isInterception: isInterception, expectedDecision: expectation.0,
+                expectedReason: expectation.1, remark: remark)
+        }
+        return [
+            scene(1, "the right server", original, by: policy, expecting: ("trusted", "pin-matched")) { _ in "leaf key"
+            },
+            scene(2, "same key, renewed certificate", renewed, by: policy, expecting: ("trusted", "pin-matched")) { _ in
+                "nothing to update"
+            },
+            scene(3, "server moved to the backup key", rotated, by: policy, expecting: ("trusted", "pin-matched")) {
+                _ in
+                "make a new backup"
+            },
+            scene(
+                4, "interceptor with a CA you trust", intercepted, by: policy, isInterception: true,
+                expecting: ("rejected", "pin-mismatch")
+            ) { "\($0.requestBytes) request bytes arrived" },
+            scene(
+                nil, "  the same without pins", intercepted, by: try .withoutRules(), isInterception: true,
+                expecting: ("trusted", "host-not-pinned")
+            ) { "\($0.requestBytes) bytes read by it" },
+            scene(
+                5, "pins past their date", original, by: try self.policy(expiry: Self.passedExpiry(at: now)),
+                expecting: ("trusted", "pins-expired")
+            ) { _ in "falls back to the system's trust" },
+            scene(
+                6, "a server nobody knows", stranger, by: try self.policy(unpinnedHosts: .askUser),
+                host: try HostArgument.endpoint("nas.test"), expecting: ("rejected", "unknown-host")
+            ) {
+                "fingerprint " + CertificatePin(certificate: $0.scene.identity.certificate.der).rows.0.prefix(8) + "..."
+            },
+        ]
+    }
+
+    /// Both authorities: that is what makes the interceptor dangerous.
+    private func trusted() throws(ToolError) -> [Certificate] {
+        do {
+            return [
+                try Certificate(der: authority.certificate.der), try Certificate(der: interceptor.certificate.der),
+            ]
+        } catch {
+            throw .unusable("no-certificates", "the demonstration's certificates cannot be read: \(error)")
+        }
+    }
+}

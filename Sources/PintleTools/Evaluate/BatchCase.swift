@@ -1,0 +1,146 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.
+struct BatchCase {
+    let endpoint: ServerEndpoint
+    /// DER, the leaf first.
+    let chain: [[UInt8]]
+    let instant: Date?
+
+    /// The members of the line's object, found and of no kind yet.
+    struct Members {
+        let id: JSONValue
+        let host: JSONValue
+        let chain: JSONValue
+        var port: JSONValue?
+        var anchors: JSONValue?
+        var at: JSONValue?
+        var policy: JSONValue?
+
+        init(_ root: JSONValue) throws(BatchProblem) {
+            guard let members = root.members else {
+                throw BatchProblem("wrong-type", "a case is an object", at: root, hint: Self.shape)
+            }
+            var id: JSONValue?
+            var host: JSONValue?
+            var chain: JSONValue?
+            for member in members {
+                let value = member.value.isNull ? nil : member.value
+                if member.key.equals("id") {
+                    // Null is an id like any other.
+                    id = member.value
+                } else if member.key.equals("host") {
+                    host = value
+                } else if member.key.equals("chain") {
+                    chain = value
+                } else if member.key.equals("port") {
+                    port = value
+                } else if member.key.equals("anchors") {
+                    anchors = value
+                } else if member.key.equals("at") {
+                    at = value
+                } else if member.key.equals("policy") {
+                    policy = value
+                } else {
+                    let name = JSONWriter.quoted(member.key.string ?? "")
+                    throw BatchProblem("unknown-key", "unknown key \(name)", at: member.key, hint: Self.shape)
+                }
+            }
+            guard let id else { throw Self.missing("id", root) }
+            guard BatchCase.isScalar(id) else {
+                throw BatchProblem("wrong-type", "id is neither a string, a number, a boolean nor null", at: id)
+            }
+            guard let host else { throw Self.missing("host", root) }
+            guard let chain else { throw Self.missing("chain", root) }
+            (self.id, self.host, self.chain) = (id, host, chain)
+        }
+
+        private static let shape = "a case is {id, host, port?, chain, anchors?, at?, policy?}"
+
+        private static func missing(_ key: String, _ root: JSONValue) -> BatchProblem {
+            BatchProblem("missing-key", "the case has no \"\(key)\"", at: root, hint: shape)
+        }
+    }
+
+    static func isScalar(_ value: JSONValue) -> Bool { value.kind != .object && value.kind != .array }
+
+    init(_ members: Members) throws(BatchProblem) {
+        guard let name = members.host.string else { throw Self.wrongType("host", "a string", members.host) }
+        let host: ServerName
+        do {
+            host = try ServerName(name)
+        } catch {
+            throw BatchProblem("invalid-host", error.description, at: members.host, hint: error.hint)
+        }
+        var port: UInt16 = 443
+        if let value = members.port {
+            guard let number = value.integer.flatMap(UInt16.init(exactly:)), number > 0 else {
+                throw BatchProblem("invalid-port", "port is no integer from 1 to 65535", at: value)
+            }
+            port = number
+        }
+        endpoint = ServerEndpoint(host: host, port: port)
+        instant = try members.at.map { value throws(BatchProblem) in try Self.instant(value) }
+        chain = try Self.chain(members.chain)
+    }
+
+    private static func wrongType(_ key: String, _ kind: String, _ value: JSONValue) -> BatchProblem {
+        BatchProblem("wrong-type", "\(key) is not \(kind)", at: value)
+    }
+
+    private static func instant(_ value: JSONValue) throws(BatchProblem) -> Date {
+        guard let text = value.string else { throw wrongType("at", "a string", value) }
+        do {
+            return try RFC3339.date(from: text)
+        } catch {
+            throw BatchProblem(
+                "invalid-date", "at: \(JSONWriter.quoted(text)) is \(error.message)", at: value, hint: error.hint)
+        }
+    }
+
+    /// What is inside the PEM need be no certificate: that is for the decision to say.
+    private static func chain(_ value: JSONValue) throws(BatchProblem) -> [[UInt8]] {
+        guard let elements = value.elements else { throw wrongType("chain", "an array of PEM certificates", value) }
+        // A chain that is refused for its length need not be decoded.
+        guard value.count <= PresentedChain.Limits().count else { return Array(repeating: [], count: value.count) }
+        var chain: [[UInt8]] = []
+        for element in elements { chain.append(try pem(element, "chain[\(chain.count)]")) }
+        return chain
+    }
+
+    /// Anchors must be certificates: one that was dropped would change the verdict unseen.
+    static func anchors(_ value: JSONValue) throws(BatchProblem) -> [Certificate] {
+        guard let elements = value.elements else { throw wrongType("anchors", "an array of PEM certificates", value) }
+        var certificates: [Certificate] = []
+        for element in elements {
+            let name = "anchors[\(certificates.count)]"
+            let der = try pem(element, name)
+            do {
+                certificates.append(try Certificate(der: der))
+            } catch {
+                throw BatchProblem("invalid-anchor", "\(name) is no certificate: \(error)", at: element)
+            }
+        }
+        return certificates
+    }
+
+    /// The content of one CERTIFICATE block.
+    private static func pem(_ value: JSONValue, _ name: String) throws(BatchProblem) -> [UInt8] {
+        guard let text = value.stringBytes else { throw wrongType(name, "a string", value) }
+        let hint = "each element is one certificate: -----BEGIN CERTIFICATE-----\\n...\\n-----END CERTIFICATE-----\\n"
+        let blocks: [PEMBlock]
+        do {
+            // The decision's own limits say more than those of the reader.
+            blocks = try PEMReader.blocks(in: text, maximumBlockSize: EvaluateCommand.maximumLineLength)
+        } catch {
+            throw BatchProblem("malformed-pem", "\(name), line \(error.line): \(error.message)", at: value, hint: hint)
+        }
+        guard blocks.count == 1, let block = blocks.first, ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label)
+        else {
+            let found = blocks.isEmpty ? "no PEM" : blocks.map(\.label).prefix(3).joined(separator: ", ")
+            throw BatchProblem("malformed-pem", "\(name) holds \(found), not one CERTIFICATE", at: value, hint: hint)
+        }
+        return block.bytes
+    }
+}

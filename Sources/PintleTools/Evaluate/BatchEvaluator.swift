@@ -1,0 +1,155 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+
+/// Decides about the cases of a batch, one line at a time.
+struct BatchEvaluator {
+    struct Answer {
+        let json: JSONWriter
+        /// False where the line could not be read.
+        let isVerdict: Bool
+    }
+
+    /// The instant of cases that name none.
+    private let now: Date
+    private let pathOnly: PinningPolicy
+    private let machine = PathValidator()
+    // Parsed once where lines repeat them, as they do when many chains are judged by one policy.
+    private var policies = RecentlyParsed<PinningPolicy>()
+    private var validators = RecentlyParsed<PathValidator>()
+
+    init(now: Date) throws(ToolError) {
+        self.now = now
+        pathOnly = try PinningPolicy.withoutRules()
+    }
+
+    mutating func answer(to line: LineReader.Line, number: Int) -> Answer {
+        guard case .text(let bytes) = line else {
+            let limit = EvaluateCommand.maximumLineLength >> 20
+            return Self.refusal(
+                BatchProblem("line-too-long", "the line is longer than \(limit) MiB", hint: "split the case"),
+                id: nil, line: number)
+        }
+        let root: JSONValue
+        do throws(JSONError) {
+            let limits = JSONDocument.Limits(maximumBytes: EvaluateCommand.maximumLineLength, allowsAnyNumber: true)
+            root = try JSONDocument(bytes, limits: limits).root
+        } catch {
+            return Self.refusal(BatchProblem(error), id: nil, line: number)
+        }
+        do throws(BatchProblem) {
+            let members = try BatchCase.Members(root)
+            return try verdict(on: BatchCase(members), of: members)
+        } catch {
+            return Self.refusal(error, id: root["id"], line: number)
+        }
+    }
+
+    private mutating func verdict(
+        on batchCase: BatchCase, of members: BatchCase.Members
+    ) throws(BatchProblem) -> Answer {
+        let policy = try policy(members.policy)
+        let validator = try validator(members.anchors)
+        let evaluation = policy.evaluate(
+            batchCase.endpoint, presented: batchCase.chain, at: batchCase.instant ?? now,
+            validate: validator.validate)
+        var json = JSONWriter(.compact)
+        json.object { json in
+            json.key("id")
+            json.value(verbatim: members.id.source)
+            json.write(evaluation.decision)
+        }
+        return Answer(json: json, isVerdict: true)
+    }
+
+    private mutating func policy(_ value: JSONValue?) throws(BatchProblem) -> PinningPolicy {
+        guard let value else { return pathOnly }
+        return try policies.value(of: value) { value throws(BatchProblem) in
+            do throws(PolicyError) {
+                return try PinningPolicy(json: value, isPublicSuffix: { PublicSuffixList.contains($0.description) })
+            } catch {
+                throw BatchProblem(error)
+            }
+        }
+    }
+
+    private mutating func validator(_ anchors: JSONValue?) throws(BatchProblem) -> PathValidator {
+        guard let anchors else { return machine }
+        return try validators.value(of: anchors) { anchors throws(BatchProblem) in
+            PathValidator(system: SystemAnchors(replacedBy: try BatchCase.anchors(anchors)))
+        }
+    }
+
+    private static func refusal(_ problem: BatchProblem, id: JSONValue?, line: Int) -> Answer {
+        var json = JSONWriter(.compact)
+        json.object { json in
+            json.key("id")
+            if let id, BatchCase.isScalar(id) { json.value(verbatim: id.source) } else { json.null() }
+            json.object("error") { json in
+                json.member("code", problem.code)
+                json.member("message", problem.message)
+                json.member("line", line)
+                json.member("column", problem.column)
+                json.member("hint", problem.hint)
+            }
+        }
+        return Answer(json: json, isVerdict: false)
+    }
+}
+
+/// Why a line is no case.
+struct BatchProblem: Error {
+    let code: String
+    let message: String
+    /// Within the line.
+    var column: Int?
+    var hint: String?
+
+    init(_ code: String, _ message: String, at value: JSONValue? = nil, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        column = value?.place.column
+        self.hint = hint
+    }
+
+    init(_ error: JSONError) {
+        self.init(error.code.rawValue, error.message, hint: error.hint)
+        column = error.column
+    }
+
+    init(_ error: PolicyError) {
+        let others = error.problems.count - 1
+        let more = others > 0 ? " (and \(ValidityText.counted(others, "other problem")))" : ""
+        let first = error.problems.first
+        let place = first.map { $0.path.isEmpty ? "policy: " : "policy.\($0.path): " } ?? "policy: "
+        self.init(first?.id ?? "invalid-policy", place + (first?.message ?? "") + more, hint: first?.help)
+        column = first?.column
+    }
+}
+
+/// What was parsed last, by its text.
+struct RecentlyParsed<Value> {
+    private static var capacity: Int { 16 }
+    /// A text longer than this is parsed anew each time, so that memory stays bounded.
+    private static var longestText: Int { 1 << 20 }
+
+    private var entries: [(text: ArraySlice<UInt8>, value: Value)] = []
+
+    mutating func value<Failure: Error>(
+        of json: JSONValue, make: (JSONValue) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let text = json.source
+        if let known = entries.firstIndex(where: { $0.text == text }) {
+            // The newest stands at the end.
+            if known != entries.count - 1 { entries.append(entries.remove(at: known)) }
+            return entries[entries.count - 1].value
+        }
+        let value = try make(json)
+        if text.count <= Self.longestText {
+            if entries.count == Self.capacity { entries.removeFirst() }
+            // A copy: the slice would keep the whole line.
+            entries.append((ArraySlice(Array(text)), value))
+        }
+        return value
+    }
+}

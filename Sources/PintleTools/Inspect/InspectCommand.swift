@@ -1,0 +1,68 @@
+internal import Pintle
+
+extension Command {
+    static let inspect = Command(
+        name: "inspect",
+        summary: "Show what is in a policy, certificate, request or key; verifies nothing",
+        examples: [
+            Example(line: "pintle inspect policy.json", purpose: "its rules, their pins and dates, and its problems"),
+            Example(line: "pintle inspect chain.pem", purpose: "every field of every certificate"),
+            Example(line: "pintle inspect chain.pem --json", purpose: "the same for a script"),
+        ],
+        overview: [
+            """
+            Reads a file and says what it claims. No signature, date or name is checked: 'pintle check' and 'pintle \
+            evaluate' decide, 'pintle lint' judges a policy.
+            """
+        ],
+        arguments: [Argument(name: "FILE", help: "A policy, certificates, a request or a key; - for standard input")],
+        ownOptions: [],
+        exitCodes: [(.fine, "the file was shown, whatever is in it"), (.unusable, "the file cannot be read")],
+        run: { invocation throws(ToolError) in try InspectCommand(invocation).run() }
+    )
+}
+
+/// `pintle inspect FILE`
+struct InspectCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let path = invocation.arguments.positionals[0]
+        let input = try PolicyInput(path, invocation)
+        let first = input.file.bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        // A byte-order mark is the policy reader's to complain about.
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+            || input.file.bytes.starts(with: [0xEF, 0xBB, 0xBF, 0x7B])
+        {
+            try refuseOtherDocuments(input.file)
+            try PolicyInspection(input: input, invocation: invocation).show()
+        } else {
+            let items = try SourceReader.items(in: input.file)
+            let inspection = CertificateInspection(
+                source: path, entries: PinEntry.list(items), console: invocation.console, now: invocation.now,
+                isVerbose: invocation.isVerbose)
+            if invocation.writesJSON { invocation.console.print(inspection.document) } else { inspection.print() }
+        }
+        return .fine
+    }
+
+    /// Files of this project that are JSON too, and that this release cannot show.
+    private func refuseOtherDocuments(_ file: InputFile) throws(ToolError) {
+        guard let document = try? JSONDocument(file.bytes, limits: .init(allowsAnyNumber: true)) else { return }
+        let kind: String
+        if document.root["payloadType"] != nil, document.root["signatures"] != nil {
+            kind = "a signed update"
+        } else if document.root["served-certificate-chain"] != nil {
+            kind = "a failure report"
+        } else {
+            return
+        }
+        throw .unusable(
+            "unsupported-document", "\(kind), which this version does not read", file: file.name,
+            hint: "policies, certificates, requests and keys are shown")
+    }
+}

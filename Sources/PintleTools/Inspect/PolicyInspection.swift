@@ -1,0 +1,91 @@
+internal import Pintle
+
+/// What is in a policy file.
+struct PolicyInspection {
+    let input: PolicyInput
+    let invocation: Invocation
+
+    /// - Throws: what keeps the file from being read as a policy, where it is not one at all.
+    func show() throws(ToolError) {
+        var lint = PolicyLint(at: invocation.now)
+        lint.resolvingFile = { path in try input.anchorFile(path) }
+        lint.isPublicSuffix = PolicyInput.isPublicSuffix
+        let report = lint.report(on: input.file.bytes)
+        guard let policy = report.policy else { throw ToolError(errors(in: report), file: input.file.name) }
+        if invocation.writesJSON {
+            invocation.console.print(document(policy, report))
+        } else {
+            print(policy, report)
+        }
+    }
+
+    private func errors(in report: LintReport) -> PolicyError {
+        PolicyError(report.findings.filter { $0.severity == .error }.map(\.problem))
+    }
+
+    // MARK: Text
+
+    private func print(_ policy: PinningPolicy, _ report: LintReport) {
+        let console = invocation.console
+        let rules = ValidityText.counted(policy.hosts.count, "rule")
+        console.print("\(SafeText.escape(input.file.name))   policy, \(rules); nothing was verified")
+        console.print()
+        let others =
+            switch policy.unpinnedHosts {
+            case .systemTrust: "the system's validation decides"
+            case .reject: "refused"
+            case .askUser: "refused until a person approves them"
+            }
+        console.print("  other hosts  \(others)")
+        if policy.updateVersion > 0 { console.print("  update       version \(policy.updateVersion)") }
+        for host in policy.hosts {
+            console.print()
+            print(host)
+        }
+        guard !report.findings.isEmpty else { return }
+        console.tell(
+            "\n\(ValidityText.counted(report.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
+    }
+
+    private func print(_ host: PinnedHost) {
+        let console = invocation.console
+        let terms = RuleText.terms(of: host, now: invocation.now)
+        console.print("\(host)\(host.includesSubdomains ? " and its sub-domains" : "")")
+        func field(_ label: String, _ value: String) {
+            console.print("  " + TextLayout.padded(label, to: 8) + value)
+        }
+        field("rule", terms)
+        for pin in host.pins { field("pin", RuleText.pin(pin)) }
+        for pin in host.backupPins { field("backup", RuleText.pin(pin)) }
+        if host.requires == .leafAndCA { field("requires", "one pin at the leaf and one at a ca") }
+        for anchor in host.anchors.certificates {
+            field("anchor", "\(anchor.subject), \(anchor.fingerprint)")
+        }
+        if !host.anchors.certificates.isEmpty || !host.anchors.includesSystem {
+            field(
+                "system",
+                host.anchors.includesSystem ? "the system's roots count too" : "the system's roots do not count")
+        }
+        for url in host.reportTo { field("report", SafeText.escape(url)) }
+    }
+
+    // MARK: JSON
+
+    private func document(_ policy: PinningPolicy, _ report: LintReport) -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.member("source", input.file.path)
+            json.member("kind", "policy")
+            json.member("verified", false)
+            json.member("unpinnedHosts", policy.unpinnedHosts.rawValue)
+            json.member("updateVersion", policy.updateVersion)
+            json.member("ruleCount", policy.hosts.count)
+            json.key("policy")
+            policy.write(to: &json)
+            json.array("problems") { json in
+                for finding in report.findings { json.write(finding) }
+            }
+        }
+        return json
+    }
+}

@@ -1,0 +1,67 @@
+internal import Pintle
+internal import PintleOpenSSL
+
+/// A policy file and the files that it names.
+struct PolicyInput {
+    /// The largest policy that is read, and a little more, so that it is the reader that says which limit it broke.
+    private static let maximumSize = (64 << 20) + 1
+    private static let maximumAnchorFileSize = 16 << 20
+
+    let file: InputFile
+    private let standardInput: ByteSource
+
+    init(_ path: String, _ invocation: Invocation) throws(ToolError) {
+        file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
+        standardInput = invocation.input
+    }
+
+    /// - Throws: every problem with its place.
+    func policy() throws(ToolError) -> PinningPolicy {
+        do {
+            return try PinningPolicy(
+                json: file.bytes, resolvingFile: anchorFile, isPublicSuffix: Self.isPublicSuffix)
+        } catch {
+            throw ToolError(error, file: file.name)
+        }
+    }
+
+    static func isPublicSuffix(_ name: ServerName) -> Bool { PublicSuffixList.contains(name.description) }
+
+    /// The content of a file that `anchors.include` names: relative to the policy's folder.
+    func anchorFile(_ path: String) throws -> [UInt8] {
+        let folder = file.path.lastIndex(of: "/").map { file.path[...$0] } ?? ""
+        let resolved = path.hasPrefix("/") ? path : folder + path
+        do {
+            return try InputFile(resolved, limit: Self.maximumAnchorFileSize, standardInput: ByteSource([])).bytes
+        } catch {
+            throw AnchorFileError(description: error.text)
+        }
+    }
+
+    private struct AnchorFileError: Error, CustomStringConvertible {
+        let description: String
+    }
+}
+
+extension ToolError {
+    /// All problems of a policy.
+    init(_ error: PolicyError, file: String) {
+        let errors = error.problems.map { problem in
+            ToolError.unusable(
+                problem.id, problem.path.isEmpty ? problem.message : "\(problem.path): \(problem.message)", file: file,
+                line: problem.line, column: problem.column, hint: problem.help)
+        }
+        self = .joining(errors) ?? .unusable("invalid-policy", "the policy cannot be used", file: file)
+    }
+}
+
+extension PinningPolicy {
+    /// Nothing is pinned: the path alone decides.
+    static func withoutRules() throws(ToolError) -> PinningPolicy {
+        do {
+            return try PinningPolicy(hosts: [])
+        } catch {
+            throw ToolError(error, file: "policy")
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@Suite("Live servers")
+struct CheckTests {
+    let directory: TemporaryDirectory
+    let authority: PintleTestKit.CertificateAuthority
+    let identity: Identity
+    let server: LoopbackTLSServer
+    let anchors: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        authority = try CertificateAuthority.root(name: "Root")
+        identity = try authority.issue(hosts: ["example.test"])
+        server = try LoopbackTLSServer(identity)
+        anchors = try directory.write(authority.certificate.pem, to: "root.pem")
+    }
+
+    private static let strange = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+    private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+
+    private func pin(_ certificate: MintedCertificate) throws -> String {
+        try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER).description
+    }
+
+    private func policy(pins: [String], extra: String = "", top: String = "") throws -> String {
+        let list = pins.map { "\"\($0)\"" }.joined(separator: ",")
+        return try directory.write(
+            """
+            {"version": 1, \(top) "hosts": [{"host": "example.test", "pins": [\(list)],
+             "backupPins": ["\(Self.spare)"] \(extra)}]}
+            """, to: "policy.json")
+    }
+
+    private func check(_ url: String = "https://example.test/", policy: String, _ options: String...) -> ToolRun {
+        ToolRun(
+            arguments: [
+                "check", url, "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors,
+            ] + options)
+    }
+
+    @Test("A pinned server is trusted, and the rule, the path and the pin are shown")
+    func trusted() throws {
+        let run = check(policy: try policy(pins: [try pin(identity.certificate)]))
+        #expect(run.code == 0)
+        #expect(run.errors.isEmpty)
+        #expect(
+            run.output.hasPrefix(
+                """
+                trusted   pin-matched   example.test:443
+
+                  rule    example.test, exact; enforced
+                  path    leaf  \(try pin(identity.certificate))  <- pin 1
+                          root  \(try pin(authority.certificate))  not sent
+                  backup  \(Self.spare)  not in use, as it should be
+
+                next: nothing to do until 
+                """))
+        #expect(server.waitUntilClosed())
+        #expect(server.requestByteCount == 0)
+    }
+
+    @Test("A server with another key is refused inside the handshake, and told so")
+    func mismatch() throws {
+        let run = check(policy: try policy(pins: [Self.strange]))
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   pin-mismatch   example.test:443\n"))
+        #expect(run.output.contains("  wanted  pin     \(Self.strange)\n          backup  \(Self.spare)\n"))
+        #expect(run.output.contains("  nearest nothing in common\n"))
+        #expect(server.waitUntilClosed())
+        #expect(server.alertsReceived.map(\.code) == [46])
+        #expect(server.completedHandshakeCount == 0)
+    }
+
+    @Test("JSON has the keys of the contract", arguments: [true, false])
+    func json(isPinned: Bool) throws {
+        let pin = isPinned ? try pin(identity.certificate) : Self.strange
+        let run = check(policy: try policy(pins: [pin]), "--json")
+        #expect(run.code == (isPinned ? 0 : 1))
+        let document = try run.json()
+        let verdict = isPinned ? ["matchedPin", "depth", "rule"] : ["rule", "nearestMiss"]
+        #expect(
+            ToolRun.keys(document).prefix(while: { $0 != "tlsVersion" && $0 != "alert" })
+                == ["host", "port", "decision", "reason"] + verdict
+                + ["configuredPins", "presentedCertificates", "validatedPath"])
+        #expect(document["port"]?.integer == 443)
+        #expect(document["rule"]?.string == "example.test")
+        #expect(document["configuredPins"]?.elements?.compactMap(\.string) == [pin, Self.spare])
+        let path = try #require(document["validatedPath"]?.elements.map(Array.init))
+        #expect(path.compactMap { $0["position"]?.string } == ["leaf", "root"])
+        #expect(
+            ToolRun.keys(path[0]) == ["position", "subject", "issuer", "certificateSHA256", "spkiPin", "notAfter"])
+        #expect(document["presentedCertificates"]?.count == 1)
+    }
+
+    @Test("An invalid path is refused whatever the pins say, at the time that is asked for")
+    func expired() throws {
+        let policy = try policy(pins: [try pin(identity.certificate)])
+        let run = check(policy: policy, "--at", "2099-01-01T00:00:00Z")
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   invalid-path   expired   example.test:443\n"))
+        let words = run.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("Pins were not looked at: a pin never makes an invalid path acceptable."))
+        #expect(check(policy: policy).code == 0)
+        #expect(check(policy: policy, "--at", "tomorrow").code == 2)
+    }
+
+    @Test("A name that the certificate is not for is refused, and its names are listed")
+    func nameMismatch() throws {
+        let run = check("https://other.test", policy: try policy(pins: [Self.strange]))
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   invalid-path   name-mismatch   other.test:443\n"))
+        #expect(run.output.contains("  names   example.test\n"))
+    }
+
+    @Test("An unknown host shows what a person compares")
+    func unknownHost() throws {
+        let other = try policy(pins: [Self.strange], top: "\"unpinnedHosts\": \"askUser\",")
+        server.close()
+        let nas = try LoopbackTLSServer(try Identity.selfSigned(hosts: ["nas.test"]))
+        let run = ToolRun(
+            "check", "nas.test", "--policy", other, "--connect-to", "127.0.0.1:\(nas.port)", "--anchors", anchors)
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   unknown-host   nas.test:443\n"))
+        #expect(run.output.contains("self-signed; system trust would refuse it; never approved"))
+    }
+
+    @Test("A server that does not answer is exit code 3, with its error in JSON")
+    func unreachable() throws {
+        let policy = try policy(pins: [Self.strange])
+        server.close()
+        let run = check(policy: policy, "--json")
+        #expect(run.code == 3)
+        #expect(ToolRun.keys(try run.json()["error"]) == ["code", "message", "hint"])
+        #expect(try run.json()["error"]?["code"]?.string == "connection-refused")
+    }
+
+    @Test(
+        "What cannot be asked for is exit code 2",
+        arguments: [
+            ["check", "https://example.test"], ["check", "http://example.test", "--policy", "P"],
+            ["check", "https://user@example.test", "--policy", "P"], ["check", "example.test:0", "--policy", "P"],
+            ["check", "https://b\u{FC}cher.test", "--policy", "P"], ["check", "https://127.1/", "--policy", "P"],
+            ["check", "example.test", "--policy", "missing.json"],
+            ["check", "example.test", "--policy", "P", "--connect-timeout", "never"],
+            ["check", "example.test", "--policy", "P", "--store", "trust.json"],
+        ])
+    func unusable(arguments: [String]) throws {
+        let path = try policy(pins: [Self.strange])
+        let run = ToolRun(arguments: arguments.map { $0 == "P" ? path : $0 })
+        #expect(run.code == 2)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test("A policy with problems is told with all of them")
+    func brokenPolicy() throws {
+        let path = try directory.write("{\"version\": 1,\n \"hosts\": [], \"a\": 1, \"b\": 2}", to: "policy.json")
+        let run = ToolRun("check", "example.test", "--policy", path)
+        #expect(run.code == 2)
+        #expect(run.errors.contains("\(path):2:15: "))
+        #expect(run.errors.split(separator: "\n").count { $0.hasPrefix("pintle: error: ") } == 2)
+    }
+
+    @Test("Pins of a live server are listed by the path, and nothing is sent")
+    func livePins() throws {
+        let run = ToolRun(
+            "pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors, "--json")
+        #expect(run.code == 0)
+        let listing = try #require(try run.json().elements?.first { _ in true })
+        #expect(listing["source"]?.string == "example.test:443")
+        #expect(listing["systemVerdict"]?.string == "trusted")
+        let certificates = try #require(listing["certificates"]?.elements.map(Array.init))
+        #expect(certificates.compactMap { $0["position"]?.string } == ["leaf", "root"])
+        #expect(certificates.compactMap { $0["sent"]?.boolean } == [true, false])
+        #expect(server.waitUntilClosed())
+        #expect(server.requestByteCount == 0)
+    }
+
+    @Test("A server that is not trusted is listed all the same, with what it sent beside the path last")
+    func untrustedPins() throws {
+        let run = ToolRun("pin", "https://example.test/", "--connect-to", "127.0.0.1:\(server.port)")
+        #expect(run.code == 0)
+        #expect(run.output.hasPrefix("example.test:443   NOT trusted by the system: untrusted-root   TLS 1.3"))
+        #expect(run.errors.contains("which to pin: the leaf key"))
+
+        let stranger = try CertificateAuthority.root(name: "Stranger")
+        try server.replaceCredential(
+            .init(chain: identity.chain + [stranger.certificate.der], key: identity.key))
+        let extra = ToolRun(
+            "pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors)
+        #expect(extra.output.contains("extra  CN=Stranger"))
+        #expect(extra.output.contains("sent, not on the path: pinning it would never match"))
+    }
+
+    @Test("A host and a backup key make a policy that checks")
+    func policyFromServer() throws {
+        let backup = try directory.write(try PrivateKey().pem, to: "backup.key")
+        let made = ToolRun(
+            "pin", "example.test", backup, "--connect-to", "127.0.0.1:\(server.port)", "--as", "policy")
+        #expect(made.code == 0)
+        let path = try directory.write(made.output, to: "made.json")
+        #expect(check(policy: path).output.hasPrefix("trusted   pin-matched"))
+    }
+}

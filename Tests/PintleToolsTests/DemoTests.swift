@@ -1,0 +1,46 @@
+import Pintle
+import PintleTestKit
+import Testing
+
+@Suite("Demonstration")
+struct DemoTests {
+    @Test("Six scenes end as they should, and the interceptor gets no byte where the server is pinned")
+    func scenes() throws {
+        let run = ToolRun("demo", "--json")
+        #expect(run.code == 0)
+        #expect(run.errors.isEmpty)
+        let scenes = try #require(try run.json()["scenes"]?.elements.map(Array.init))
+        #expect(
+            scenes.map { $0["reason"]?.string } == [
+                "pin-matched", "pin-matched", "pin-matched", "pin-mismatch", "host-not-pinned", "pins-expired",
+                "unknown-host",
+            ])
+        let bytes = scenes.map { $0["requestBytes"]?.integer ?? -1 }
+        #expect(bytes[3] == 0)
+        #expect(bytes[4] > 0)
+        #expect(bytes[6] == 0)
+    }
+
+    @Test("It is told in a few lines, and keeps files only when asked to")
+    func text() throws {
+        let directory = try TemporaryDirectory()
+        let plain = ToolRun("demo", environment: ["TMPDIR": directory.path])
+        #expect(plain.code == 0)
+        #expect(plain.lines.count < 16)
+        #expect(
+            plain.output.contains(
+                "\n 4  interceptor with a CA you trust      REJECTED  pin-mismatch      0 request bytes"))
+        #expect(!plain.output.contains("kept:"))
+
+        let kept = ToolRun("demo", "--keep", environment: ["TMPDIR": directory.path])
+        let line = try #require(kept.lines.first { $0.hasPrefix("kept: \(directory.path)/pintle-demo-") })
+        let folder = String(line.dropFirst("kept: ".count))
+        #expect(ToolRun("inspect", folder + "/policy.json").code == 0)
+        #expect(ToolRun("pin", folder + "/server.pem", folder + "/unknown.pem").code == 0)
+    }
+
+    @Test("A proxy in the environment does not get to see it")
+    func proxy() {
+        #expect(ToolRun("demo", environment: ["HTTPS_PROXY": "http://127.0.0.1:1"]).code == 0)
+    }
+}

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@Suite("Lint and inspect")
+struct LintTests {
+    private let now: Date
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        now = try RFC3339.date(from: "2026-11-20T12:00:00Z")
+        directory = try TemporaryDirectory()
+    }
+
+    private static let good = """
+        {
+          "version": 1,
+          "hosts": [
+            { "host": "example.test",
+              "pins": ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+              "backupPins": ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="],
+              "expiry": {"after": "2027-11-20T00:00:00Z", "then": "systemTrust"} }
+          ]
+        }
+        """
+
+    @Test("A good policy has one line, and exit code 0")
+    func good() throws {
+        let path = try directory.write(Self.good, to: "policy.json")
+        let run = ToolRun("lint", path, now: now)
+        #expect(run.code == 0)
+        #expect(run.output == "ok   \(path)   1 rule, no problems\n")
+        #expect(try ToolRun("lint", path, "--json", now: now).json()["errors"]?.integer == 0)
+    }
+
+    @Test("Every problem comes with place, line and help, as compilers write them")
+    func problems() throws {
+        let path = try directory.write(
+            """
+            { "version": 1,
+              "hosts": [ { "host": "example.test",
+                  "pins": ["sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="] } ] }
+            """, to: "policy.json")
+        let run = ToolRun("lint", path, now: now)
+        #expect(run.code == 1)
+        let lines = run.lines
+        #expect(lines[0].hasPrefix("\(path):3:16: error: empty-input-pin: "))
+        #expect(lines[1] == "    3 |       \"pins\": [\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"] } ] }")
+        #expect(lines[2] == "      |                ^")
+        #expect(lines[3].hasPrefix("      help: "))
+        #expect(lines.dropLast().last?.hasSuffix(" in \(path)") == true)
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test("JSON lists the same problems with the keys of the contract")
+    func json() throws {
+        let run = ToolRun("lint", "-", "--json", input: Array("{\"version\":1,\"hosts\":[{}],\"x\":1}".utf8), now: now)
+        #expect(run.code == 1)
+        let document = try run.json()
+        #expect(ToolRun.keys(document) == ["problems", "errors", "warnings"])
+        let problems = try #require(document["problems"]?.elements.map(Array.init))
+        #expect(document["errors"]?.integer == Int64(problems.count))
+        #expect(ToolRun.keys(problems[0]) == ["id", "severity", "path", "line", "column", "message", "help"])
+        let ids = problems.compactMap { $0["id"]?.string }
+        #expect(ids.contains("missing-key"))
+        #expect(ids.contains("unknown-key"))
+    }
+
+    @Test("How soon an expiry is a problem can be said")
+    func expiresWithin() throws {
+        let path = try directory.write(Self.good, to: "policy.json")
+        let run = ToolRun("lint", path, "--expires-within", "400d", now: now)
+        #expect(run.code == 1)
+        #expect(run.output.contains("expires-soon"))
+        #expect(ToolRun("lint", path, "--expires-within", "300d", now: now).code == 0)
+        #expect(ToolRun("lint", path, "--expires-within", "soon", now: now).code == 2)
+    }
+
+    @Test("A file that cannot be read is exit code 2, broken JSON a problem with its place")
+    func unreadable() throws {
+        #expect(ToolRun("lint", directory.path(of: "missing.json"), now: now).code == 2)
+        let run = ToolRun("lint", "-", input: Array("{\n  \"version\": 1,\n}".utf8), now: now)
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("stdin:"))
+    }
+
+    @Test("Anchor files are found beside the policy")
+    func anchorFiles() throws {
+        let root = try CertificateAuthority.root()
+        try directory.write(root.certificate.pem, to: "roots/private.pem")
+        let policy = """
+            {"version": 1, "hosts": [{"host": "example.test", "anchors": {"include": ["roots/private.pem"]}}]}
+            """
+        #expect(ToolRun("lint", try directory.write(policy, to: "policy.json"), now: now).code == 0)
+        let other = try TemporaryDirectory()
+        let run = ToolRun("lint", try other.write(policy, to: "policy.json"), now: now)
+        #expect(run.code == 1)
+        #expect(run.output.contains("unreadable-anchor-file"))
+    }
+
+    @Test("Inspecting a policy shows its rules and says that nothing was verified")
+    func inspectPolicy() throws {
+        let path = try directory.write(Self.good, to: "policy.json")
+        let run = ToolRun("inspect", path, now: now)
+        #expect(run.code == 0)
+        #expect(
+            run.output == """
+                \(path)   policy, 1 rule; nothing was verified
+
+                  other hosts  the system's validation decides
+
+                example.test
+                  rule    enforced; pins expire 2027-11-20, then system trust
+                  pin     sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=
+                  backup  sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=
+
+                """)
+        let document = try ToolRun("inspect", path, "--json", now: now).json()
+        #expect(document["kind"]?.string == "policy")
+        #expect(document["verified"]?.boolean == false)
+        #expect(document["policy"]?["hosts"]?.count == 1)
+    }
+
+    @Test("Inspecting a certificate shows every field")
+    func inspectCertificate() throws {
+        let identity = try CertificateAuthority.root().issue(hosts: ["example.test"])
+        let path = try directory.write(identity.certificate.pem, to: "cert.pem")
+        let run = ToolRun("inspect", path, now: now)
+        #expect(run.code == 0)
+        for text in ["subject       CN=example.test", "serial        ", "usage         digitalSignature", "serverAuth"]
+        {
+            #expect(run.output.contains(text))
+        }
+        let item = try ToolRun("inspect", path, "--json").json()["certificates"]?.elements?.first { _ in true }
+        #expect(item?["names"]?.elements?.compactMap(\.string) == ["example.test"])
+    }
+
+    @Test("Updates and reports are named and refused; a broken policy tells its problems")
+    func inspectOthers() throws {
+        let update = ToolRun("inspect", "-", input: Array(#"{"payload":"","payloadType":"x","signatures":[]}"#.utf8))
+        #expect(update.code == 2)
+        #expect(update.errors.contains("a signed update, which this version does not read"))
+        let policy = ToolRun("inspect", "-", "--json", input: Array(#"{"version":1,"hosts":[],"x":0}"#.utf8))
+        #expect(policy.code == 2)
+        #expect(try policy.json()["error"]?["code"]?.string == "unknown-key")
+    }
+}

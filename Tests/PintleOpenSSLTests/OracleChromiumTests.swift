@@ -8,17 +8,23 @@ struct OracleChromiumTests {
     struct List: Decodable {
         struct Pinset: Decodable {
             let name: String
-            let static_spki_hashes: [String]
+            let staticSpkiHashes: [String]
         }
 
         struct Entry: Decodable {
             let name: String
-            let include_subdomains: Bool?
+            let includeSubdomains: Bool?
             let pins: String
         }
 
         let pinsets: [Pinset]
         let entries: [Entry]
+    }
+
+    static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
     }
 
     static var isPresent: Bool {
@@ -28,7 +34,7 @@ struct OracleChromiumTests {
     static func list() throws -> List {
         let text = String(decoding: SharedData.bytes("chromium-pins.json") ?? Data(), as: UTF8.self)
         let lines = text.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("//") }
-        return try JSONDecoder().decode(List.self, from: Data(lines.joined(separator: "\n").utf8))
+        return try Self.decoder.decode(List.self, from: Data(lines.joined(separator: "\n").utf8))
     }
 
     /// The pins by name: of a certificate, a public key, or as a hash.
@@ -62,7 +68,7 @@ struct OracleChromiumTests {
         var rest = host[...]
         while let dot = rest.firstIndex(of: ".") {
             rest = rest[rest.index(after: dot)...]
-            if let entry = entries[String(rest)], entry.include_subdomains == true { return entry }
+            if let entry = entries[String(rest)], entry.includeSubdomains == true { return entry }
         }
         return nil
     }
@@ -74,14 +80,14 @@ struct OracleChromiumTests {
         let list = try Self.list()
         let keys = try Self.pins()
         var sets: [String: Set<PublicKeyPin>] = [:]
-        for pinset in list.pinsets { sets[pinset.name] = Set(pinset.static_spki_hashes.compactMap { keys[$0] }) }
-        #expect(list.pinsets.allSatisfy { sets[$0.name]?.count == $0.static_spki_hashes.count })
+        for pinset in list.pinsets { sets[pinset.name] = Set(pinset.staticSpkiHashes.compactMap { keys[$0] }) }
+        #expect(list.pinsets.allSatisfy { sets[$0.name]?.count == $0.staticSpkiHashes.count })
         let entries = Dictionary(uniqueKeysWithValues: list.entries.map { ($0.name, $0) })
         #expect(entries.count == 372)
         let policy = try PinningPolicy(
             hosts: try list.entries.map { entry in
                 try PinnedHost(
-                    entry.name, includingSubdomains: entry.include_subdomains ?? false,
+                    entry.name, includingSubdomains: entry.includeSubdomains ?? false,
                     pins: (sets[entry.pins] ?? []).map { Pin(.publicKey($0)) }, backup: .noneAccepted)
             })
         #expect(policy.hosts.count == 372)

@@ -90,6 +90,25 @@ struct NearestMissTests {
         #expect(try Self.miss([TestChain(4).keyPin(0), TestChain(5).certificatePin(1)]) == .nothingInCommon)
     }
 
+    @Test("The search costs one pass over what was presented, however many pins there are")
+    func cost() throws {
+        let pins = (0..<3_000).map { number in
+            Pin(.certificate(CertificatePin(certificate: [UInt8(number & 0xFF), UInt8(number >> 8)])))
+        }
+        let filler = (0..<100).map { number in
+            var certificate = UnsignedCertificate()
+            certificate.serial = DERBytes.integer(UInt8(number))
+            certificate.signature = DERBytes.bitString([UInt8](repeating: 1, count: 40_000))
+            return certificate.der
+        }
+        let duration = try ContinuousClock().measure {
+            let miss = try Self.miss(pins, presented: Self.chain.presented + filler)
+            #expect(miss == .nothingInCommon)
+        }
+        // A pass for each pin would be twelve gigabytes to hash.
+        #expect(duration < .seconds(5))
+    }
+
     @Test("Each says in words what it is")
     func descriptions() throws {
         let pin = Self.chain.keyPin(0)

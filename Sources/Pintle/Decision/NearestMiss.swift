@@ -40,12 +40,13 @@ extension NearestMiss {
         let configured = terms.key.pins + terms.key.backupPins
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
-            if let pin = configured.first(where: { $0.isOf(certificate.der) }) {
+            let hashes = CertificateHashes(certificate.der)
+            if let pin = configured.first(where: hashes.areMeant(by:)) {
                 return .pinnedCertificateNotOnPath(pin)
             }
         }
         for (depth, der) in path.certificates.enumerated() {
-            let pins = configured.filter { $0.isOf(der) }
+            let pins = configured.filter(CertificateHashes(der).areMeant(by:))
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
             return .onlyOneOfTwo(
@@ -62,11 +63,21 @@ extension NearestMiss {
     }
 }
 
-extension Pin {
-    fileprivate func isOf(_ certificate: [UInt8]) -> Bool {
-        switch subject {
-        case .publicKey(let pin): pin == PublicKeyPin(sliceOf: certificate)
-        case .certificate(let pin): pin == CertificatePin(certificate: certificate)
+/// What a certificate can be pinned by, hashed once: whoever presents a chain must not make each pin
+/// cost a pass over all of it.
+private struct CertificateHashes {
+    let key: PublicKeyPin?
+    let certificate: CertificatePin
+
+    init(_ der: [UInt8]) {
+        key = PublicKeyPin(sliceOf: der)
+        certificate = CertificatePin(certificate: der)
+    }
+
+    func areMeant(by pin: Pin) -> Bool {
+        switch pin.subject {
+        case .publicKey(let pin): pin == key
+        case .certificate(let pin): pin == certificate
         }
     }
 }

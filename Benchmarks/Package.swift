@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v12)],
+    dependencies: [.package(name: "pintle", path: "..")],
+    targets: [
+        .target(
+            name: "CBaselines",
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]
+        ),
+        .executableTarget(
+            name: "Bench",
+            dependencies: [
+                "CBaselines",
+                .product(name: "Pintle", package: "pintle"),
+                .product(name: "PintleOpenSSL", package: "pintle"),
+            ]
+        ),
+        .executableTarget(name: "CPinProcess", linkerSettings: [.linkedLibrary("crypto")]),
+    ],
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu11
+)

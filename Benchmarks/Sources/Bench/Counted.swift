@@ -1,0 +1,23 @@
+import CBaselines
+
+/// What thresholds.txt sets bounds for, by name.
+func countedCases(_ material: Material) throws -> [String: () throws -> Peer] {
+    let paths = { try PathSection.peers(material.leafP256, material) }
+    // A thousand look-ups a call, in a table whose keys are not random: they decide what a name costs.
+    func hosts(_ kind: Int) -> Peer {
+        let rules = Hosts.rules(1_000)
+        return Hosts.peer(Hosts.table(rules, seed: 1), Hosts.queries(rules, spread: 1_000)[kind].names)
+    }
+    var cases: [String: () throws -> Peer] = [
+        "path-in-handshake": { try paths()[0] },
+        "path-from-der": { try paths()[2] },
+        "hosts-exact": { hosts(0) },
+        "hosts-subdomain": { hosts(1) },
+        "hosts-miss": { hosts(2) },
+    ]
+    for (name, pin) in zip(["leaf-p256", "intermediate", "leaf-rsa"], PinCase.all(material)) {
+        cases["pin-\(name)"] = pin.pintle
+        cases["walk-\(name)"] = { try pin.baseline("C walk", BASELINE_WALK_LOW_LEVEL) }
+    }
+    return cases
+}

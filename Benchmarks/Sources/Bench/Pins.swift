@@ -1,0 +1,93 @@
+import CBaselines
+import FoundationEssentials
+import Pintle
+
+/// Section A: certificates as DER in, decision out.
+struct PinCase {
+    let name: String
+    let certificates: [[UInt8]]
+    /// How far from the leaf the pinned key is.
+    let depth: Int
+
+    static func all(_ material: Material) -> [PinCase] {
+        let path = [material.leafP256, material.intermediate, material.root]
+        return [
+            PinCase(name: "P-256 leaf", certificates: path, depth: 0),
+            PinCase(name: "intermediate", certificates: path, depth: 1),
+            PinCase(
+                name: "RSA leaf", certificates: [material.leafRSA, material.intermediate, material.root], depth: 0),
+        ]
+    }
+
+    /// The whole decision on a validated path: the rule for the host, the date, the pins. Beside the pin
+    /// that matches the rule has a backup pin, as rules do.
+    func pintle() throws -> Peer {
+        let pin = try Certificate(der: certificates[depth]).publicKeyPin
+        let policy = try PinningPolicy(hosts: [
+            PinnedHost(
+                "bench.example", includingSubdomains: true, pins: [pin.description], backupPins: [Self.backup],
+                expiry: .systemTrust(after: Date(timeIntervalSince1970: 4_000_000_000)))
+        ])
+        let endpoint = ServerEndpoint(host: try ServerName("bench.example"))
+        let path = ValidatedPath(uncheckedLeafToAnchor: certificates)
+        let instant = Date(timeIntervalSince1970: 1_800_000_000)
+        return Peer(name: "Pintle") { count in
+            var matches = 0
+            for _ in 0..<count {
+                if case .trusted(.pinMatched(let match)) = policy.decide(endpoint, path: path, at: instant) {
+                    matches &+= match.depth &+ 1
+                }
+            }
+            guard matches == count * (depth + 1) else { stop("\(name): the pin did not match") }
+            return matches
+        }
+    }
+
+    func baseline(_ name: String, _ method: baseline_pin_method) throws -> Peer {
+        let chain = certificates.map(baselineCertificate)
+        let pin = try Certificate(der: certificates[depth]).publicKeyPin
+        let pins = try [pin, PublicKeyPin(Self.backup)].flatMap(\.bytes)
+        return Peer(name: name) { count in
+            pins.withUnsafeBytes { pins in
+                let pins = pins.baseAddress?.assumingMemoryBound(to: baseline_digest.self)
+                var matches = 0
+                for _ in 0..<count {
+                    matches &+= Int(baseline_match_pins(method, chain, chain.count, pins, 2)) &+ 1
+                }
+                guard matches == count * (depth + 1) else { stop("\(self.name): \(name) did not match") }
+                return matches
+            }
+        }
+    }
+
+    func peers() throws -> [Peer] {
+        [
+            try pintle(),
+            try baseline("C walk, SHA256_Init/Update/Final", BASELINE_WALK_LOW_LEVEL),
+            try baseline("C walk, EVP fetched digest", BASELINE_WALK_EVP),
+            try baseline("C walk, one-shot SHA256()", BASELINE_WALK_ONE_SHOT),
+            try baseline("C d2i_X509", BASELINE_D2I),
+        ]
+    }
+
+    private static let backup = "sha256/" + String(repeating: "QUJD", count: 10) + "QUI="
+}
+
+enum PinSection {
+    static func run(_ material: Material) throws {
+        let cases = PinCase.all(material)
+        let peers = try cases.map { try $0.peers() }
+        let times = peers.map { compare($0) }
+        let rows = peers[0].indices.map { row in
+            [peers[0][row].name] + times.map { text($0[row], decimals: $0[row] < 1000 ? 1 : 0) }
+        }
+        printTable("A. Pin decision, ns", ["match at"] + cases.map(\.name), rows)
+        for (index, each) in cases.enumerated() {
+            let allocations = allocations(of: peers[index][0])
+            print(
+                "  \(each.name): \(ratio(times[index][0], to: times[index][1], atMost: 1.25)); "
+                    + "allocations \(text(allocations, decimals: 2)), target 0: \(allocations == 0 ? "met" : "MISSED")")
+        }
+        print("  not measured here: Rust webpki + sha2, OkHttp, swift-certificates (cannot be had offline)")
+    }
+}

@@ -43,3 +43,6 @@ grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read 
 done
 sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
+for target in Fuzz/Sources/*/; do
+    grep -qw "$(basename "$target")" README.md || echo "README.md: does not name the fuzz target $(basename "$target")"
+done

@@ -204,4 +204,42 @@ struct CheckTests {
         let path = try directory.write(made.output, to: "made.json")
         #expect(check(policy: path).output.hasPrefix("trusted   pin-matched"))
     }
+
+    @Test("Whoever shows a pinned certificate without its key is not trusted, and its pins are listed all the same")
+    func withoutTheKey() throws {
+        let policy = try policy(pins: [try pin(identity.certificate)])
+        #expect(check(policy: policy).code == 0)
+        try server.replaceCredential(.init(chain: identity.chain, key: try PrivateKey()))
+        let run = check(policy: policy)
+        #expect(run.code == 3)
+        #expect(run.output.isEmpty)
+        #expect(run.errors.contains("did not prove that it holds its key"))
+
+        let pins = ToolRun("pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors)
+        #expect(pins.code == 0)
+        #expect(pins.output.contains(try pin(identity.certificate)))
+        #expect(pins.errors.contains("the handshake broke after the certificate"))
+    }
+
+    @Test("A certificate that is none is a verdict of check, and nothing that pin could list")
+    func garbage() throws {
+        let policy = try policy(pins: [try pin(identity.certificate)])
+        try server.replaceCredential(.init(chain: [[0x30, 0x01, 0x00]], key: identity.key))
+        let run = check(policy: policy, "--json")
+        #expect(run.code == 1)
+        let document = try run.json()
+        #expect(document["pathFailure"]?.string == "malformed-certificate")
+        #expect(document["presentedCertificates"]?.count == 0)
+        #expect(ToolRun("pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)").code == 2)
+    }
+
+    @Test("An intermediate that has expired is named as what failed")
+    func expiredIntermediate() throws {
+        let old = try authority.intermediate(name: "Old") { $0.notAfter = .fromNow(days: -2) }
+        try server.replaceCredential(.init(try old.issue(hosts: ["example.test"])))
+        let run = check(policy: try policy(pins: [Self.strange]))
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   invalid-path   expired   example.test:443\n"))
+        #expect(run.output.contains("  failed  1  CN=Old"))
+    }
 }

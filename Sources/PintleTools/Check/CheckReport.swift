@@ -160,7 +160,7 @@ struct CheckReport {
             PathFailureText.sentence(failure, of: findings)
                 + " Pins were not looked at: a pin never makes an invalid path acceptable.")
         let depth = failure.primary.depth ?? 0
-        if let place = findings.positions.places.dropFirst(depth).first, let certificate = place.certificate {
+        if let place = findings.positions.place(atDepth: depth), let certificate = place.certificate {
             let days =
                 "valid \(ValidityText.day(certificate.validity.notBefore)) to "
                 + ValidityText.day(certificate.validity.notAfter)

@@ -6,7 +6,7 @@ enum PathFailureText {
     static func sentence(_ failure: PathFailure, of findings: CheckFindings) -> String {
         let depth = failure.primary.depth ?? 0
         let now = findings.instant
-        let place = findings.positions.places.dropFirst(depth).first
+        let place = findings.positions.place(atDepth: depth)
         let validity = place?.certificate?.validity
         let which = depth == 0 ? "The leaf certificate" : "The certificate at depth \(depth)"
         return switch failure.code {

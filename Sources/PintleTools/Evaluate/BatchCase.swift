@@ -4,8 +4,8 @@ internal import Pintle
 /// One case of a batch: `{id, host, port?, chain, anchors?, at?, policy?}`.
 struct BatchCase {
     let endpoint: ServerEndpoint
-    /// DER, the leaf first.
-    let chain: [[UInt8]]
+    /// DER, the leaf first; or why it is not even decoded.
+    let chain: Result<[[UInt8]], PathFailure>
     let instant: Date?
 
     /// The members of the line's object, found and of no kind yet.
@@ -99,14 +99,26 @@ struct BatchCase {
         }
     }
 
-    /// What is inside the PEM need be no certificate: that is for the decision to say.
-    private static func chain(_ value: JSONValue) throws(BatchProblem) -> [[UInt8]] {
+    /// What is inside the PEM need be no certificate: that is for the decision to say. A chain that the
+    /// decision refuses for its size is not decoded first.
+    private static func chain(_ value: JSONValue) throws(BatchProblem) -> Result<[[UInt8]], PathFailure> {
         guard let elements = value.elements else { throw wrongType("chain", "an array of PEM certificates", value) }
-        // A chain that is refused for its length need not be decoded.
-        guard value.count <= PresentedChain.Limits().count else { return Array(repeating: [], count: value.count) }
+        let limit = PresentedChain.Limits().count
+        guard value.count <= limit else {
+            return .failure(
+                PathFailure(.limitsExceeded, text: "\(value.count) certificates, more than \(limit)"))
+        }
         var chain: [[UInt8]] = []
-        for element in elements { chain.append(try pem(element, "chain[\(chain.count)]")) }
-        return chain
+        for element in elements {
+            guard let der = try pem(element, "chain[\(chain.count)]") else {
+                return .failure(
+                    PathFailure(
+                        .limitsExceeded, depth: chain.count,
+                        text: "a certificate of more than \(Certificate.maximumSize) bytes"))
+            }
+            chain.append(der)
+        }
+        return .success(chain)
     }
 
     /// Anchors must be certificates: one that was dropped would change the verdict unseen.
@@ -115,7 +127,10 @@ struct BatchCase {
         var certificates: [Certificate] = []
         for element in elements {
             let name = "anchors[\(certificates.count)]"
-            let der = try pem(element, name)
+            guard let der = try pem(element, name) else {
+                throw BatchProblem(
+                    "invalid-anchor", "\(name) has more than \(Certificate.maximumSize) bytes", at: element)
+            }
             do {
                 certificates.append(try Certificate(der: der))
             } catch {
@@ -125,15 +140,15 @@ struct BatchCase {
         return certificates
     }
 
-    /// The content of one CERTIFICATE block.
-    private static func pem(_ value: JSONValue, _ name: String) throws(BatchProblem) -> [UInt8] {
+    /// The content of one CERTIFICATE block; `nil` where it is larger than any certificate may be.
+    private static func pem(_ value: JSONValue, _ name: String) throws(BatchProblem) -> [UInt8]? {
         guard let text = value.stringBytes else { throw wrongType(name, "a string", value) }
         let hint = "each element is one certificate: -----BEGIN CERTIFICATE-----\\n...\\n-----END CERTIFICATE-----\\n"
         let blocks: [PEMBlock]
         do {
-            // The decision's own limits say more than those of the reader.
-            blocks = try PEMReader.blocks(in: text, maximumBlockSize: EvaluateCommand.maximumLineLength)
+            blocks = try PEMReader.blocks(in: text, maximumBlockSize: Certificate.maximumSize)
         } catch {
+            if case .tooLarge = error.reason { return nil }
             throw BatchProblem("malformed-pem", "\(name), line \(error.line): \(error.message)", at: value, hint: hint)
         }
         guard blocks.count == 1, let block = blocks.first, ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label)

@@ -50,14 +50,20 @@ struct BatchEvaluator {
     ) throws(BatchProblem) -> Answer {
         let policy = try policy(members.policy)
         let validator = try validator(members.anchors)
-        let evaluation = policy.evaluate(
-            batchCase.endpoint, presented: batchCase.chain, at: batchCase.instant ?? now,
-            validate: validator.validate)
+        let decision: TrustDecision
+        switch batchCase.chain {
+        case .success(let chain):
+            decision =
+                policy.evaluate(
+                    batchCase.endpoint, presented: chain, at: batchCase.instant ?? now, validate: validator.validate
+                ).decision
+        case .failure(let failure): decision = .rejected(.invalidPath(failure))
+        }
         var json = JSONWriter(.compact)
         json.object { json in
             json.key("id")
             json.value(verbatim: members.id.source)
-            json.write(evaluation.decision)
+            json.write(decision)
         }
         return Answer(json: json, isVerdict: true)
     }

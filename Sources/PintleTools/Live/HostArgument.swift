@@ -2,9 +2,9 @@ internal import Pintle
 
 /// A server on the command line: `host`, `host:port` or an https URL.
 enum HostArgument {
-    static func endpoint(_ text: String) throws(ToolError) -> ServerEndpoint {
+    static func endpoint(_ text: String, defaultPort: UInt16 = 443) throws(ToolError) -> ServerEndpoint {
         if text.contains("://") { return try endpoint(url: text) }
-        if let endpoint = ServerEndpoint(text) { return endpoint }
+        if let endpoint = ServerEndpoint(text, defaultPort: defaultPort) { return endpoint }
         throw problem(ofAuthority: text)
     }
 

@@ -15,7 +15,7 @@ struct LiveHandshake {
         if let duration = try Self.duration(.connectTimeout, arguments) { timeouts.connect = duration }
         if let duration = try Self.duration(.handshakeTimeout, arguments) { timeouts.handshake = duration }
         let connectTo = try arguments.value(of: .connectTo).map { text throws(ToolError) in
-            try HostArgument.endpoint(text)
+            try HostArgument.endpoint(text, defaultPort: endpoint.port)
         }
         try self.init(endpoint, connectTo: connectTo, timeouts: timeouts, environment: invocation.environment)
     }

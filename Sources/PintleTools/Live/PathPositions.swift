@@ -6,11 +6,18 @@ struct PathPositions {
         /// `leaf`, `1`, `2`..., `root`, `extra`.
         let position: String
         let der: [UInt8]
+        /// `nil` where it cannot be read.
+        let certificate: Certificate?
         let isSent: Bool
         let isOnPath: Bool
 
-        /// `nil` where it cannot be read.
-        var certificate: Certificate? { try? Certificate(der: der) }
+        init(_ position: String, _ der: [UInt8], isSent: Bool, isOnPath: Bool) {
+            self.position = position
+            self.der = der
+            certificate = try? Certificate(der: der)
+            self.isSent = isSent
+            self.isOnPath = isOnPath
+        }
     }
 
     /// The path, leaf to anchor; without one, what was sent. What was sent beside the path comes last.
@@ -21,23 +28,19 @@ struct PathPositions {
         self.presented = presented
         guard let path else {
             places = presented.enumerated().map { depth, der in
-                Place(
-                    position: Self.position(depth, of: presented.count, isRoot: Self.namesItself(der)), der: der,
-                    isSent: true, isOnPath: false)
+                let position = PinEntry.position(depth, of: presented.count, isRoot: Self.namesItself(der))
+                return Place(position, der, isSent: true, isOnPath: false)
             }
             return
         }
         let sent = Set(presented)
         let onPath = path.certificates.enumerated().map { depth, der in
-            Place(
-                position: PinEntry.position(depth, of: path.certificates.count, isRoot: true), der: der,
-                isSent: sent.contains(der), isOnPath: true)
+            let position = PinEntry.position(depth, of: path.certificates.count, isRoot: true)
+            return Place(position, der, isSent: sent.contains(der), isOnPath: true)
         }
         var known = Set(path.certificates)
-        let extras = presented.filter { known.insert($0).inserted }.map {
-            Place(position: "extra", der: $0, isSent: true, isOnPath: false)
-        }
-        places = onPath + extras
+        let extras = presented.filter { known.insert($0).inserted }
+        places = onPath + extras.map { Place("extra", $0, isSent: true, isOnPath: false) }
     }
 
     var onPath: [Place] { places.filter(\.isOnPath) }
@@ -47,8 +50,13 @@ struct PathPositions {
         presented.compactMap { der in places.first { $0.der == der } }
     }
 
-    private static func position(_ depth: Int, of count: Int, isRoot: Bool) -> String {
-        PinEntry.position(depth, of: count, isRoot: isRoot)
+    /// The certificate that a failure at this depth is about, as far as it can be told: without a valid path it
+    /// is the one that was sent in this place, provided that each one below it names the next as its issuer.
+    func place(atDepth depth: Int) -> Place? {
+        guard places.indices.contains(depth) else { return nil }
+        let below = places[0...depth].map(\.certificate)
+        let isChain = zip(below, below.dropFirst()).allSatisfy { $0 != nil && $0?.issuerDER == $1?.subjectDER }
+        return isChain ? places[depth] : nil
     }
 
     private static func namesItself(_ der: [UInt8]) -> Bool {

@@ -57,6 +57,8 @@ struct LivePins {
                 exitCode: .unreachable, code: "no-certificate", message: "the server showed no certificate")
         }
         var failure = ToolError(error)
+        // It arrived, and there is nothing to read in it.
+        if !error.isBeforeCertificate { failure.exitCode = .unusable }
         if error.code == .nameNotResolved, !source.contains(":") {
             failure = ToolError(
                 exitCode: .unreachable, code: failure.code,

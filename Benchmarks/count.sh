@@ -1,0 +1,45 @@
+#!/bin/bash
+# Proves that nothing has become more expensive: instructions and allocations of each case against
+# thresholds.txt, up to 5 % more. Called by run.sh: count.sh --check|--record BENCH MATERIAL
+set -euo pipefail
+mode=$1 bench=$2 material=$3
+command -v valgrind >/dev/null || { echo "bench: valgrind is needed: apt-get install valgrind" >&2; exit 2; }
+
+# Valgrind cannot read Swift's debug information.
+strip -g -o "$material/Bench" "$bench"
+
+# Start-up is taken out: the difference of two runs. The capabilities are fixed so that libcrypto takes
+# the same code on every x86-64 machine.
+instructions() {
+    local counts=() calls
+    for calls in 200 400; do
+        counts+=("$(OPENSSL_ia32cap=0x0:0x0 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+            "$material/Bench" "$material" count "$1" $calls 2>&1 | sed -n 's/.*Collected : //p')")
+    done
+    echo $(((counts[1] - counts[0]) / 200))
+}
+
+measure() {
+    "$bench" "$material" allocations | grep -v '^walk-' | while read -r name allocations; do
+        local count
+        count=$(instructions "$name")
+        # Of a pin decision, what it costs beyond the C walk: most of both is SHA-256, which is not ours.
+        [[ $name != pin-* ]] || count=$((count - $(instructions "walk-${name#pin-}")))
+        echo "$name $count $allocations"
+    done
+}
+
+if [ "$mode" = --record ]; then
+    { grep '^#' thresholds.txt; measure; } >"$material/thresholds.txt"
+    exec cp "$material/thresholds.txt" thresholds.txt
+fi
+measure | awk '
+    NR == FNR { if ($1 !~ /^#/) { instructions[$1] = $2; allocations[$1] = $3 }; next }
+    !($1 in instructions) { print $1 ": not in thresholds.txt"; failed = 1; next }
+    {
+        verdict = "ok"
+        if ($2 > instructions[$1] * 1.05 || $3 > allocations[$1] * 1.05) { verdict = "TOO MUCH"; failed = 1 }
+        printf "%-18s %9d instructions (threshold %9d), %7.2f allocations (%7.2f): %s\n", \
+            $1, $2, instructions[$1], $3, allocations[$1], verdict
+    }
+    END { exit failed }' thresholds.txt -

@@ -4,7 +4,8 @@ extension Certificate {
     /// above names that a registry hands out to anyone.
     func alternativeNameFindings(isPublicSuffix: (String) -> Bool) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
-        for case .dns(let octets) in subjectAlternativeNames ?? [] {
+        // The first of a kind says enough: there may be thousands.
+        for case .dns(let octets) in subjectAlternativeNames ?? [] where findings.isEmpty {
             guard let name = DNSPattern(octets) else {
                 findings.append(
                     .init(.other, depth: 0, text: "a DNS name that is none: \(GeneralName.dns(octets))"))
@@ -23,30 +24,64 @@ extension Certificate {
 
     private var hasEmptySubject: Bool { layout.subject.isEmpty }
 
-    /// An authority's name constraints against the leaf, where validators differ: constraints that are
-    /// not in the syntax of RFC 5280 section 4.2.1.10, and wildcards, which stand for names that an
-    /// exclusion may mean.
-    func constraintFindings(at depth: Int, leaf: Certificate) -> [PathFailure.Finding] {
-        guard let nameConstraints else { return [] }
+    /// The wildcards among the DNS names.
+    var wildcards: [DNSPattern] {
+        subjectAlternativeNames?.compactMap { name in
+            guard case .dns(let octets) = name, let pattern = DNSPattern(octets), pattern.isWildcard else { return nil }
+            return pattern
+        } ?? []
+    }
+
+    /// An authority's name constraints against the leaf's wildcards, where validators differ: constraints
+    /// that are not in the syntax of RFC 5280 section 4.2.1.10, and wildcards, which stand for names that
+    /// an exclusion may mean.
+    func constraintFindings(
+        _ constraints: NameConstraints, at depth: Int, wildcards: [DNSPattern]
+    ) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
-        for case .dns(let base) in nameConstraints.permitted + nameConstraints.excluded
-        where base.first == UInt8(ascii: ".") {
+        for case .dns(let base) in constraints.permitted + constraints.excluded where base.first == UInt8(ascii: ".") {
             findings.append(
                 .init(
                     .nameConstraintViolation, depth: depth,
                     text: "a constraint on DNS names with a leading dot: \(GeneralName.dns(base))"))
+            break
         }
-        let wildcards = leaf.subjectAlternativeNames?.compactMap { name -> DNSPattern? in
-            guard case .dns(let octets) = name, let pattern = DNSPattern(octets), pattern.isWildcard else { return nil }
-            return pattern
-        }
-        for pattern in wildcards ?? [] where nameConstraints.excluded.contains(where: pattern.mayMean) {
+        let excluded = ExcludedNames(constraints)
+        if let pattern = wildcards.first(where: excluded.mayHold) {
             findings.append(
                 .init(
                     .nameConstraintViolation, depth: depth,
                     text: "*.\(pattern.suffix) stands for names that are excluded"))
         }
         return findings
+    }
+}
+
+/// The DNS names that constraints exclude, for look-ups: leaf and authority may each hold thousands.
+private struct ExcludedNames {
+    private var bases: Set<String> = []
+    /// Each base without its left-most label.
+    private var parents: Set<String> = []
+
+    init(_ constraints: NameConstraints) {
+        for case .dns(let octets) in constraints.excluded {
+            let base = String(decoding: octets, as: UTF8.self).lowercased()
+            bases.insert(base)
+            if let dot = base.firstIndex(of: ".") { parents.insert(String(base[base.index(after: dot)...])) }
+        }
+    }
+
+    /// Whether a name that the wildcard stands for lies under an excluded base.
+    func mayHold(_ pattern: DNSPattern) -> Bool {
+        guard !bases.isEmpty else { return false }
+        // One label above the suffix, and nothing deeper: a wildcard is one label.
+        if bases.contains("") || parents.contains(pattern.suffix) { return true }
+        var rest = Substring(pattern.suffix)
+        while true {
+            if bases.contains(String(rest)) { return true }
+            guard let dot = rest.firstIndex(of: ".") else { return false }
+            rest = rest[rest.index(after: dot)...]
+        }
     }
 }
 
@@ -69,16 +104,6 @@ struct DNSPattern {
         suffix = String(decoding: name, as: UTF8.self).lowercased()
         // An address does not become a name by standing where names stand.
         guard IPAddress(suffix) == nil else { return nil }
-    }
-
-    /// Whether a name that the wildcard stands for lies under an excluded base.
-    func mayMean(_ constraint: GeneralName) -> Bool {
-        guard case .dns(let octets) = constraint else { return false }
-        let base = String(decoding: octets, as: UTF8.self).lowercased()
-        if base.isEmpty || suffix == base || suffix.hasSuffix("." + base) { return true }
-        // One label above the suffix, and nothing deeper: a wildcard is one label.
-        guard base.hasSuffix("." + suffix) else { return false }
-        return !base.dropLast(suffix.utf8.count + 1).contains(".")
     }
 
     private static func isLetterDigitHyphen(_ octet: UInt8) -> Bool {

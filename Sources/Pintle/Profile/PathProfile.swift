@@ -29,8 +29,12 @@ package struct PathProfile: Sendable {
         }
         if !leafIsAnchor { findings += leaf.purposeFindings }
         findings += leaf.alternativeNameFindings(isPublicSuffix: isPublicSuffix)
-        for (depth, authority) in path.enumerated().dropFirst() {
-            findings += authority.constraintFindings(at: depth, leaf: leaf)
+        let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
+            authority.nameConstraints.map { (depth, authority, $0) }
+        }
+        let wildcards = constrained.isEmpty ? [] : leaf.wildcards
+        for (depth, authority, constraints) in constrained {
+            findings += authority.constraintFindings(constraints, at: depth, wildcards: wildcards)
         }
         return findings
     }

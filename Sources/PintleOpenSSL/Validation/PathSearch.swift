@@ -35,43 +35,52 @@ struct PathSearch {
         }
         let anchors = store.anchors(issuing: child)
         for anchor in anchors where !path.contains(where: anchor.hasSameBytes) {
-            guard spendStep() else { return true }
-            guard isSigned(child, by: anchor) else { continue }
-            guard budget.paths > 0 else {
+            guard let isSigned = isSigned(child, by: anchor) else { return true }
+            guard isSigned else { continue }
+            let complete = path + [anchor]
+            let cost = complete.contains { $0.hasSlowKey } ? Self.slowness : 1
+            guard budget.paths >= cost else {
                 isExhausted = true
                 return true
             }
-            budget.paths -= 1
-            if visit(path + [anchor]) { return true }
+            budget.paths -= cost
+            if visit(complete) { return true }
         }
         let wanted = X509_get_issuer_name(child.pointer)
         for issuer in others
         where X509_NAME_cmp(X509_get_subject_name(issuer.pointer), wanted) == 0
             && !path.contains(where: issuer.hasSameBytes) && !anchors.contains(where: issuer.hasSameBytes)
         {
-            guard spendStep() else { return true }
-            guard isSigned(child, by: issuer) else { continue }
+            guard let isSigned = isSigned(child, by: issuer) else { return true }
+            guard isSigned else { continue }
             if visitPaths(from: path + [issuer], visit) { return true }
         }
         return false
     }
 
-    private mutating func spendStep() -> Bool {
-        guard budget.steps > 0 else {
-            isExhausted = true
-            return false
-        }
-        budget.steps -= 1
-        return true
-    }
-
-    private mutating func isSigned(_ child: X509Reference, by issuer: X509Reference) -> Bool {
+    /// `nil` where the budget is used up.
+    private mutating func isSigned(_ child: X509Reference, by issuer: X509Reference) -> Bool? {
         let edge = Edge(child: child.pointer, issuer: issuer.pointer)
-        if let known = verified[edge] { return known }
+        let known = verified[edge]
+        let cost = known == nil && issuer.hasSlowKey ? Self.slowness : 1
+        guard budget.steps >= cost else {
+            isExhausted = true
+            return nil
+        }
+        budget.steps -= cost
+        if let known { return known }
         defer { ERR_clear_error() }
-        guard let key = X509_get0_pubkey(issuer.pointer) else { return false }
-        let isGood = X509_verify(child.pointer, key) == 1
+        let isGood = X509_get0_pubkey(issuer.pointer).map { X509_verify(child.pointer, $0) == 1 } ?? false
         verified[edge] = isGood
         return isGood
+    }
+
+    /// How much longer a signature takes beyond a strength of 128 bits.
+    private static let slowness = 5
+}
+
+extension X509Reference {
+    fileprivate var hasSlowKey: Bool {
+        X509_get0_pubkey(pointer).map { EVP_PKEY_get_security_bits($0) > 128 } ?? false
     }
 }

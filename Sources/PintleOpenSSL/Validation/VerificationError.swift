@@ -4,6 +4,12 @@ internal import Pintle
 /// What OpenSSL's codes mean in the terms of the core.
 enum VerificationError {
     static func finding(_ error: Int32, depth: Int) -> PathFailure.Finding {
+        // What OpenSSL 3.0 answers when it will not compare so many names with so many constraints.
+        if error == X509_V_ERR_UNSPECIFIED {
+            return PathFailure.Finding(
+                .limitsExceeded, depth: depth, platformCode: Int(error),
+                text: "more names and constraints than the library compares")
+        }
         let text = X509_verify_cert_error_string(Int(error)).map { String(cString: $0) } ?? "unknown"
         return PathFailure.Finding(code(of: error), depth: depth, platformCode: Int(error), text: text)
     }

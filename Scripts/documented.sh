@@ -2,7 +2,8 @@
 # Proves that the documentation says what the code does, where a script can tell. Swift in the README and in
 # the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between "// snippet.SLICE" and
 # "// snippet.end" of Snippets/FILE.swift, which every build compiles. Every id of a problem or a path failure
-# has a heading of its own, to which a message can point. Prints what does not hold.
+# has a heading of its own, to which a message can point; every key of a policy file is in its schema; every
+# fuzz target is in the README. Prints what does not hold.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 catalogue=Sources/Pintle/Pintle.docc
@@ -43,6 +44,9 @@ grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read 
 done
 sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/Pintle/Path/PathFailure.swift |
     while read -r name id; do heading Decisions.md "${id:-$name}"; done
+sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyFileKeys.swift | tr -s ', ' '\n' | while read -r key; do
+    grep -q "\"$key\"" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
+done
 for target in Fuzz/Sources/*/; do
     grep -qw "$(basename "$target")" README.md || echo "README.md: does not name the fuzz target $(basename "$target")"
 done

@@ -13,7 +13,7 @@ let policy = try PinningPolicy {
         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
 }
 let server = ServerEndpoint(host: try ServerName("example.com"))
-switch try TLSClient().connect(to: HandshakeTarget(server), as: server, checking: policy) {
+switch try TLSClient().connect(to: HandshakeTarget(server), checking: policy) {
 case .trusted(let connection, _): try connection.write(Array("HEAD / HTTP/1.0\r\n\r\n".utf8))
 case .rejected(let evaluation): print(evaluation.decision.reason)  // not a byte was sent
 }

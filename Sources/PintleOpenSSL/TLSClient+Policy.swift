@@ -24,22 +24,26 @@ public enum CheckedConnection {
 extension TLSClient {
     /// Connects, and lets a policy judge the server before anything is sent to it.
     ///
-    /// - Parameter endpoint: whom the verdict is about; the target may lead elsewhere, as a test does.
+    /// The verdict is about the target's own endpoint, wherever ``HandshakeTarget/connectTo`` leads.
+    ///
     /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.
     public func connect(
-        to target: HandshakeTarget, as endpoint: ServerEndpoint, via proxy: ProxyConfiguration = .none,
-        checking policy: PinningPolicy, at instant: Date = Date(), validator: PathValidator = PathValidator()
+        to target: HandshakeTarget, via proxy: ProxyConfiguration = .none, checking policy: PinningPolicy,
+        at instant: Date = Date(), validator: PathValidator = PathValidator()
     ) throws(HandshakeError) -> CheckedConnection {
         var evaluation: TrustEvaluation?
         let connection: TLSConnection
         do {
             connection = try connect(to: target, via: proxy) { chain in
-                let verdict = policy.evaluate(endpoint, chain, at: instant, validator: validator)
+                let verdict = policy.evaluate(target.endpoint, chain, at: instant, validator: validator)
                 evaluation = verdict
                 return verdict.decision.handshakeVerdict
             }
         } catch {
             if error.code == .rejectedByVerifier, let evaluation { return .rejected(evaluation) }
+            if let failure = error.pathFailure {
+                return .rejected(TrustEvaluation(of: target.endpoint, unreadable: failure))
+            }
             throw error
         }
         guard let evaluation, evaluation.decision.isTrusted else {
@@ -50,9 +54,20 @@ extension TLSClient {
     }
 }
 
+extension HandshakeError {
+    /// Where OpenSSL stopped at certificates before any decision could be asked about them: a verdict too.
+    package var pathFailure: PathFailure? {
+        switch code {
+        case .limitsExceeded: PathFailure(.limitsExceeded, text: message)
+        case .malformedCertificate: PathFailure(.malformedCertificate, text: message)
+        default: nil
+        }
+    }
+}
+
 extension PinningPolicy {
     /// Decides about a chain inside a handshake, on the certificates that OpenSSL has parsed already.
-    func evaluate(
+    package func evaluate(
         _ endpoint: ServerEndpoint, _ chain: borrowing PeerChain, at instant: Date, validator: PathValidator
     ) -> TrustEvaluation {
         // The closure does not outlive this call, and the chain does; a borrowed value cannot be captured.
@@ -65,8 +80,8 @@ extension PinningPolicy {
 }
 
 extension TrustDecision {
-    /// The alert says as much as one can: whoever watches a proxy's log reads it.
-    var handshakeVerdict: HandshakeVerdict {
+    /// With the alert that says most: whoever watches a proxy's log reads it (RFC 8446 section 6.2).
+    package var handshakeVerdict: HandshakeVerdict {
         guard case .rejected(let rejection) = self else { return .accept }
         switch rejection.pathFailure?.code {
         case .untrustedRoot, .selfSigned: return .reject(.unknownCA)

@@ -67,7 +67,7 @@ struct PeerServerTests {
         return try TLSClient().connect(
             to: try HandshakeTarget(
                 host: Validation.host, connectTo: ServerEndpoint(host: try ServerName("127.0.0.1"), port: port)),
-            as: ServerEndpoint(host: try ServerName(Validation.host)), checking: policy)
+            checking: policy)
     }
 }
 

@@ -9,3 +9,10 @@ public struct TrustEvaluation: Sendable {
     /// The path that validation found; `nil` where there is none or nobody looked.
     public let path: ValidatedPath?
 }
+
+extension TrustEvaluation {
+    /// A verdict on a chain that a library refused to read, before any rule was looked up.
+    package init(of endpoint: ServerEndpoint, unreadable failure: PathFailure) {
+        self.init(endpoint: endpoint, decision: .rejected(.invalidPath(failure)), rule: nil, presented: nil, path: nil)
+    }
+}

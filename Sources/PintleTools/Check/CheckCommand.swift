@@ -60,7 +60,7 @@ struct CheckCommand {
         let validator = try invocation.validator()
         let policy = try PolicyInput(path, invocation).policy()
         let check = LiveCheck(
-            policy: policy, validate: validator.validate, instant: try invocation.instant(), handshake: handshake)
+            policy: policy, validator: validator, instant: try invocation.instant(), handshake: handshake)
         let findings = try check.run()
         findings.connection?.close()
         if invocation.writesJSON {

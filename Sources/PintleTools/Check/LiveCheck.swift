@@ -5,7 +5,7 @@ internal import PintleOpenSSL
 /// A handshake in which a policy decides.
 struct LiveCheck {
     let policy: PinningPolicy
-    let validate: (PathRequest) -> PathOutcome
+    let validator: PathValidator
     let instant: Date
     let handshake: LiveHandshake
 
@@ -13,11 +13,11 @@ struct LiveCheck {
     ///   certificate was accepted: it has not proved that it holds the key.
     func run() throws(ToolError) -> CheckFindings {
         let kept = LiveHandshake.Kept<TrustEvaluation>()
-        let (policy, validate, instant, endpoint) = (policy, validate, instant, handshake.endpoint)
-        let outcome = handshake.run { presented in
-            let evaluation = policy.evaluate(endpoint, presented: presented, at: instant, validate: validate)
+        let (policy, validator, instant, endpoint) = (policy, validator, instant, handshake.endpoint)
+        let outcome = handshake.run { chain in
+            let evaluation = policy.evaluate(endpoint, chain, at: instant, validator: validator)
             kept.value = evaluation
-            return evaluation.decision.verdict
+            return evaluation.decision.handshakeVerdict
         }
         if let evaluation = kept.value {
             if evaluation.decision.isTrusted, let error = outcome.error { throw broken(error) }
@@ -27,12 +27,8 @@ struct LiveCheck {
             throw ToolError(
                 exitCode: .unreachable, code: "no-certificate", message: "\(endpoint) showed no certificate")
         }
-        // The library stopped at certificates that no decision could be asked about: that is a verdict too.
-        switch error.code {
-        case .limitsExceeded: return findings(refusal(.limitsExceeded, error), outcome)
-        case .malformedCertificate: return findings(refusal(.malformedCertificate, error), outcome)
-        default: throw ToolError(error)
-        }
+        guard let failure = error.pathFailure else { throw ToolError(error) }
+        return findings(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
     }
 
     private func broken(_ error: HandshakeError) -> ToolError {
@@ -42,22 +38,12 @@ struct LiveCheck {
         return failure
     }
 
-    private func refusal(_ code: PathFailure.Code, _ error: HandshakeError) -> TrustDecision {
-        .rejected(.invalidPath(PathFailure(code, text: error.message)))
-    }
-
     private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFindings {
-        findings(evaluation.decision, outcome, path: evaluation.path)
-    }
-
-    private func findings(
-        _ decision: TrustDecision, _ outcome: LiveHandshake.Outcome, path: ValidatedPath? = nil
-    ) -> CheckFindings {
         let rule = policy.rule(for: handshake.endpoint)
         return CheckFindings(
-            endpoint: handshake.endpoint, instant: instant, decision: decision, rule: rule,
+            endpoint: handshake.endpoint, instant: instant, decision: evaluation.decision, rule: rule,
             host: rule.map { policy.hosts[$0.index] },
-            positions: PathPositions(path: path, presented: outcome.presented ?? []),
+            positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
             connection: outcome.connection, alert: outcome.error?.alert)
     }
 }
@@ -76,27 +62,4 @@ struct CheckFindings {
     let connection: TLSConnection?
     /// The name of the alert that the server was sent.
     let alert: String?
-}
-
-extension TrustDecision {
-    /// The decision as the handshake takes it.
-    var verdict: HandshakeVerdict {
-        guard case .rejected(let rejection) = self else { return .accept }
-        return .reject(rejection.alert)
-    }
-}
-
-extension TrustRejection {
-    /// What the server is told (RFC 8446 section 6.2): as much as helps whoever runs it.
-    fileprivate var alert: TLSAlert {
-        guard case .invalidPath(let failure) = self else { return .certificateUnknown }
-        return switch failure.code {
-        case .expired: .certificateExpired
-        case .selfSigned, .untrustedRoot: .unknownCA
-        case .unsuitablePurpose: .unsupportedCertificate
-        case .invalidSignature: .decryptError
-        case .other: .certificateUnknown
-        default: .badCertificate
-        }
-    }
 }

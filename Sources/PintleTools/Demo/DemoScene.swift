@@ -40,7 +40,7 @@ struct DemoScene {
         let loopback = try HostArgument.endpoint("127.0.0.1:\(server.port)")
         // Without the environment: a proxy would send the connection elsewhere.
         let handshake = try LiveHandshake(endpoint, connectTo: loopback, environment: [:])
-        let check = LiveCheck(policy: policy, validate: validator.validate, instant: instant, handshake: handshake)
+        let check = LiveCheck(policy: policy, validator: validator, instant: instant, handshake: handshake)
         let findings = try check.run()
         if let connection = findings.connection { try exchange(over: connection) }
         // The server's own count, once it has seen the end of the connection.

@@ -44,12 +44,12 @@ struct LiveHandshake {
     }
 
     /// Connects and lets `judge` decide about what the server presents.
-    func run(judge: @escaping ([[UInt8]]) -> HandshakeVerdict) -> Outcome {
+    func run(judge: @escaping (borrowing PeerChain) -> HandshakeVerdict) -> Outcome {
         let presented = Kept<[[UInt8]]>()
         do throws(HandshakeError) {
             let connection = try client.connect(to: target, via: proxy) { chain in
                 presented.value = chain.certificates
-                return judge(chain.certificates)
+                return judge(chain)
             }
             return Outcome(presented: presented.value, connection: connection, error: nil)
         } catch {

@@ -46,4 +46,13 @@ seed Names ipv4 '192.0.2.1:8443'
 seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 
 "$certificates"
+mkdir -p Batch
+line() { printf '{"id": 1, "host": "leaf.example", "at": "2030-01-01T00:00:00Z", "chain": %s, "anchors": %s%s}\n' "$@"; }
+list() { printf '['; for pem in "$@"; do printf '%s"%s"' "$comma" "$(sed ':a;N;$!ba;s/\n/\\n/g' "$pem")"; comma=', '; done; printf ']'; }
+comma='' chain=$(list leaf.pem middle.pem) anchors=$(list root.pem)
+pin=$(openssl pkey -in leaf.key -pubout -outform DER | openssl dgst -sha256 -binary | base64)
+rule='{"host": "leaf.example", "pins": ["sha256/'$pin'"], "backupPins": "none-accepted"}'
+line "$chain" "$anchors" "" >Batch/path
+line "$chain" "[]" ", \"policy\": {\"version\": 1, \"hosts\": [$rule]}" >Batch/policy
+cat Batch/path Batch/path - Batch/policy <<<'{"id": "b", "host": 1}' >Batch/several
 touch minted

@@ -14,7 +14,7 @@ public struct ValidatedPath: Sendable, Hashable {
         self.certificates = certificates
     }
 
-    /// The public-key pins of the path, leaf first.
+    /// The public-key pins of the path, leaf first; a certificate whose key cannot be read has none.
     public var publicKeyPins: [PublicKeyPin] {
         certificates.compactMap { PublicKeyPin(sliceOf: $0) }
     }

@@ -1,9 +1,9 @@
 // Connects to a server and lets a policy judge it inside the handshake.
-import Pintle
 
 // The adapter for OpenSSL exists on Linux only.
 #if canImport(PintleOpenSSL)
 // snippet.connect
+import Pintle
 import PintleOpenSSL
 
 let policy = try PinningPolicy {

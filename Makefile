@@ -80,8 +80,14 @@ asan: ## The tests under the address sanitizer
 	@Scripts/setup.sh test
 	. Scripts/sanitizers.sh && swift test --sanitize address --scratch-path .build/asan --disable-xctest
 
-install: build ## Install the tool: make install PREFIX=/usr/local
-	install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"
+install: build ## Install the tool and completions: make install PREFIX=/usr/local
+	@install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"
+	@share="$(DESTDIR)$(PREFIX)/share"; \
+	complete() { $(TOOL) --generate-completion-script "$$1" | install -D -m 644 /dev/stdin "$$share/$$2"; }; \
+	complete bash bash-completion/completions/pintle; \
+	complete zsh zsh/site-functions/_pintle; \
+	complete fish fish/vendor_completions.d/pintle.fish
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/pintle and completions for bash, zsh and fish"
 
 clean: ## Remove everything that was built
 	rm -rf .build Tests/LinkageTest/.build Fuzz/.build Benchmarks/.build

@@ -146,8 +146,17 @@ struct PinnedHostTests {
             problems == [
                 "invalid-pin pins[1]", "unsupported-hash pins[3]", "invalid-port port", "no-backup-pin backupPins",
                 "duplicate-pin pins[1]", "no-anchors anchors",
-            ])
+                "duplicate-pin pins[2]", "no-anchors anchors",
         let host = Self.problems { () throws(PolicyError) in try PinnedHost("*.a.example", pins: ["??"]) }
         #expect(host == ["invalid-pin pins[0]", "invalid-host host"])
+    }
+
+    @Test("A pin that cannot be read is one problem, not one more for what it leaves missing")
+    func unreadablePins() {
+        let error = #expect(throws: PolicyError.self) {
+            try PinnedHost("example.com", pins: ["garbage"], backupPins: ["rubbish"])
+        }
+        #expect(error?.problems.map(\.path) == ["pins[0]", "backupPins[0]"])
+        #expect(error?.problems.map(\.id) == ["invalid-pin", "invalid-pin"])
     }
 }

@@ -38,63 +38,17 @@ extension PolicyFileReader {
         return certificates(bytes, of: "\(quoted(value))", value, path)
     }
 
-    /// Every certificate of a file, PEM or a single DER; one that cannot be read is reported with its number.
     private mutating func certificates(
         _ bytes: [UInt8], of source: String, _ value: JSONValue, _ path: String
     ) -> [Certificate] {
-        if bytes.first == 0x30, !PEMReader.looksLikePEM(bytes) {
-            return certificate(bytes, called: source, value, path).map { [$0] } ?? []
-        }
-        var certificates: [Certificate] = []
-        var reader = PEMReader(bytes, maximumBlockSize: Certificate.maximumSize)
-        var blocks = 0
-        while !isFull {
-            do throws(PEMError) {
-                guard let block = try reader.next() else { break }
-                blocks += 1
-                guard block.label == "CERTIFICATE" || block.label == "X509 CERTIFICATE" else {
-                    reportLabel(block, of: source, value, path)
-                    continue
-                }
-                if let certificate = certificate(block.bytes, called: "block \(block.number) of \(source)", value, path)
-                {
-                    certificates.append(certificate)
-                }
-            } catch {
-                blocks += 1
-                report(
-                    "invalid-anchor", value, path,
-                    "block \(error.block) of \(source), line \(error.line): \(error.message)",
-                    help: error.hint ?? "export the certificate again")
-            }
-        }
-        if blocks == 0 {
-            report(
-                "no-anchor", value, path, "\(source) holds no certificate",
-                help: "name a PEM file with -----BEGIN CERTIFICATE-----")
-        }
-        return certificates
-    }
-
-    private mutating func certificate(
-        _ der: [UInt8], called name: String, _ value: JSONValue, _ path: String
-    ) -> Certificate? {
-        do throws(DERError) {
-            return try Certificate(der: der)
+        do throws(CertificateBundleError) {
+            return try CertificateBundle(bytes).certificates
         } catch {
-            report(
-                "invalid-anchor", value, path, "\(name) is not a certificate: \(error)",
-                help: "export the certificate again")
-            return nil
+            for problem in error.problems where !isFull {
+                let id = problem == .nothing ? "no-anchor" : "invalid-anchor"
+                report(id, value, path, "\(source): \(problem)", help: problem.help)
+            }
+            return []
         }
-    }
-
-    private mutating func reportLabel(_ block: PEMBlock, of source: String, _ value: JSONValue, _ path: String) {
-        let isTrusted = block.label == "TRUSTED CERTIFICATE"
-        report(
-            "invalid-anchor", value, path,
-            "block \(block.number) of \(source), line \(block.line), is a \(block.label), not a CERTIFICATE",
-            help: isTrusted
-                ? "convert it: openssl x509 -in FILE -out PLAIN" : "keep only certificates in the file")
     }
 }

@@ -1,0 +1,108 @@
+/// The certificates of a file: PEM, with any text around the blocks, or a single DER.
+///
+/// All of them or none: a certificate that was passed over in silence is a root or a pin fewer than its
+/// owner thinks there are.
+///
+///     let bundle = try CertificateBundle(bytes)
+///     let anchors = TrustAnchors.only(bundle.certificates)
+public struct CertificateBundle: Sendable {
+    /// In the order of the file; at least one.
+    public let certificates: [Certificate]
+
+    /// - Throws: everything that cannot be read, each with its block and line.
+    public init(_ bytes: [UInt8]) throws(CertificateBundleError) {
+        var certificates: [Certificate] = []
+        var problems: [CertificateBundleError.Problem] = []
+        if bytes.first == 0x30, !PEMReader.looksLikePEM(bytes) {
+            Self.read(bytes, nil, &certificates, &problems)
+        } else {
+            Self.readBlocks(bytes, &certificates, &problems)
+        }
+        if certificates.isEmpty, problems.isEmpty {
+            problems.append(.nothing)
+        }
+        guard problems.isEmpty else { throw CertificateBundleError(problems: problems) }
+        self.certificates = certificates
+    }
+
+    private static func readBlocks(
+        _ bytes: [UInt8], _ certificates: inout [Certificate], _ problems: inout [CertificateBundleError.Problem]
+    ) {
+        var reader = PEMReader(bytes, maximumBlockSize: Certificate.maximumSize)
+        while problems.count < PolicyError.maximumProblems {
+            do throws(PEMError) {
+                guard let block = try reader.next() else { return }
+                if block.label == "CERTIFICATE" || block.label == "X509 CERTIFICATE" {
+                    read(block.bytes, block, &certificates, &problems)
+                } else {
+                    problems.append(
+                        .init(
+                            block: block.number, line: block.line, message: "a \(block.label), not a CERTIFICATE",
+                            help: block.label == "TRUSTED CERTIFICATE"
+                                ? "convert it: openssl x509 -in FILE -out PLAIN"
+                                : "keep only certificates in the file"))
+                }
+            } catch {
+                problems.append(
+                    .init(
+                        block: error.block, line: error.line, message: error.message,
+                        help: error.hint ?? "export the certificate again"))
+            }
+        }
+    }
+
+    private static func read(
+        _ der: [UInt8], _ block: PEMBlock?, _ certificates: inout [Certificate],
+        _ problems: inout [CertificateBundleError.Problem]
+    ) {
+        do throws(DERError) {
+            certificates.append(try Certificate(der: der))
+        } catch {
+            problems.append(
+                .init(
+                    block: block?.number, line: block?.line, message: "not a certificate: \(error)",
+                    help: "export the certificate again"))
+        }
+    }
+}
+
+/// Everything in a file of certificates that is none.
+public struct CertificateBundleError: Error, Sendable, Hashable {
+    public struct Problem: Sendable, Hashable {
+        /// Which block of the PEM, from 1; `nil` for DER and for the file as a whole.
+        public let block: Int?
+        /// The line of the block, from 1.
+        public let line: Int?
+        /// Lower case, no full stop.
+        public let message: String
+        /// What to do about it.
+        public let help: String
+
+        init(block: Int? = nil, line: Int? = nil, message: String, help: String) {
+            self.block = block
+            self.line = line
+            self.message = message
+            self.help = help
+        }
+
+        /// The file holds neither certificates nor anything that means to be one.
+        static let nothing = Problem(
+            message: "no certificate in it", help: "name a PEM file with -----BEGIN CERTIFICATE-----")
+    }
+
+    /// At least one, in the order of the file.
+    public let problems: [Problem]
+}
+
+extension CertificateBundleError.Problem: CustomStringConvertible {
+    /// `block 2, line 31: a PRIVATE KEY, not a CERTIFICATE`
+    public var description: String {
+        let place = [block.map { "block \($0)" }, line.map { "line \($0)" }].compactMap(\.self).joined(separator: ", ")
+        return place.isEmpty ? message : "\(place): \(message)"
+    }
+}
+
+extension CertificateBundleError: CustomStringConvertible {
+    /// One line a problem.
+    public var description: String { problems.map { "\($0); \($0.help)" }.joined(separator: "\n") }
+}

@@ -66,65 +66,68 @@ struct DERReader {
     /// The next element, whatever it is.
     @inline(__always)
     mutating func next(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
-        let start = position
-        guard end &- start >= 2 else { throw DERError(.truncated, at: start, reading: field) }
-        let tag = bytes[start]
-        guard tag & 0x1F != 0x1F else { throw DERError(.highTagNumber, at: start, reading: field) }
-        return try next(withTag: tag, in: bytes, reading: field)
+        let element = try read(in: bytes, reading: field)
+        position = element.end
+        return element
     }
 
     /// The next element, which must have this tag.
+    ///
+    /// Spelt out for the two lengths that nearly all elements have, and no errors: a certificate is then
+    /// walked over in registers. Whatever is not that plain is read, and refused, out of line.
     @inline(__always)
     mutating func next(
         _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
     ) throws(DERError) -> DERElement {
         let start = position
-        guard end &- start >= 2 else { throw DERError(.truncated, at: start, reading: field) }
-        guard bytes[start] == tag else {
-            let reason: DERError.Reason = bytes[start] & 0x1F == 0x1F ? .highTagNumber : .unexpectedTag
-            throw DERError(reason, at: start, reading: field)
+        let available = end &- start
+        if available >= 2, bytes[start] == tag {
+            let length = Int(bytes[start &+ 1])
+            if length < 0x80, available &- 2 >= length {
+                position = start &+ 2 &+ length
+                return DERElement(tag: tag, start: start, contentStart: start &+ 2, end: position)
+            }
+            if length == 0x82, available >= 4, bytes[start &+ 2] != 0 {
+                let length = Int(bytes[start &+ 2]) &<< 8 | Int(bytes[start &+ 3])
+                if available &- 4 >= length {
+                    position = start &+ 4 &+ length
+                    return DERElement(tag: tag, start: start, contentStart: start &+ 4, end: position)
+                }
+            }
         }
-        return try next(withTag: tag, in: bytes, reading: field)
+        let element = try read(in: bytes, reading: field)
+        guard element.tag == tag else { throw DERError(.unexpectedTag, at: start, reading: field) }
+        position = element.end
+        return element
     }
 
-    /// The next element, of which at least two octets are there and the first is this tag.
-    @inline(__always)
-    private mutating func next(
-        withTag tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
-    ) throws(DERError) -> DERElement {
-        let start = position
-        var length = Int(bytes[start &+ 1])
-        var contentStart = start &+ 2
-        if length == 0x82, end &- contentStart >= 2 {
-            // The common long form, here so that reading a certificate stays free of calls.
-            length = Int(bytes[contentStart]) &<< 8 | Int(bytes[contentStart &+ 1])
-            guard length >= 0x100 else { throw DERError(.nonMinimalLength, at: start, reading: field) }
-            contentStart &+= 2
-        } else if length >= 0x80 {
-            (length, contentStart) = try longLength(at: start, in: bytes, reading: field)
-        }
-        guard end &- contentStart >= length else { throw DERError(.truncated, at: start, reading: field) }
-        position = contentStart &+ length
-        return DERElement(tag: tag, start: start, contentStart: contentStart, end: position)
-    }
-
-    /// A length of more than one octet, and where the contents start.
+    /// The element that stands here.
     @inline(never)
-    private func longLength(
-        at start: Int, in bytes: borrowing Span<UInt8>, reading field: StaticString
-    ) throws(DERError) -> (length: Int, contentStart: Int) {
-        let octets = Int(bytes[start + 1] & 0x7F)
-        let contentStart = start + 2 + octets
-        guard octets != 0 else { throw DERError(.indefiniteLength, at: start, reading: field) }
-        guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start, reading: field) }
-        guard contentStart <= end else { throw DERError(.truncated, at: start, reading: field) }
-        var length = 0
-        for offset in start + 2..<contentStart { length = length << 8 | Int(bytes[offset]) }
-        // The shortest form: no leading zero octet, no long form below 128.
-        guard length >= 0x80, bytes[start + 2] != 0 else {
-            throw DERError(.nonMinimalLength, at: start, reading: field)
+    private func read(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
+        let start = position
+        guard end - start >= 2 else { throw DERError(.truncated, at: start, reading: field) }
+        let tag = bytes[start]
+        guard tag & 0x1F != 0x1F else { throw DERError(.highTagNumber, at: start, reading: field) }
+        let first = Int(bytes[start + 1])
+        var contentStart = start + 2
+        var length = first
+        if first >= 0x80 {
+            guard first != 0x80 else { throw DERError(.indefiniteLength, at: start, reading: field) }
+            let octets = first & 0x7F
+            guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start, reading: field) }
+            guard end - contentStart >= octets else { throw DERError(.truncated, at: start, reading: field) }
+            length = 0
+            for _ in 0..<octets {
+                length = length << 8 | Int(bytes[contentStart])
+                contentStart += 1
+            }
+            // The shortest form: no long form below 128, no leading zero octet.
+            guard length >= 0x80, bytes[start + 2] != 0 else {
+                throw DERError(.nonMinimalLength, at: start, reading: field)
+            }
         }
-        return (length, contentStart)
+        guard end - contentStart >= length else { throw DERError(.truncated, at: start, reading: field) }
+        return DERElement(tag: tag, start: start, contentStart: contentStart, end: contentStart + length)
     }
 
     /// The next element if it has this tag; otherwise nothing is read.
@@ -133,7 +136,7 @@ struct DERReader {
         _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
     ) throws(DERError) -> DERElement? {
         guard peekTag(in: bytes) == tag else { return nil }
-        return try next(in: bytes, reading: field)
+        return try next(tag, in: bytes, reading: field)
     }
 
     /// Throws unless everything was read.

@@ -13,13 +13,14 @@ public struct PathRequest: Sendable {
     public let anchors: TrustAnchors
     /// When every certificate of the path must be valid.
     public let instant: Date
-    let terms: RuleTerms?
+    /// The pins that still hold; `nil` where there are none.
+    let pins: PinSet?
 
     /// Whether the decision is content with this path. Where several valid paths exist, as cross-signing
     /// makes them, one that satisfies it is to be preferred.
     public func isSatisfied(by path: ValidatedPath) -> Bool {
-        guard let terms, !terms.pinSet.isEmpty else { return true }
-        return terms.pinSet.match(path) != nil
+        guard let pins, !pins.isEmpty else { return true }
+        return pins.match(path) != nil
     }
 }
 

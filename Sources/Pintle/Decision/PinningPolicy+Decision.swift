@@ -50,7 +50,7 @@ extension PinningPolicy {
         let outcome = validate(
             PathRequest(
                 chain: chain, host: endpoint.host, anchors: terms?.key.anchors ?? .system, instant: instant,
-                terms: isExpired ? nil : terms))
+                pins: isExpired ? nil : terms?.pinSet))
         if rule == nil, unpinnedHosts == .askUser {
             return conclude(unknown(endpoint, chain, outcome), outcome.path)
         }

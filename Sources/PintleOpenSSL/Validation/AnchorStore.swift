@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Pintle
+internal import Synchronization
 
 /// An `X509_STORE`: the anchors that a path may end in.
 ///
@@ -7,6 +8,9 @@ internal import Pintle
 /// directory look-up adds on the way.
 final class AnchorStore: @unchecked Sendable {
     let pointer: OpaquePointer
+    /// What the core has read of the anchors, by address. The reference keeps the address from being
+    /// given to another certificate.
+    private let read = Mutex<[OpaquePointer: (reference: X509Reference, certificate: Certificate)]>([:])
 
     /// - Parameters:
     ///   - certificates: anchors, parsed.
@@ -25,6 +29,14 @@ final class AnchorStore: @unchecked Sendable {
 
     deinit {
         X509_STORE_free(pointer)
+    }
+
+    /// An anchor of this store, as the core reads it; read once.
+    func certificate(for anchor: X509Reference) throws(DERError) -> Certificate {
+        if let known = read.withLock({ $0[anchor.pointer] }) { return known.certificate }
+        let certificate = try Certificate(der: anchor.der)
+        read.withLock { $0[anchor.pointer] = (anchor, certificate) }
+        return certificate
     }
 
     /// The anchors whose subject is the issuer of this certificate.

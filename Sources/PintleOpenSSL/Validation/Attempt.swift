@@ -4,14 +4,20 @@ internal import Pintle
 /// What is known so far about one request: the best path, or the failure that came closest to one.
 struct Attempt {
     let request: PathRequest
+    let others: [PresentedIssuer]
+    let store: AnchorStore
     let profile: PathProfile
     let budget: PathBudget
     private var valid: ValidatedPath?
     private var failure: [PathFailure.Finding]?
     private(set) var isSettled = false
 
-    init(request: PathRequest, profile: PathProfile, budget: PathBudget) {
+    init(
+        request: PathRequest, others: [PresentedIssuer], store: AnchorStore, profile: PathProfile, budget: PathBudget
+    ) {
         self.request = request
+        self.others = others
+        self.store = store
         self.profile = profile
         self.budget = budget
     }
@@ -89,12 +95,11 @@ struct Attempt {
         }
     }
 
-    /// As the core has read it already, wherever the server sent it.
+    /// As the core has read it already: what OpenSSL puts into a path is the leaf, was sent, or is an anchor.
     private func certificate(_ reference: X509Reference, at depth: Int) throws(DERError) -> Certificate {
         if depth == 0 { return request.chain.leaf }
-        let der = reference.der
-        if let known = request.chain.others.first(where: { $0.der == der }) { return known }
-        return try Certificate(der: der)
+        if let sent = others.first(where: { $0.reference.pointer == reference.pointer }) { return sent.certificate }
+        return try store.certificate(for: reference)
     }
 
     /// Whether a path with these findings failed for something less fundamental.

@@ -12,6 +12,7 @@ public final class PathValidator: Sendable {
     private let system: SystemAnchors
     private let budget: PathBudget
     private let profile = PathProfile(isPublicSuffix: PublicSuffixList.contains)
+    private let issuers = ParsedIssuers()
 
     public init(system: SystemAnchors = .shared, budget: PathBudget = PathBudget()) {
         self.system = system
@@ -23,7 +24,10 @@ public final class PathValidator: Sendable {
         guard let leaf = X509Reference(der: request.chain.leaf.der) else {
             return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the library cannot read it"))
         }
-        return validate(request, leaf: leaf, others: request.chain.others.compactMap { X509Reference(der: $0.der) })
+        let others = request.chain.others.compactMap { certificate in
+            issuers.reference(to: certificate).map { PresentedIssuer(reference: $0, certificate: certificate) }
+        }
+        return validate(request, leaf: leaf, others: others)
     }
 
     /// The same for a chain that a handshake has parsed already.
@@ -33,17 +37,21 @@ public final class PathValidator: Sendable {
     ///   - presented: `STACK_OF(X509) *` of everything that was sent, the leaf included, borrowed.
     func validate(_ request: PathRequest, leaf: OpaquePointer, presented: OpaquePointer) -> PathOutcome {
         let leaf = X509Reference(borrowing: leaf)
-        let others = Array(X509Stack.references(in: presented).dropFirst())
-        guard request.chain.unreadableCount > 0 else { return validate(request, leaf: leaf, others: others) }
-        let readable = Set(request.chain.others.map(\.der))
-        return validate(request, leaf: leaf, others: others.filter { readable.contains($0.der) })
+        var others = Array(X509Stack.references(in: presented).dropFirst())
+        if request.chain.unreadableCount > 0 {
+            let readable = Set(request.chain.others.map(\.der))
+            others.removeAll { !readable.contains($0.der) }
+        }
+        // Both are what was sent, in that order, without what the core cannot read.
+        let pairs = zip(others, request.chain.others).map { PresentedIssuer(reference: $0, certificate: $1) }
+        return validate(request, leaf: leaf, others: pairs)
     }
 
-    private func validate(_ request: PathRequest, leaf: X509Reference, others: [X509Reference]) -> PathOutcome {
-        guard let store = system.store(for: request.anchors), let untrusted = X509Stack(others) else {
+    private func validate(_ request: PathRequest, leaf: X509Reference, others: [PresentedIssuer]) -> PathOutcome {
+        guard let store = system.store(for: request.anchors), let untrusted = X509Stack(others.map(\.reference)) else {
             return .invalid(PathFailure(.other, text: "out of memory"))
         }
-        var attempt = Attempt(request: request, profile: profile, budget: budget)
+        var attempt = Attempt(request: request, others: others, store: store, profile: profile, budget: budget)
         if system.names(request.chain.leaf.der, in: request.anchors) {
             attempt.tryLeafAsAnchor(leaf)
         }
@@ -51,7 +59,7 @@ public final class PathValidator: Sendable {
         attempt.tryPath { verification in verification.run(leaf: leaf, untrusted: untrusted, store: store) }
         if attempt.isSettled { return attempt.outcome }
 
-        var search = PathSearch(others: others, store: store, budget: budget)
+        var search = PathSearch(others: others.map(\.reference), store: store, budget: budget)
         search.visitPaths(from: [leaf]) { path in
             attempt.tryPath(path)
             return attempt.isSettled

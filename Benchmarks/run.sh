@@ -26,7 +26,7 @@ machine() {
     echo "machine: ${model:-$(uname -m)}, $(nproc) processors, $sha; $(openssl version | cut -d' ' -f1,2);" \
         "$(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p' | head -1); $go;" \
         "load $(cut -d' ' -f1 /proc/loadavg)"
-    echo "times are medians of processor time for A, B and D, of wall time for E"
+    echo "times are medians of processor time for A, B and D, of wall time for Go and E"
 }
 
 section() {

@@ -97,6 +97,18 @@ struct HandshakeProxyEnvironmentTests {
         #expect(try proxy(["ALL_PROXY": "p.example:1", "NO_PROXY": list], host: host) == .none)
     }
 
+    @Test("NO_PROXY covers the machine that is connected to instead", arguments: ["192.0.2.7", "www.example.com", "*"])
+    func excludedDestination(list: String) throws {
+        let endpoint = try ServerEndpoint(host: "www.example.com", port: 443)
+        let machine = try ServerEndpoint(host: "192.0.2.7", port: 8443)
+        let environment = try ProxyEnvironment(["ALL_PROXY": "p.example:1", "NO_PROXY": list])
+        #expect(environment.proxy(for: HandshakeTarget(endpoint, connectTo: machine)) == .none)
+        let other = try ServerEndpoint(host: "192.0.2.8", port: 8443)
+        let elsewhere = try ServerEndpoint(host: "www.example.org", port: 443)
+        let isEverything = list == "*"
+        #expect((environment.proxy(for: HandshakeTarget(elsewhere, connectTo: other)) == .none) == isEverything)
+    }
+
     @Test(
         "NO_PROXY covers nothing beside that",
         arguments: [

@@ -29,8 +29,10 @@ public struct ProxyEnvironment: Sendable {
         }
     }
 
-    /// How `target` is reached. Its own host counts, not the one of `connectTo`.
+    /// How `target` is reached: without a proxy where its own host is excepted, or the machine that `connectTo`
+    /// names instead.
     public func proxy(for target: HandshakeTarget) -> ProxyConfiguration {
-        exceptions.covers(target.endpoint) ? .none : configuration
+        let isExcepted = exceptions.covers(target.endpoint) || exceptions.covers(target.destination)
+        return isExcepted ? .none : configuration
     }
 }

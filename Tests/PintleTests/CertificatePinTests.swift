@@ -54,6 +54,13 @@ struct CertificatePinTests {
         #expect(Self.refusal(Self.hex) == nil)
     }
 
+    @Test("Base64 in the place of a fingerprint is answered with what belongs there")
+    func base64() {
+        let error = Self.refusal(PublicKeyPinTests.canonical)
+        #expect(error?.reason == .notHexadecimal)
+        #expect(error?.hint.contains("64 hexadecimal digits") == true)
+    }
+
     @Test("A pin says where it belongs, and is another pin elsewhere")
     func positions() throws {
         let leaf = try Pin.certificate(Self.hex, at: .leaf)

@@ -74,7 +74,8 @@ struct PublicKeyPinTests {
             ("YOUR_BASE64_HASH", "wrong-pin-length"), ("sha256/YOUR BASE64 HASH", "invalid-pin"),
             ("pin-sha256=\"" + base64, "invalid-pin"), (base64 + "\n", "invalid-pin"), (" " + base64, "invalid-pin"),
             (String(base64.dropLast(2)), "invalid-pin"), (base64 + "=", "invalid-pin"),
-            (String(repeating: "ab", count: 32), "wrong-pin-length"),
+            (String(repeating: "ab", count: 32), "invalid-pin"),
+            ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "empty-input-pin"),
             ("sha1/d6qzRu9zOECb90Uez27xWltNsj0=", "unsupported-hash"),
             ("sha512/" + base64, "unsupported-hash"), ("md5/" + base64, "unsupported-hash"),
             ("d6qzRu9zOECb90Uez27xWltNsj0=", "wrong-pin-length"), ("SHA256/" + base64, "invalid-pin"),
@@ -96,6 +97,16 @@ struct PublicKeyPinTests {
         for count in [1, 31, 33, 64] {
             let text = "sha256/" + Base64.encode([UInt8](repeating: 7, count: count))
             #expect(Self.refusal(text)?.reason == .wrongLength(count))
+        }
+    }
+
+    @Test("A certificate's fingerprint is told for what it is", arguments: ["", ":"])
+    func fingerprints(separator: String) {
+        let text = (0..<32).map { _ in "aB" }.joined(separator: separator)
+        for prefix in ["", "sha256/"] {
+            #expect(Self.refusal(prefix + text)?.reason == .fingerprint)
+            #expect(Self.refusal(prefix + text)?.hint.contains("\"certificate\"") == true)
+            #expect(Self.refusal(prefix + text + separator + "ab")?.reason != .fingerprint)
         }
     }
 

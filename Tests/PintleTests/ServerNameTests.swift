@@ -48,8 +48,10 @@ struct ServerNameTests {
             ("example.com\n", .forbiddenCharacter), ("example.com/", .forbiddenCharacter),
             ("user@example.com", .forbiddenCharacter), ("a\u{0}.example", .forbiddenCharacter),
             ("%65xample.com", .forbiddenCharacter), ("example.com\\", .forbiddenCharacter),
-            ("a,b.example", .forbiddenCharacter), ("example.com:443", .malformedAddress),
-            ("https://example.com", .malformedAddress), ("-a.example", .hyphenAtEdge), ("a-.example", .hyphenAtEdge),
+            ("a,b.example", .forbiddenCharacter), ("example.com:443", .port),
+            ("1.2.3.4:443", .port), ("https://example.com", .url), ("https://[::1]:443/", .url),
+            ("exa:mple.com", .malformedAddress), (":443", .malformedAddress), ("a:1:2", .malformedAddress),
+            ("-a.example", .hyphenAtEdge), ("a-.example", .hyphenAtEdge),
             ("example.-", .hyphenAtEdge), ("xn--", .hyphenAtEdge),
         ] as [(String, ServerNameError.Reason)])
     func refused(_ text: String, _ reason: ServerNameError.Reason) {
@@ -63,7 +65,7 @@ struct ServerNameTests {
         arguments: [
             "127.1", "127.0.1", "1.2.3", "1", "2130706433", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "0x", "a.0x",
             "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.04", "1.2.3.4.", "127.1.", "example.1", "example.0x1f",
-            "1.2.3.4:443", "[1.2.3.4]", "[]", "[::1", "::1]", "[[::1]]", "[::1].", "fe80::1%eth0", "[fe80::1%25eth0]",
+            "[1.2.3.4]", "[]", "[::1", "::1]", "[[::1]]", "[::1].", "fe80::1%eth0", "[fe80::1%25eth0]",
             "fe80::1%1", "[example.com]", "0177.0.0.1", "1..2.3",
         ])
     func addressesInDisguise(_ text: String) {

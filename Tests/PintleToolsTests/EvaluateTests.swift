@@ -93,6 +93,16 @@ struct EvaluateTests {
         #expect(ToolRun.keys(answers[0]).prefix(5) == ["id", "decision", "reason", "pathFailure", "raw"])
     }
 
+    @Test("A policy's numbers are integers, though a line's may be any", arguments: ["1.0", "1e0", "1e400"])
+    func numbers(version: String) throws {
+        let policy = "{\"version\":\(version),\"hosts\":[]}"
+        let run = run(line(["policy": policy]))
+        #expect(run.code == 2)
+        let answer = try #require(try answers(run).first)
+        #expect(answer["error"]?["code"]?.string == "non-integer-number")
+        #expect(self.run(line(["policy": policy.replacing(version, with: "1")])).code == 0)
+    }
+
     @Test("The instant is the one that is asked for")
     func instant() throws {
         let run = run(

@@ -90,6 +90,51 @@ struct PinFileTests {
         let publicHalf = directory.path(of: "rsapub.pem")
         #expect(try runProcess(["openssl", "rsa", "-in", source, "-RSAPublicKey_out", "-out", publicHalf]).status == 0)
         #expect(ToolRun("pin", publicHalf).output.contains(try pin(key.spkiDER)))
+        let der = directory.path(of: "rsapub.der")
+        let writing = ["openssl", "rsa", "-in", source, "-RSAPublicKey_out", "-outform", "DER", "-out", der]
+        #expect(try runProcess(writing).status == 0)
+        #expect(ToolRun("pin", der).output.contains(try pin(key.spkiDER)))
+    }
+
+    @Test("Two integers that are no RSA key are no key")
+    func notAKey() throws {
+        let key = try directory.write(try PrivateKey(.p256).pem, to: "key.pem")
+        let signature = directory.path(of: "signature.der")
+        try #require(try runProcess(["openssl", "dgst", "-sha256", "-sign", key, "-out", signature, key]).status == 0)
+        let run = ToolRun("pin", signature)
+        #expect(run.code == 2)
+        #expect(run.output.isEmpty)
+    }
+
+    @Test(
+        "Wrappings that are not read are named with the command that opens them",
+        arguments: [
+            ("pkcs8 -topk8 -in key.pem -outform DER", "encrypted-key", "openssl pkey"),
+            ("pkcs8 -topk8 -in key.pem -outform DER -v1 PBE-SHA1-3DES", "encrypted-key", "openssl pkey"),
+            ("pkcs12 -export -in cert.pem -nokeys", "unsupported-format", "openssl pkcs12"),
+            ("crl2pkcs7 -nocrl -certfile cert.pem -outform DER", "unsupported-format", "openssl pkcs7"),
+        ])
+    func wrapped(command: String, code: String, hint: String) throws {
+        let arguments = command.split(separator: " ").map(String.init)
+        _ = try directory.write(identity.key.pem, to: "key.pem")
+        _ = try directory.write(identity.certificate.pem, to: "cert.pem")
+        let path = directory.path(of: "wrapped.der")
+        let inputs = arguments.map { $0.hasSuffix(".pem") ? directory.path(of: $0) : $0 }
+        let password = arguments[0] == "crl2pkcs7" ? [] : ["-passout", "pass:secret"]
+        try #require(try runProcess(["openssl"] + inputs + ["-out", path] + password).status == 0)
+        let run = ToolRun("pin", path, "--json")
+        #expect(run.code == 2)
+        #expect(try run.json()["error"]?["code"]?.string == code)
+        #expect(try run.json()["error"]?["hint"]?.string?.contains(hint) == true)
+    }
+
+    @Test("Of many bad blocks the first are told, and that there are more")
+    func manyBadBlocks() throws {
+        let line = "-----BEGIN CERTIFICATE-----\n"
+        let run = ToolRun("pin", try directory.write(String(repeating: line, count: 50_000), to: "many.pem"))
+        #expect(run.code == 2)
+        #expect(run.errors.split(separator: "\n").count { $0.hasPrefix("pintle: error:") } == 21)
+        #expect(run.errors.contains("there are more"))
     }
 
     @Test("A request and a file with parameters before the key are read")

@@ -59,7 +59,7 @@ public struct ServerName: Sendable, Hashable {
         guard !name.isEmpty else { throw error(.empty) }
         guard !name.contains(where: { $0 >= 0x80 }) else { throw error(.notASCII) }
         guard !name.contains(UInt8(ascii: "*")) else { throw error(.wildcard) }
-        guard !name.contains(UInt8(ascii: ":")) else { throw error(.malformedAddress) }
+        if let colon = name.firstIndex(of: UInt8(ascii: ":")) { throw error(reason(forColonAt: colon, in: name)) }
         guard name.count <= 253 else { throw error(.tooLong) }
         var labelStart = 0
         for index in 0...name.count {
@@ -84,6 +84,14 @@ public struct ServerName: Sendable, Hashable {
         return name
     }
 
+    /// What was probably meant by a text with a colon that is no IPv6 address.
+    private static func reason(forColonAt colon: Int, in name: [UInt8]) -> ServerNameError.Reason {
+        let rest = name[(colon + 1)...]
+        if rest.starts(with: Array("//".utf8)) { return .url }
+        let isPort = colon > 0 && rest.allSatisfy { (0x30...0x39).contains($0) }
+        return isPort ? .port : .malformedAddress
+    }
+
     /// A name whose last label is a number is an address in some other spelling (`127.1`, `0x7f.1`),
     /// which URL parsers read differently from one another (WHATWG URL, "ends in a number").
     private static func endsInNumber(_ label: ArraySlice<UInt8>) -> Bool {
@@ -105,7 +113,7 @@ extension ServerName: CustomStringConvertible {
 public struct ServerNameError: Error, Sendable, Hashable {
     public enum Reason: Sendable, Hashable, CaseIterable {
         case empty, emptyLabel, tooLong, labelTooLong, notASCII, wildcard, forbiddenCharacter, hyphenAtEdge
-        case malformedAddress
+        case malformedAddress, url, port
     }
 
     public let reason: Reason
@@ -129,6 +137,8 @@ public struct ServerNameError: Error, Sendable, Hashable {
         case .forbiddenCharacter: "letters, digits, hyphens and dots only: no scheme, no path, no blanks"
         case .hyphenAtEdge: "a label neither begins nor ends with a hyphen"
         case .malformedAddress: "write IPv4 as four decimal numbers, IPv6 as RFC 4291 does, without a zone"
+        case .url: "write the host alone, without scheme, port and path"
+        case .port: "write the host alone; a port is given apart from it"
         }
     }
 }
@@ -147,6 +157,8 @@ extension ServerNameError: CustomStringConvertible {
         case .forbiddenCharacter: "it has a character that host names do not have"
         case .hyphenAtEdge: "it has a hyphen at the edge of a label"
         case .malformedAddress: "it is an address in a form that programs read differently"
+        case .url: "it is a whole URL"
+        case .port: "it has a port"
         }
     }
 }

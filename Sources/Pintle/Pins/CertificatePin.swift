@@ -13,7 +13,7 @@ public struct CertificatePin: Sendable, Hashable {
     /// Reads 64 hexadecimal digits in either case, with colons or blanks between bytes or without:
     /// the forms that openssl and browsers show, the `sha256 Fingerprint=` of openssl included.
     public init(_ text: some StringProtocol) throws(PinError) {
-        guard text.utf8.count <= 1024 else { throw PinError(.notEncoded, in: text) }
+        guard text.utf8.count <= 1024 else { throw PinError(.notHexadecimal, in: text) }
         var rest = Substring(text)
         for prefix in ["sha256 Fingerprint=", "SHA256 Fingerprint="] where rest.hasPrefix(prefix) {
             rest = rest.dropFirst(prefix.count)
@@ -22,7 +22,7 @@ public struct CertificatePin: Sendable, Hashable {
         while rest.last?.isWhitespace == true { rest = rest.dropLast() }
         guard !rest.isEmpty else { throw PinError(.empty, in: text) }
         guard let bytes = try? Hex.decode(rest, allowingSeparators: true) else {
-            throw PinError(.notEncoded, in: text)
+            throw PinError(.notHexadecimal, in: text)
         }
         guard let digest = SHA256Digest(bytes: bytes) else { throw PinError(.wrongLength(bytes.count), in: text) }
         guard digest != .ofNothing else { throw PinError(.hashOfNothing, in: text) }

@@ -2,8 +2,12 @@
 public struct PinError: Error, Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         case empty
-        /// Not base64 (a public-key pin) or not hexadecimal (a certificate pin).
+        /// Not base64: no public-key pin.
         case notEncoded
+        /// Not hexadecimal: no certificate pin.
+        case notHexadecimal
+        /// A certificate's fingerprint where a public-key pin belongs.
+        case fingerprint
         /// A hash of another length than 32 bytes.
         case wrongLength(Int)
         /// Base64 whose last character has bits that belong to no byte; the pin is what was meant.
@@ -28,7 +32,7 @@ public struct PinError: Error, Sendable, Hashable {
     /// Stable, for machines: the id of the problem in a policy.
     public var code: String {
         switch reason {
-        case .empty, .notEncoded: "invalid-pin"
+        case .empty, .notEncoded, .notHexadecimal, .fingerprint: "invalid-pin"
         case .wrongLength: "wrong-pin-length"
         case .notCanonical: "non-canonical-pin"
         case .hashOfNothing: "empty-input-pin"
@@ -40,6 +44,9 @@ public struct PinError: Error, Sendable, Hashable {
     public var hint: String {
         switch reason {
         case .empty, .notEncoded: "a public-key pin is sha256/ and 44 characters of base64: pintle pin HOST"
+        case .notHexadecimal: "a certificate pin is 64 hexadecimal digits: pintle pin HOST"
+        case .fingerprint:
+            "to pin the certificate write {\"certificate\": \"...\"}; the pin of its key comes from: pintle pin HOST"
         case .wrongLength(20): "20 bytes are a SHA-1 hash; take SHA-256: pintle pin HOST"
         case .wrongLength: "some of it is missing, or it is not a hash: pintle pin HOST"
         case .notCanonical(let pin): "write \(pin)"
@@ -54,6 +61,8 @@ extension PinError: CustomStringConvertible {
         switch reason {
         case .empty: "the pin is empty"
         case .notEncoded: "\"\(text)\" is not a pin"
+        case .notHexadecimal: "\"\(text)\" is not a fingerprint"
+        case .fingerprint: "\"\(text)\" is the fingerprint of a certificate, not the pin of a key"
         case .wrongLength(let count): "\"\(text)\" holds \(count) bytes; a SHA-256 hash has 32"
         case .notCanonical: "\"\(text)\" is not the canonical spelling of its bytes"
         case .hashOfNothing: "\"\(text)\" is the hash of nothing, not of a key"

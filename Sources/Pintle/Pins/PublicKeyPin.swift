@@ -18,6 +18,10 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// (RFC 7469), or the base64 alone; in the standard or the URL-safe alphabet, padded or not.
     public init(_ text: some StringProtocol) throws(PinError) {
         let encoded = try Self.withoutPrefix(text)
+        // 64 digits are base64 too, of 48 bytes that mean nothing.
+        if let bytes = try? Hex.decode(encoded, allowingSeparators: true), bytes.count == 32 {
+            throw PinError(SHA256Digest(bytes: bytes) == .ofNothing ? .hashOfNothing : .fingerprint, in: text)
+        }
         let bytes: [UInt8]
         do {
             bytes = try Base64.decode(encoded)

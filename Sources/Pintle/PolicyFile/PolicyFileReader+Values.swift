@@ -83,6 +83,13 @@ extension PolicyFileReader {
         _ value: JSONValue, in range: ClosedRange<Int64>?, id: String, at path: @autoclosure () -> String
     ) -> Int64? {
         guard let integer = value.integer else {
+            if value.kind == .number {
+                // Where numbers of any form may stand beside the policy, as in a batch.
+                report(
+                    "non-integer-number", value, path(), "\(path()) is no integer of 64 bits",
+                    help: "numbers are integers, written in digits")
+                return nil
+            }
             reportType(of: value, "a number, without quotes", at: path())
             return nil
         }

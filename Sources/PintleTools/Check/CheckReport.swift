@@ -121,7 +121,8 @@ struct CheckReport {
             printRule()
             printPath()
         case .hostNotAllowed:
-            prose("No rule covers this host, and the policy refuses such hosts. Nothing more was examined.")
+            prose("The policy names the hosts that it allows, and this is none of them. Nothing more was examined.")
+            printRule()
         case .unknownHost(let host):
             printUnknown(host)
         case .invalidPath(let failure):

@@ -28,17 +28,36 @@ enum KeyFile {
     /// The SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER: what stands in
     /// "RSA PUBLIC KEY" files.
     static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(Failure) -> [UInt8] {
-        let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
-            var cursor = buffer.baseAddress
-            return d2i_PublicKey(EVP_PKEY_RSA, nil, &cursor, buffer.count)
-        }
-        guard let key else {
-            ERR_clear_error()
+        guard let key = rsaPublicKey(der) else {
             throw Failure(
                 message: "the RSA public key cannot be read",
                 hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
         }
         return try subjectPublicKeyInfo(of: key)
+    }
+
+    /// Whether DER that nothing names is an `RSAPublicKey`: signatures and parameters are two integers as well,
+    /// but the second of them is no small odd number.
+    static func isRSAPublicKey(_ der: [UInt8]) -> Bool {
+        guard let key = rsaPublicKey(der) else { return false }
+        defer { EVP_PKEY_free(key) }
+        var exponent: OpaquePointer?
+        guard EVP_PKEY_get_bn_param(key, "e", &exponent) == 1, let exponent else { return false }
+        defer { BN_free(exponent) }
+        return BN_is_odd(exponent) == 1 && (2...64).contains(BN_num_bits(exponent))
+    }
+
+    private static func rsaPublicKey(_ der: [UInt8]) -> OpaquePointer? {
+        der.withUnsafeBufferPointer { buffer in
+            var cursor = buffer.baseAddress
+            let key = d2i_PublicKey(EVP_PKEY_RSA, nil, &cursor, buffer.count)
+            guard let key, cursor == buffer.baseAddress.map({ $0 + buffer.count }) else {
+                EVP_PKEY_free(key)
+                ERR_clear_error()
+                return nil
+            }
+            return key
+        }
     }
 
     /// Overwrites bytes that were secret, where they stand: whoever else holds this array sees it wiped too,

@@ -36,6 +36,10 @@ struct SourceReader {
         var skipped: [String] = []
         var isAtEnd = false
         while !isAtEnd {
+            guard errors.count < Self.maximumErrors else {
+                errors.append(.unusable("more-errors", "there are more; the rest was not looked at", file: name))
+                break
+            }
             do throws(PEMError) {
                 guard let block = try reader.next() else {
                     isAtEnd = true
@@ -63,6 +67,9 @@ struct SourceReader {
         if let error = ToolError.joining(errors) { throw error }
         return items
     }
+
+    /// A file of 16 MiB holds half a million blocks; nobody reads as many errors.
+    private static let maximumErrors = 20
 
     private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
 
@@ -184,7 +191,16 @@ struct SourceReader {
                 "unknown-format", "neither PEM nor DER", file: name,
                 hint: Self.whatIsRead + "; PKCS#12: openssl pkcs12 -in FILE -nokeys | pintle pin -")
         }
-        if bytes.count <= 64 * 1024, let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
+        if let foreign = ForeignDER(bytes) {
+            throw .unusable(foreign.code, foreign.message, file: name, hint: foreign.hint)
+        }
+        if bytes.count <= 64 * 1024 {
+            if KeyFile.isRSAPublicKey(bytes), let key = try? Self.rsaPublicKey(bytes) {
+                return .key(key, isPrivate: false)
+            }
+            // Last: it wipes the bytes, whatever they are.
+            if let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
+        }
         throw .unusable(
             "malformed-certificate", "no certificate, request or key; as a certificate: \(certificateError)",
             file: name, hint: "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)

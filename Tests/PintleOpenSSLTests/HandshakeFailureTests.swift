@@ -66,6 +66,46 @@ struct HandshakeFailureTests {
         #expect(ContinuousClock.now - start < .seconds(3))
     }
 
+    @Test("A server that talks without end gets no more time for it")
+    func floodsInTime() throws {
+        let peer = try floodingPeer()
+        let client = try TLSClient(.init(timeouts: .init(connect: .seconds(10), handshake: .milliseconds(10))))
+        let target = try HandshakeTarget(host: "127.0.0.1", port: peer.port)
+        let error = expectFailure(.handshakeTimeout) { try client.connect(to: target) { _ in .accept } }
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("A server that talks without end is left after 8 MiB")
+    func floodsInBytes() throws {
+        let peer = try floodingPeer()
+        let error = expectFailure(.handshakeFailed) { try connect(to: peer.port, timeout: .seconds(60)) }
+        #expect(error?.message.hasSuffix("sent more than 8 MiB without ending the TLS handshake") == true)
+        #expect(error?.isBeforeCertificate == true)
+    }
+
+    @Test("A server that says hello a hundred times before it begins is spoken to")
+    func talksFirst() throws {
+        let server = try SServer(.selfSigned(), ["-tls1_2"])
+        let port = server.port
+        let peer = try ScriptedPeer { peer in
+            for _ in 0..<100 { peer.write(FakeTLS.helloRequest) }
+            peer.relay(to: port)
+        }
+        let connection = try connect(to: peer.port)
+        try connection.write(Array("GET / HTTP/1.0\r\n\r\n".utf8))
+        #expect(String(decoding: try connection.readAll(), as: UTF8.self).hasPrefix("HTTP/1.0 200"))
+        withExtendedLifetime(server) {}
+    }
+
+    /// Sends HelloRequests for ever, which TLS 1.2 lets a client pass over (RFC 5246 section 7.4.1.1).
+    private func floodingPeer() throws -> ScriptedPeer {
+        let flood = Array(repeating: FakeTLS.helloRequest, count: 10_000).flatMap(\.self)
+        return try ScriptedPeer { peer in
+            _ = peer.read()
+            while peer.write(flood) {}
+        }
+    }
+
     @Test("An alert of the server is named")
     func alert() throws {
         let peer = try ScriptedPeer { peer in

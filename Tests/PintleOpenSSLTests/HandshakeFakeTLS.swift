@@ -39,6 +39,9 @@ enum FakeTLS {
         }
     }
 
+    /// A record of its own.
+    static let helloRequest = records(message(0, []))
+
     static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }
 
     static func sized(_ bytes: [UInt8]) -> [UInt8] {

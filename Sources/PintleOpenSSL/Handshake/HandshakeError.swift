@@ -34,7 +34,7 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         /// The peer ended the handshake with an alert; ``HandshakeError/alert`` names it.
         case tlsAlert = "tls-alert"
         case closedDuringHandshake = "closed-during-handshake"
-        /// The handshake broke for another reason, which the message gives in OpenSSL's words.
+        /// The handshake broke for another reason, which the message gives, in OpenSSL's words where they are its.
         case handshakeFailed = "handshake-failed"
         /// The presented certificates are too many or too large (`PresentedChain.Limits`); none was parsed.
         case limitsExceeded = "limits-exceeded"

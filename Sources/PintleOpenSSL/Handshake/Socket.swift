@@ -9,7 +9,7 @@ enum SocketFailure: Error {
 
 /// A connected, non-blocking TCP socket: one owner, closed with it.
 ///
-/// Every call waits with `poll` until a ``Deadline``, and nothing written to a peer that has gone raises
+/// Every call ends by its ``Deadline``, however busily the peer keeps it, and nothing written to a peer that has gone raises
 /// SIGPIPE: the process belongs to somebody else.
 struct Socket: ~Copyable {
     private let descriptor: CInt
@@ -31,6 +31,7 @@ struct Socket: ~Copyable {
             let sent = Glibc.send(descriptor, chunk.baseAddress, chunk.count, CInt(MSG_NOSIGNAL))
             if sent >= 0 {
                 rest = rest.dropFirst(sent)
+                if !rest.isEmpty, deadline.hasPassed { throw .timedOut }
             } else {
                 try wait(for: POLLOUT, orThrow: errno, until: deadline)
             }
@@ -84,8 +85,9 @@ struct Socket: ~Copyable {
     private borrowing func wait(
         for events: CInt, orThrow error: CInt, until deadline: Deadline
     ) throws(SocketFailure) {
+        guard error == EAGAIN || error == EWOULDBLOCK || error == EINTR else { throw .broken(error) }
+        if deadline.hasPassed { throw .timedOut }
         if error == EINTR { return }
-        guard error == EAGAIN || error == EWOULDBLOCK else { throw .broken(error) }
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         let ready = poll(&entry, 1, deadline.remainingMilliseconds)
         if ready == 0 { throw .timedOut }

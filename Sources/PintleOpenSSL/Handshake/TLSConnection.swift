@@ -88,6 +88,8 @@ public final class TLSConnection {
                 )
             // The first bytes were TLS, or there would be no connection.
             case .notTLS: throw ended("with something that is not TLS")
+            // Counted in the handshake only.
+            case .tooMuch: throw ended("with more than was asked for")
             case .endOfStream: throw ended("without saying so (close_notify)")
             case .broken(let error): throw ended("unexpectedly: \(systemMessage(error))")
             case .library(let errors):

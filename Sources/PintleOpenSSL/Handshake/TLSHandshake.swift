@@ -5,6 +5,8 @@ internal import Pintle
 struct TLSHandshake: ~Copyable {
     /// How long a peer gets to read our alert before the socket goes, unless it closes first.
     private static let farewell = Duration.milliseconds(50)
+    /// What a server may send before the handshake has ended: the largest chain, and as much again for all else.
+    static let allowance = 2 * TLSContext.certificateListLimit
 
     private var pump: TLSPump
     private let target: ServerEndpoint
@@ -40,7 +42,9 @@ struct TLSHandshake: ~Copyable {
         defer { VerdictSlot.detach(from: pump.ssl) }
         let outcome: PumpFailure?
         do throws(PumpFailure) {
+            pump.allowance = Self.allowance
             _ = try pump.run(until: Deadline(after: timeout)) { SSL_do_handshake($0) }
+            pump.allowance = nil
             outcome = nil
         } catch {
             outcome = error
@@ -101,6 +105,12 @@ struct TLSHandshake: ~Copyable {
             return HandshakeError(
                 .notTLS, "\(target) does not speak TLS: it \(ForeignProtocol.describe(bytes))",
                 hint: "check the port; TLS that begins after a command (STARTTLS) is not supported"
+            )
+        case .tooMuch:
+            return HandshakeError(
+                .handshakeFailed,
+                "\(target) sent more than \(Self.allowance >> 20) MiB without ending the TLS handshake",
+                hint: "compare with: openssl s_client -connect \(target)", isBeforeCertificate: early
             )
         case .library(let errors):
             // Where it was not the peer's alert that ended it, ours is on the way.

@@ -10,6 +10,8 @@ enum PumpFailure: Error {
     case closedByPeer
     /// The first bytes that came are no TLS record.
     case notTLS([UInt8])
+    /// More bytes came than `TLSPump.allowance` let in.
+    case tooMuch
     case library(LibraryErrors)
 }
 
@@ -27,6 +29,8 @@ struct TLSPump: ~Copyable {
     private let outgoing: OpaquePointer
     /// What came first, until it is known to be the beginning of a TLS record.
     private var preamble: [UInt8]? = []
+    /// How many bytes may still come; nil: any number. OpenSSL passes over some messages without limit.
+    var allowance: Int?
 
     /// - Parameter context: `SSL_CTX *`
     init(context: OpaquePointer, socket: consuming Socket) throws(HandshakeError) {
@@ -52,9 +56,13 @@ struct TLSPump: ~Copyable {
     }
 
     /// Repeats `operation` until it gives a positive result, moving bytes as it needs them.
+    ///
+    /// The socket looks at the clock only where it has to wait, and a peer can see to it that it never has to:
+    /// so the clock is looked at here as well, after every piece that was not enough.
     mutating func run(
         until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
     ) throws(PumpFailure) -> CInt {
+        var hasReceived = false
         while true {
             // The queue is the thread's, not the connection's: what others left there is not ours.
             ERR_clear_error()
@@ -69,7 +77,10 @@ struct TLSPump: ~Copyable {
             }
             if result > 0 { return result }
             switch outcome {
-            case SSL_ERROR_WANT_READ: try fill(until: deadline)
+            case SSL_ERROR_WANT_READ:
+                if hasReceived, deadline.hasPassed { throw .timedOut }
+                try fill(until: deadline)
+                hasReceived = true
             case SSL_ERROR_ZERO_RETURN: throw .closedByPeer
             default: throw .library(errors)
             }
@@ -96,6 +107,10 @@ struct TLSPump: ~Copyable {
                 throw PumpFailure(error)
             }
             guard !bytes.isEmpty else { throw .endOfStream }
+            if let allowance {
+                guard bytes.count <= allowance else { throw .tooMuch }
+                self.allowance = allowance - bytes.count
+            }
             if let before = preamble {
                 bytes = before + bytes
                 guard Self.mayBeTLS(bytes) else { throw .notTLS(bytes) }

@@ -221,4 +221,88 @@ struct PathFindingTests {
             #expect(time < .seconds(2))
         }
     }
+
+    @Test("A long path without a fork is refused for what is wrong with it, not for its length")
+    func longPath() throws {
+        var authority = root
+        for index in 0..<20 { authority = try authority.intermediate(name: "Level \(index)") }
+        let leaf = try authority.issue(hosts: [Validation.host])
+        #expect(try Validation.decide(leaf.chain, anchors: [root.certificate]).summary == "host-not-pinned")
+        #expect(try Validation.decide(leaf.chain, anchors: []).summary == "invalid-path untrusted-root")
+    }
+
+    @Test("A key whose signatures take a hundred times as long is not followed")
+    func hugeExponent() throws {
+        // The key in the certificate is not the one that signs: it must not even be tried.
+        func chain(exponent: [UInt8]) throws -> [[UInt8]] {
+            let key = DERWriter.encode { der in
+                der.sequence { der in
+                    der.integer(magnitude: [UInt8](repeating: 0xC1, count: 384))
+                    der.integer(magnitude: exponent)
+                }
+            }
+            let slow = try root.intermediate(name: "Slow") {
+                $0.subjectPublicKeyInfo = SubjectPublicKeyInfo.encode(
+                    algorithm: [1, 2, 840, 113_549, 1, 1, 1], parameters: [0x05, 0x00], key: key)
+            }
+            let algorithm = SignatureAlgorithm.rsaPKCS1(.sha256).identifierDER
+            return try slow.issue(hosts: [Validation.host]) {
+                $0.innerAlgorithmIdentifier = algorithm
+                $0.outerAlgorithmIdentifier = algorithm
+            }.chain
+        }
+        let long = try chain(exponent: [UInt8](repeating: 0x7F, count: 383))
+        let usual = try chain(exponent: [1, 0, 1])
+        #expect(try Validation.decide(long, anchors: [root.certificate]).summary == "invalid-path untrusted-root")
+        #expect(
+            try Validation.decide(usual, anchors: [root.certificate]).summary == "invalid-path invalid-signature")
+    }
+
+    @Test("Whoever owns a certificate cannot make paths without number through it")
+    func manyPathsThroughALeaf() throws {
+        let key = try PrivateKey()
+        let owned = try (0..<40).map { _ in
+            try intermediate.issue(hosts: ["attacker.example.test"], key: key) {
+                $0.keyUsage = nil
+                $0.subject = .commonName("Owned")
+            }
+        }
+        let forged = try #require(owned.first).misusedAsAuthority().issue(hosts: [Validation.host]) {
+            $0.authorityKeyIdentifier = .absent
+        }
+        let chain =
+            [forged.certificate.der, intermediate.certificate.der] + owned.map(\.certificate.der)
+        #expect(try Validation.decide(chain, anchors: [root.certificate]).summary == "invalid-path not-a-ca")
+        let good = [identity.certificate.der, intermediate.certificate.der] + owned.map(\.certificate.der)
+        #expect(try Validation.decide(good, anchors: [root.certificate]).summary == "host-not-pinned")
+    }
+
+    @Test("An anchor that OpenSSL cannot read is an error that names it, not one anchor fewer")
+    func unusableAnchor() throws {
+        let odd = try CertificateAuthority.root(name: "Odd") {
+            // A BMPString of three octets.
+            $0.editSignedPart = { signed in
+                let name: [UInt8] = [0x0C, 0x03] + Array("Odd".utf8)
+                guard let place = signed.indices.first(where: { signed[$0...].starts(with: name) }) else {
+                    return signed
+                }
+                var edited = signed
+                edited[place] = 0x1E
+                return edited
+            }
+        }
+        let decision = try Validation.decide(identity.chain, anchors: [root.certificate, odd.certificate])
+        #expect(decision.summary == "invalid-path other")
+        #expect(try Validation.decide(identity.chain, anchors: [root.certificate]).summary == "host-not-pinned")
+    }
+
+    @Test("An instant that no clock shows is refused, not a trap", arguments: [Double.nan, .infinity, 1e300, -1e300])
+    func oddInstants(seconds: Double) throws {
+        let instant = Date(timeIntervalSince1970: seconds)
+        let decision = try Validation.decide(identity.chain, anchors: [root.certificate], at: instant)
+        #expect(decision.summary == "invalid-path other")
+        #expect(
+            try Validation.decide(identity.chain, anchors: [root.certificate], at: Date()).summary
+                == "host-not-pinned")
+    }
 }

@@ -28,6 +28,8 @@ public struct PublicKeyDescription: Sendable, Hashable {
     /// Size of the RSA modulus, of the field of P-256, P-384 or P-521, or of an Ed25519 or Ed448 key as OpenSSL counts
     /// it (256, 456), in bits; `nil` for all other keys.
     public let bits: Int?
+    /// Size of an RSA key's public exponent in bits; `nil` for other keys.
+    package private(set) var exponentBits: Int?
 
     /// `EC`, `RSA`, `Ed25519`...: the type alone.
     public var type: String {
@@ -69,7 +71,9 @@ public struct PublicKeyDescription: Sendable, Hashable {
         switch identifier {
         case .rsaEncryption, .rsassaPSS:
             self.algorithm = identifier == .rsaEncryption ? .rsa : .rsaPSS
-            bits = try Self.modulusBits(key, in: bytes)
+            let numbers = try Self.rsaNumbers(key, in: bytes)
+            bits = Self.bitWidth(of: numbers.modulus, in: bytes)
+            exponentBits = Self.bitWidth(of: numbers.exponent, in: bytes)
         case .ecPublicKey:
             let curve = try Self.curve(parameters, in: bytes)
             self.algorithm = .ellipticCurve(curve)
@@ -91,7 +95,9 @@ public struct PublicKeyDescription: Sendable, Hashable {
     }
 
     /// `RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }` (RFC 8017 appendix A.1.1).
-    private static func modulusBits(_ key: Range<Int>, in bytes: borrowing Span<UInt8>) throws(DERError) -> Int {
+    private static func rsaNumbers(
+        _ key: Range<Int>, in bytes: borrowing Span<UInt8>
+    ) throws(DERError) -> (modulus: DERElement, exponent: DERElement) {
         var reader = DERReader(key)
         let outer = try reader.next(DERTag.sequence, in: bytes, reading: "RSAPublicKey")
         try reader.finish(reading: "RSAPublicKey")
@@ -101,7 +107,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
         let exponent = try numbers.next(DERTag.integer, in: bytes, reading: "publicExponent")
         try exponent.checkInteger(in: bytes, reading: "publicExponent")
         try numbers.finish(reading: "RSAPublicKey")
-        return bitWidth(of: modulus, in: bytes)
+        return (modulus, exponent)
     }
 
     /// `Dss-Parms ::= SEQUENCE { p INTEGER, q INTEGER, g INTEGER }` (RFC 3279 section 2.3.2); absent

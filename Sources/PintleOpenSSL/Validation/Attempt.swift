@@ -48,17 +48,14 @@ struct Attempt {
 
     /// One path, whose signatures are known to be good: nothing else may be put in its place.
     mutating func tryPath(_ path: [X509Reference]) {
+        // OpenSSL does not follow an issuer that may not sign, and then calls the root unknown. Nor is it
+        // asked: anyone who owns a certificate can make such paths by the hundred.
+        let refusals = Self.issuerRefusals(path)
+        guard refusals.isEmpty else { return take(Verification.Result(findings: refusals)) }
         guard let leaf = path.first, let anchor = path.last, let store = AnchorStore([anchor]),
             let untrusted = X509Stack(path.dropFirst().dropLast())
         else { return }
-        var result = verification.run(leaf: leaf, untrusted: untrusted, store: store)
-        let refusals = Self.issuerRefusals(path)
-        if !refusals.isEmpty {
-            // OpenSSL does not follow an issuer that may not sign, and then calls the root unknown.
-            result.findings.removeAll { $0.code == .untrustedRoot || $0.code == .selfSigned }
-            result.findings += refusals
-        }
-        take(result)
+        take(verification.run(leaf: leaf, untrusted: untrusted, store: store))
     }
 
     mutating func noteExhaustion() {
@@ -115,7 +112,8 @@ struct Attempt {
     /// Where an issuer's key has signed, but the issuer may not.
     private static func issuerRefusals(_ path: [X509Reference]) -> [PathFailure.Finding] {
         zip(path, path.dropFirst()).enumerated().compactMap { index, pair in
-            let error = X509_check_issued(pair.1.pointer, pair.0.pointer)
+            var error = X509_check_issued(pair.1.pointer, pair.0.pointer)
+            if error == X509_V_OK, X509_check_ca(pair.1.pointer) == 0 { error = X509_V_ERR_INVALID_CA }
             return error == X509_V_OK ? nil : VerificationError.finding(error, depth: index + 1)
         }
     }

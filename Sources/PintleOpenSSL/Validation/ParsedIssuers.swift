@@ -15,9 +15,10 @@ struct PresentedIssuer {
 final class ParsedIssuers: Sendable {
     private let known = Mutex<[[UInt8]: X509Reference]>([:])
 
-    /// So many at a time, of which none is larger than issuers are: at most 2 MiB.
-    private static let capacity = 256
-    private static let largest = 8 * 1024
+    /// So many at a time, of which none is larger than issuers are. Decoded names take fifty times their
+    /// bytes: whatever is sent, this keeps less than 10 MiB.
+    private static let capacity = 64
+    private static let largest = 2_560
 
     /// The parsed form; `nil` where OpenSSL cannot parse it.
     func reference(to certificate: Certificate) -> X509Reference? {

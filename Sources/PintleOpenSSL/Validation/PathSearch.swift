@@ -1,61 +1,87 @@
 internal import COpenSSL
+internal import Pintle
 
 /// Finds the paths that lead from a leaf to an anchor, by names and by the signatures that prove them.
 ///
 /// OpenSSL commits itself to one issuer and never tries the next; cross-signed authorities then fail
 /// although a good path exists, or end in another root than the pinned one.
 struct PathSearch {
-    private let others: [X509Reference]
+    private let others: [PresentedIssuer]
     private let store: AnchorStore
     private var budget: PathBudget
     private var verified: [Edge: Bool] = [:]
-    /// Whether something was left untried.
-    private(set) var isExhausted = false
+    private var hasChoice = false
+    private var isCutShort = false
 
     private struct Edge: Hashable {
         let child: OpaquePointer
         let issuer: OpaquePointer
     }
 
-    init(others: [X509Reference], store: AnchorStore, budget: PathBudget) {
+    init(others: [PresentedIssuer], store: AnchorStore, budget: PathBudget) {
         self.others = others
         self.store = store
         self.budget = budget
     }
 
+    /// Whether a path was left untried. Where no certificate has two issuers there is but one, which
+    /// OpenSSL has tried by itself, however long it is.
+    var isExhausted: Bool { isCutShort && hasChoice }
+
     /// Visits paths, leaf first and anchor last, depth first, until `visit` returns `true`.
     ///
     /// Anchors are tried before what the server sent, and that in the order in which it was sent.
-    @discardableResult
-    mutating func visitPaths(from path: [X509Reference], _ visit: ([X509Reference]) -> Bool) -> Bool {
+    mutating func visitPaths(from leaf: X509Reference, _ visit: ([X509Reference]) -> Bool) {
+        _ = extend([leaf], strangers: 0, visit)
+    }
+
+    /// - Parameter strangers: how many on the path do not even claim to be authorities. One is followed, to be
+    ///   able to say that it is none.
+    /// - Returns: whether to stop.
+    private mutating func extend(
+        _ path: [X509Reference], strangers: Int, _ visit: ([X509Reference]) -> Bool
+    ) -> Bool {
         guard let child = path.last else { return false }
         guard path.count < budget.depth else {
-            isExhausted = true
+            isCutShort = true
             return false
         }
+        var signers = 0
         let anchors = store.anchors(issuing: child)
         for anchor in anchors where !path.contains(where: anchor.hasSameBytes) {
             guard let isSigned = isSigned(child, by: anchor) else { return true }
             guard isSigned else { continue }
+            signers += 1
+            hasChoice = hasChoice || signers > 1
             let complete = path + [anchor]
-            let cost = complete.contains { $0.hasSlowKey } ? Self.slowness : 1
-            guard budget.paths >= cost else {
-                isExhausted = true
-                return true
-            }
-            budget.paths -= cost
+            guard spendPath(complete) else { return true }
             if visit(complete) { return true }
         }
         let wanted = X509_get_issuer_name(child.pointer)
         for issuer in others
-        where X509_NAME_cmp(X509_get_subject_name(issuer.pointer), wanted) == 0
-            && !path.contains(where: issuer.hasSameBytes) && !anchors.contains(where: issuer.hasSameBytes)
+        where X509_NAME_cmp(X509_get_subject_name(issuer.reference.pointer), wanted) == 0
+            && !path.contains(where: issuer.reference.hasSameBytes)
+            && !anchors.contains(where: issuer.reference.hasSameBytes)
         {
-            guard let isSigned = isSigned(child, by: issuer) else { return true }
+            let strangers = strangers + (issuer.certificate.isCA ? 0 : 1)
+            guard strangers <= 1 else { continue }
+            guard let isSigned = isSigned(child, by: issuer.reference) else { return true }
             guard isSigned else { continue }
-            if visitPaths(from: path + [issuer], visit) { return true }
+            signers += 1
+            hasChoice = hasChoice || signers > 1
+            if extend(path + [issuer.reference], strangers: strangers, visit) { return true }
         }
         return false
+    }
+
+    private mutating func spendPath(_ path: [X509Reference]) -> Bool {
+        let cost = path.contains { $0.hasSlowKey } ? Self.slowness : 1
+        guard budget.paths >= cost else {
+            (isCutShort, hasChoice) = (true, true)
+            return false
+        }
+        budget.paths -= cost
+        return true
     }
 
     /// `nil` where the budget is used up.
@@ -64,7 +90,7 @@ struct PathSearch {
         let known = verified[edge]
         let cost = known == nil && issuer.hasSlowKey ? Self.slowness : 1
         guard budget.steps >= cost else {
-            isExhausted = true
+            (isCutShort, hasChoice) = (true, true)
             return nil
         }
         budget.steps -= cost

@@ -14,6 +14,9 @@ public final class PathValidator: Sendable {
     private let profile = PathProfile(isPublicSuffix: PublicSuffixList.contains)
     private let issuers = ParsedIssuers()
 
+    /// Bits of an RSA exponent. OpenSSL draws the same line for large keys; 17 are in use.
+    private static let largestExponent = 64
+
     public init(system: SystemAnchors = .shared, budget: PathBudget = PathBudget()) {
         self.system = system
         self.budget = budget
@@ -42,13 +45,28 @@ public final class PathValidator: Sendable {
             let readable = Set(request.chain.others.map(\.der))
             others.removeAll { !readable.contains($0.der) }
         }
-        // Both are what was sent, in that order, without what the core cannot read.
+        // Both are what was sent, in that order, without what the core cannot read. Pins are compared with the
+        // core's bytes, signatures are verified on OpenSSL's: they have to be the same.
         let pairs = zip(others, request.chain.others).map { PresentedIssuer(reference: $0, certificate: $1) }
+        guard others.count == request.chain.others.count, leaf.der == request.chain.leaf.der,
+            pairs.allSatisfy({ $0.reference.der == $0.certificate.der })
+        else { return .invalid(PathFailure(.other, text: "two readings of the chain differ")) }
         return validate(request, leaf: leaf, others: pairs)
     }
 
     private func validate(_ request: PathRequest, leaf: X509Reference, others: [PresentedIssuer]) -> PathOutcome {
-        guard let store = system.store(for: request.anchors), let untrusted = X509Stack(others.map(\.reference)) else {
+        guard Verification.canJudge(request.instant) else {
+            return .invalid(PathFailure(.other, text: "the instant is not one that a clock shows"))
+        }
+        let store: AnchorStore
+        do {
+            store = try system.store(for: request.anchors)
+        } catch {
+            return .invalid(error)
+        }
+        // One signature with such a key takes as long as a hundred others.
+        let others = others.filter { $0.certificate.publicKey.exponentBits ?? 0 <= Self.largestExponent }
+        guard let untrusted = X509Stack(others.map(\.reference)) else {
             return .invalid(PathFailure(.other, text: "out of memory"))
         }
         var attempt = Attempt(request: request, others: others, store: store, profile: profile, budget: budget)
@@ -59,8 +77,8 @@ public final class PathValidator: Sendable {
         attempt.tryPath { verification in verification.run(leaf: leaf, untrusted: untrusted, store: store) }
         if attempt.isSettled { return attempt.outcome }
 
-        var search = PathSearch(others: others.map(\.reference), store: store, budget: budget)
-        search.visitPaths(from: [leaf]) { path in
+        var search = PathSearch(others: others, store: store, budget: budget)
+        search.visitPaths(from: leaf) { path in
             attempt.tryPath(path)
             return attempt.isSettled
         }

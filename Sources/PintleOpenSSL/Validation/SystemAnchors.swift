@@ -4,8 +4,9 @@ internal import Synchronization
 
 /// What "the system's roots" means, and the stores made of them.
 ///
-/// Loaded when first needed and once: what a process trusts does not change under it. Safe to use from
-/// any thread.
+/// Loaded when first needed. A file of roots is read once; in a directory OpenSSL looks for a root when a
+/// chain first names it, so one that is put there while the process runs is found. Safe to use from any
+/// thread.
 public final class SystemAnchors: Sendable {
     /// The roots of this machine: where OpenSSL looks for them, or `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     public static let shared = SystemAnchors(replacement: nil)
@@ -33,29 +34,43 @@ public final class SystemAnchors: Sendable {
             || anchors.includesSystem && (replacement?.contains { $0.der == der } ?? false)
     }
 
-    /// As many sets of private anchors as policies in use at a time may sensibly have; a store beyond
-    /// them is made anew.
+    /// As many sets of private anchors as policies in use at a time may sensibly have; beyond them the
+    /// oldest goes, and is made anew when it is asked for again.
     private static let rememberedStores = 64
 
-    func store(for anchors: TrustAnchors) -> AnchorStore? {
-        stores.withLock { stores in
-            if anchors.includesSystem, anchors.certificates.isEmpty {
-                if stores.system == nil { stores.system = make(anchors) }
-                return stores.system
+    /// - Throws: which anchor OpenSSL cannot use. To leave it out would change in silence what a policy says.
+    func store(for anchors: TrustAnchors) throws(PathFailure) -> AnchorStore {
+        let found = stores.withLock { stores -> Result<AnchorStore, PathFailure> in
+            if anchors.includesSystem, anchors.certificates.isEmpty, let store = stores.system {
+                return .success(store)
             }
-            if let known = stores.byIdentity.first(where: { $0.identity === anchors.identity }) { return known.store }
-            guard let store = make(anchors) else { return nil }
-            if stores.byIdentity.count == Self.rememberedStores { stores.byIdentity.removeFirst() }
-            stores.byIdentity.append((anchors.identity, store))
-            return store
+            if let known = stores.byIdentity.first(where: { $0.identity === anchors.identity }) {
+                return .success(known.store)
+            }
+            return make(anchors).map { store in
+                if anchors.includesSystem, anchors.certificates.isEmpty {
+                    stores.system = store
+                } else {
+                    if stores.byIdentity.count == Self.rememberedStores { stores.byIdentity.removeFirst() }
+                    stores.byIdentity.append((anchors.identity, store))
+                }
+                return store
+            }
         }
+        return try found.get()
     }
 
-    private func make(_ anchors: TrustAnchors) -> AnchorStore? {
-        var certificates = anchors.certificates
-        if anchors.includesSystem { certificates += replacement ?? [] }
-        return AnchorStore(
-            certificates.compactMap { X509Reference(der: $0.der) },
-            addingSystem: anchors.includesSystem && replacement == nil)
+    private func make(_ anchors: TrustAnchors) -> Result<AnchorStore, PathFailure> {
+        var references: [X509Reference] = []
+        for anchor in anchors.certificates + (anchors.includesSystem ? replacement ?? [] : []) {
+            guard let reference = X509Reference(der: anchor.der) else {
+                return .failure(PathFailure(.other, text: "the library cannot use the anchor \(anchor.subject)"))
+            }
+            references.append(reference)
+        }
+        guard let store = AnchorStore(references, addingSystem: anchors.includesSystem && replacement == nil) else {
+            return .failure(PathFailure(.other, text: "out of memory"))
+        }
+        return .success(store)
     }
 }

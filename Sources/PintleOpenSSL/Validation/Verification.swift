@@ -84,6 +84,9 @@ struct Verification {
         return X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
     }
 
+    /// Whether OpenSSL can be told the instant: it takes whole seconds, and a `Date` may be anything.
+    static func canJudge(_ instant: Date) -> Bool { abs(instant.timeIntervalSince1970) < 1e15 }
+
     private static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
 }
 

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
 /// What the caller thinks of a ``PeerChain``.
-public enum HandshakeVerdict: Hashable, Sendable {
+package enum HandshakeVerdict: Hashable, Sendable {
     case accept
     /// The handshake ends here, and the server (and an interceptor's log) reads this alert.
     case reject(TLSAlert)
 }
 
 /// The alerts with which a certificate is refused (RFC 8446 section 6.2).
-public enum TLSAlert: UInt8, Hashable, Sendable, CaseIterable {
+package enum TLSAlert: UInt8, Hashable, Sendable, CaseIterable {
     /// Broken rules of use, a name that does not fit, a date in the future.
     case badCertificate = 42
     /// A purpose that does not fit.
@@ -23,12 +23,12 @@ public enum TLSAlert: UInt8, Hashable, Sendable, CaseIterable {
     case decryptError = 51
 
     /// As in RFC 8446: `unknown_ca`.
-    public var name: String { Self.name(of: rawValue) }
+    package var name: String { Self.name(of: rawValue) }
 
     /// OpenSSL takes no alert from a verification callback, only one of its error codes, which it
     /// translates (`ssl_x509err2alert`). These are the codes that come out as the wanted alert; a code
     /// that is not in its table, as the one for `certificate_unknown`, comes out as that.
-    var verificationError: CInt {
+    package var verificationError: CInt {
         switch self {
         case .badCertificate: X509_V_ERR_CERT_REJECTED
         case .unsupportedCertificate: X509_V_ERR_INVALID_PURPOSE

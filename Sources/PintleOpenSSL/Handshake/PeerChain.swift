@@ -4,9 +4,9 @@ internal import COpenSSL
 ///
 /// It cannot be copied or kept: the parsed certificates inside belong to the handshake. Whoever needs the
 /// chain later copies ``certificates``.
-public struct PeerChain: ~Copyable {
+package struct PeerChain: ~Copyable {
     /// DER of each certificate in the order it was sent, the leaf first.
-    public let certificates: [[UInt8]]
+    package let certificates: [[UInt8]]
 
     /// `X509 *` of the leaf, borrowed from the handshake: a path validator need not parse it again.
     let leaf: OpaquePointer
@@ -14,14 +14,14 @@ public struct PeerChain: ~Copyable {
     let presented: OpaquePointer
 
     /// - Parameter context: the `X509_STORE_CTX *` of OpenSSL's verification callback.
-    init?(borrowing context: OpaquePointer) {
+    package init?(borrowing context: OpaquePointer) {
         guard let leaf = X509_STORE_CTX_get0_cert(context),
             let presented = X509_STORE_CTX_get0_untrusted(context)
         else { return nil }
         var certificates: [[UInt8]] = []
         for index in 0..<OPENSSL_sk_num(presented) {
             guard let certificate = OPENSSL_sk_value(presented, index),
-                let der = Self.der(of: OpaquePointer(certificate))
+                case let der = X509Reference(borrowing: OpaquePointer(certificate)).der, !der.isEmpty
             else { return nil }
             certificates.append(der)
         }
@@ -31,14 +31,5 @@ public struct PeerChain: ~Copyable {
         self.certificates = certificates
         self.leaf = leaf
         self.presented = presented
-    }
-
-    private static func der(of certificate: OpaquePointer) -> [UInt8]? {
-        let count = i2d_X509(certificate, nil)
-        guard count > 0 else { return nil }
-        return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
-            var cursor = buffer.baseAddress
-            initialized = max(0, Int(i2d_X509(certificate, &cursor)))
-        }
     }
 }

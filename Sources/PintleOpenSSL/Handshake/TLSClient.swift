@@ -1,10 +1,11 @@
 internal import COpenSSL
 
-/// Opens TLS connections whose server certificate is judged by the caller, inside the handshake.
+/// Opens TLS connections whose server certificate is judged by a policy, inside the handshake:
+/// ``connect(to:via:checking:at:validator:)``.
 ///
-/// OpenSSL validates nothing here and has no anchors: the one question "is this the server?" goes to the
-/// closure given to ``connect(to:via:verdict:)``, exactly once per connection. A connection on which it
-/// was not asked, or did not accept, is never handed out; so resumption, tickets and renegotiation are off.
+/// OpenSSL validates nothing here and has no anchors: the question "is this the server?" is asked exactly
+/// once per connection. A connection on which it was not asked, or not answered with yes, is never handed
+/// out; so resumption, tickets and renegotiation are off.
 ///
 /// Threads: a client may be used from any number of threads at once; each call blocks its own thread for
 /// at most the sum of the time-outs, beside what the system's resolver takes.
@@ -50,13 +51,15 @@ public final class TLSClient: Sendable {
 
     /// Connects, and lets `verdict` judge what the server presents before anything is sent to it.
     ///
+    /// Not public: a closure can accept everybody, a policy cannot.
+    ///
     /// - Parameters:
     ///   - target: the server; its host is the SNI unless it is an IP literal.
     ///   - proxy: how to get there, see ``ProxyEnvironment``.
     ///   - verdict: called once, on this thread. It must not wait for a person: the handshake's clock runs.
     /// - Throws: ``HandshakeError``. After a refusal its code is `rejected-by-verifier`, the server has
     ///   been sent the alert, and no byte of application data was.
-    public func connect(
+    package func connect(
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none,
         verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) throws(HandshakeError) -> TLSConnection {

@@ -41,7 +41,7 @@ final class X509Reference: @unchecked Sendable {
         X509_free(pointer)
     }
 
-    /// The encoding, which OpenSSL keeps from parsing.
+    /// The encoding, which OpenSSL keeps from parsing; empty where there is no memory.
     var der: [UInt8] {
         let count = i2d_X509(pointer, nil)
         guard count > 0 else { return [] }

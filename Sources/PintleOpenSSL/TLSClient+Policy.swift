@@ -11,7 +11,8 @@ public import Foundation
 public enum CheckedConnection {
     /// The server is trusted; the connection is open and nothing has been sent over it yet.
     case trusted(TLSConnection, TrustEvaluation)
-    /// The server was refused inside the handshake and has been told so by an alert.
+    /// The server was refused inside the handshake and has been told so by an alert; or the policy allows no
+    /// such host, and nothing was sent to it at all.
     case rejected(TrustEvaluation)
 
     public var evaluation: TrustEvaluation {
@@ -24,13 +25,18 @@ public enum CheckedConnection {
 extension TLSClient {
     /// Connects, and lets a policy judge the server before anything is sent to it.
     ///
-    /// The verdict is about the target's own endpoint, wherever ``HandshakeTarget/connectTo`` leads.
+    /// The verdict is about the target's own endpoint, wherever ``HandshakeTarget/connectTo`` leads. A host
+    /// that the policy does not allow (`host-not-allowed`) is neither resolved nor connected to: its name
+    /// would be told to resolvers, proxies and, in the ClientHello, to everybody on the way.
     ///
     /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.
     public func connect(
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none, checking policy: PinningPolicy,
         at instant: Date = Date(), validator: PathValidator = PathValidator()
     ) throws(HandshakeError) -> CheckedConnection {
+        if policy.unpinnedHosts == .reject, policy.rule(for: target.endpoint) == nil {
+            return .rejected(TrustEvaluation(notAllowed: target.endpoint))
+        }
         var evaluation: TrustEvaluation?
         let connection: TLSConnection
         do {

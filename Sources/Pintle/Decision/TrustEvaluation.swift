@@ -15,4 +15,10 @@ extension TrustEvaluation {
     package init(of endpoint: ServerEndpoint, unreadable failure: PathFailure) {
         self.init(endpoint: endpoint, decision: .rejected(.invalidPath(failure)), rule: nil, presented: nil, path: nil)
     }
+
+    /// Step 2 alone, before there is a chain: a policy that refuses hosts without a rule has none for this one.
+    package init(notAllowed endpoint: ServerEndpoint) {
+        self.init(
+            endpoint: endpoint, decision: .rejected(.hostNotAllowed(endpoint)), rule: nil, presented: nil, path: nil)
+    }
 }

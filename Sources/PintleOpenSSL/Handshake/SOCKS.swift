@@ -68,16 +68,30 @@ extension ProxyTunnel {
         guard try receive(exactly: 2)[1] == 0 else { throw unauthenticated(true) }
     }
 
-    /// ATYP and address. A name without remote DNS is resolved here, and the first address is taken.
+    /// ATYP and address. A name without remote DNS is resolved here, and the first address is taken: then the
+    /// proxy never gets to see the name.
     private static func address(of destination: ServerEndpoint, remoteDNS: Bool) throws(HandshakeError) -> [UInt8] {
-        var literal = destination.host.ipAddress
-        if literal == nil, !remoteDNS {
-            literal = try SocketAddress.resolve(destination, as: .server).first?.numericHost.flatMap { IPAddress($0) }
+        if let literal = destination.host.ipAddress { return typed(literal.octets) }
+        if !remoteDNS {
+            return try address(of: destination, at: SocketAddress.resolve(destination, as: .server))
         }
-        if let literal { return [literal.isIPv6 ? 4 : 1] + literal.octets }
         // At most 253 bytes: `ServerName` saw to that.
         return [3, UInt8(truncatingIfNeeded: destination.name.utf8.count)] + Array(destination.name.utf8)
     }
+
+    static func address(
+        of destination: ServerEndpoint, at addresses: [SocketAddress]
+    ) throws(HandshakeError) -> [UInt8] {
+        guard let octets = addresses.first?.octets else {
+            throw HandshakeError(
+                .nameNotResolved, "cannot resolve \(destination.host): no address that SOCKS 5 could carry",
+                hint: "let the proxy resolve it: socks5h://"
+            )
+        }
+        return typed(octets)
+    }
+
+    private static func typed(_ octets: [UInt8]) -> [UInt8] { [octets.count == 16 ? 4 : 1] + octets }
 
     private static func bigEndian(_ port: UInt16) -> [UInt8] {
         [UInt8(port >> 8), UInt8(truncatingIfNeeded: port)]

@@ -19,6 +19,17 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// The address itself, 4 or 16 bytes in network order, without port and scope.
+    var octets: [UInt8]? {
+        withUnsafeBytes(of: storage) { raw in
+            switch family {
+            case AF_INET: withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in.self).sin_addr) { Array($0) }
+            case AF_INET6: withUnsafeBytes(of: raw.loadUnaligned(as: sockaddr_in6.self).sin6_addr) { Array($0) }
+            default: nil
+            }
+        }
+    }
+
     /// The address in numbers, without the port.
     var numericHost: String? {
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))

@@ -8,7 +8,7 @@ internal import Pintle
 /// is the only place in between, and it can only look. So it makes the message unreadable where a limit is
 /// exceeded, in the buffer that is about to be parsed and belongs to this handshake: OpenSSL then ends the
 /// handshake itself, with an alert. Should a later version parse a copy, nothing is lost but time: the
-/// verifier counts again.
+/// verdict has been given, and a slot that has one is not asked again.
 enum CertificateMessageGuard {
     private static let certificateMessage: UInt8 = 11
 

@@ -59,20 +59,10 @@ struct NoProxyList: Sendable {
             else { return nil }
             return Entry(pattern: .network(network, prefix: prefix), port: nil)
         }
-        if let address = IPAddress(text) {
-            return Entry(pattern: .network(address, prefix: address.octets.count * 8), port: nil)
-        }
-        var host = text
-        var port: UInt16?
-        if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
-            guard let number = UInt16(text[text.index(after: colon)...]) else { return nil }
-            (host, port) = (String(text[..<colon]), number)
-        }
-        for prefix in ["*.", "."] where host.hasPrefix(prefix) {
-            host.removeFirst(prefix.count)
-            break
-        }
-        guard let endpoint = try? ServerEndpoint(host: host, port: port ?? 443) else { return nil }
+        let parent = ["*.", "."].first(where: text.hasPrefix)
+        // Port 0, which cannot be written, stands for none.
+        guard let endpoint = ServerEndpoint(text.dropFirst(parent?.count ?? 0), defaultPort: 0) else { return nil }
+        let port = endpoint.port == 0 ? nil : endpoint.port
         if let address = endpoint.host.ipAddress {
             return Entry(pattern: .network(address, prefix: address.octets.count * 8), port: port)
         }

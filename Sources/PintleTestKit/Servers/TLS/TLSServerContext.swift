@@ -28,8 +28,7 @@ final class TLSServerContext: @unchecked Sendable {
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_NO_AUTO_CHAIN), nil)
         if !configuration.allowsResumption {
             SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-            // SSL_OP_NO_TICKET, a macro that Swift cannot read.
-            SSL_CTX_set_options(context, 1 << 14)
+            SSL_CTX_set_options(context, pintle_SSL_OP_NO_TICKET)
             SSL_CTX_set_num_tickets(context, 0)
         }
         if !names.isEmpty { offerProtocols() }

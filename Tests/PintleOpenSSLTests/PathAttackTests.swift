@@ -109,6 +109,33 @@ struct PathAttackTests {
         }
     }
 
+    @Test("A self-signed leaf whose signature is forged has an invalid one first")
+    func forgedSelfSignature() throws {
+        func verdict(_ configure: (inout CertificateTemplate) -> Void) throws -> String {
+            let identity = try Identity.selfSigned(hosts: [Validation.host], configure: configure)
+            return try Validation.decide(identity.chain, anchors: [root.certificate]).summary
+        }
+        let forged = try verdict {
+            $0.editSignature = { signature in signature.dropLast() + [(signature.last ?? 0) ^ 1] }
+        }
+        #expect(forged == "invalid-path invalid-signature")
+        #expect(try verdict { _ in } == "invalid-path self-signed")
+    }
+
+    @Test("A key off its curve is malformed, a kind of key that nobody knows is weak; neither is too much work")
+    func unreadableKeys() throws {
+        let key = try PrivateKey(.p256).spkiDER
+        try attack("malformed-certificate") { $0.subjectPublicKeyInfo = key.dropLast() + [(key.last ?? 0) ^ 1] }
+        try attack("weak-key") {
+            $0.subjectPublicKeyInfo = DERWriter.encode { der in
+                der.sequence { der in
+                    der.sequence { der in der.oid([1, 3, 6, 1, 4, 1, 99_999, 1]) }
+                    der.bitString([1, 2, 3])
+                }
+            }
+        }
+    }
+
     @Test("Algorithm identifiers that differ inside and outside are refused")
     func mismatchedAlgorithms() throws {
         try attack("invalid-signature") {

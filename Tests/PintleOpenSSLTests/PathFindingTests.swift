@@ -82,6 +82,18 @@ struct PathFindingTests {
         #expect(decision.summary == "pin-mismatch")
     }
 
+    /// An anchor file that holds the whole chain: the shortest path ends in the intermediate.
+    @Test("A pinned root is found behind an intermediate that is an anchor too", arguments: [true, false])
+    func anchorInTheMiddle(isSent: Bool) throws {
+        let chain = isSent ? identity.chain : [identity.certificate.der]
+        let pins = [try Validation.pin(root.certificate)]
+        let both = [intermediate.certificate, root.certificate]
+        #expect(try Validation.evaluate(chain, anchors: both, pins: pins).path?.certificates == identity.chainWithRoot)
+        #expect(try Validation.decide(chain, anchors: both, pins: pins).summary == "pin-matched")
+        #expect(
+            try Validation.decide(chain, anchors: [intermediate.certificate], pins: pins).summary == "pin-mismatch")
+    }
+
     @Test("A good path is found behind an expired one")
     func expiredCrossSign() throws {
         let other = try CertificateAuthority.root(name: "Other Root")

@@ -57,6 +57,11 @@ struct PathSearch {
             guard spendPath(complete) else { return true }
             if visit(complete) { return true }
         }
+        // An anchor that has an issuer may stand in the middle as well: its issuer may be the one that is pinned.
+        for anchor in anchors where !anchor.isSelfIssued && !path.contains(where: anchor.hasSameBytes) {
+            guard let isSigned = isSigned(child, by: anchor) else { return true }
+            if isSigned, extend(path + [anchor], strangers: strangers, visit) { return true }
+        }
         let wanted = X509_get_issuer_name(child.pointer)
         for issuer in others
         where X509_NAME_cmp(X509_get_subject_name(issuer.reference.pointer), wanted) == 0
@@ -106,6 +111,10 @@ struct PathSearch {
 }
 
 extension X509Reference {
+    fileprivate var isSelfIssued: Bool {
+        X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
+    }
+
     fileprivate var hasSlowKey: Bool {
         X509_get0_pubkey(pointer).map { EVP_PKEY_get_security_bits($0) > 128 } ?? false
     }

@@ -100,6 +100,17 @@ private struct Collector {
         let error = X509_STORE_CTX_get_error(context)
         let depth = X509_STORE_CTX_get_error_depth(context)
         guard !isTolerated(error, depth, context), findings.count < 64 else { return }
+        let certificate = X509_STORE_CTX_get_current_cert(context)
+        if error == X509_V_ERR_UNSPECIFIED, let certificate, X509_get0_pubkey(certificate) == nil {
+            findings.append(VerificationError.unreadableKey(of: certificate, depth: Int(depth)))
+            return
+        }
+        if error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, let certificate,
+            let key = X509_get0_pubkey(certificate), X509_verify(certificate, key) != 1
+        {
+            // OpenSSL knows such a certificate by its names and leaves its signature alone.
+            findings.append(VerificationError.finding(X509_V_ERR_CERT_SIGNATURE_FAILURE, depth: Int(depth)))
+        }
         findings.append(VerificationError.finding(error, depth: Int(depth)))
     }
 

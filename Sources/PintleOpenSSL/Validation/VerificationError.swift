@@ -14,6 +14,18 @@ enum VerificationError {
         return PathFailure.Finding(code(of: error), depth: depth, platformCode: Int(error), text: text)
     }
 
+    /// A key that the library cannot make anything of, which it calls unspecified: it is damaged, or of a kind
+    /// that this version of the library does not have.
+    static func unreadableKey(of certificate: OpaquePointer, depth: Int) -> PathFailure.Finding {
+        defer { ERR_clear_error() }
+        var algorithm: OpaquePointer?
+        X509_PUBKEY_get0_param(&algorithm, nil, nil, nil, X509_get_X509_PUBKEY(certificate))
+        let isKnown = EVP_PKEY_asn1_find(nil, OBJ_obj2nid(algorithm)) != nil
+        return PathFailure.Finding(
+            isKnown ? .malformedCertificate : .weakKey, depth: depth, platformCode: Int(X509_V_ERR_UNSPECIFIED),
+            text: isKnown ? "a public key that cannot be decoded" : "a kind of key that the library does not know")
+    }
+
     private static func code(of error: Int32) -> PathFailure.Code {
         switch error {
         case X509_V_ERR_CERT_CHAIN_TOO_LONG: .limitsExceeded

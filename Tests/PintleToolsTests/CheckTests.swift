@@ -128,6 +128,28 @@ struct CheckTests {
         #expect(run.output.contains("self-signed; system trust would refuse it; never approved"))
     }
 
+    @Test("A host that is not allowed is told with the rule that there is not")
+    func notAllowed() throws {
+        let other = try policy(pins: [Self.strange], top: "\"unpinnedHosts\": \"reject\",")
+        let run = check("https://other.test", policy: other)
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   host-not-allowed   other.test:443\n"))
+        #expect(run.output.contains("\n\n  rule    none covers this host; such hosts are refused\n\nnext: "))
+    }
+
+    @Test("A certificate without the profile's extensions is told which, and how openssl adds them")
+    func missingExtensions() throws {
+        server.close()
+        let plain = try authority.issue(hosts: ["example.test"]) { $0.authorityKeyIdentifier = .absent }
+        let home = try LoopbackTLSServer(plain)
+        let run = ToolRun(
+            "check", "example.test", "--policy", try policy(pins: [try pin(plain.certificate)]), "--connect-to",
+            "127.0.0.1:\(home.port)", "--anchors", anchors)
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   invalid-path   other   example.test:443\n"))
+        #expect(run.output.contains("authorityKeyIdentifier=keyid"))
+    }
+
     @Test("A server that does not answer is exit code 3, with its error in JSON")
     func unreachable() throws {
         let policy = try policy(pins: [Self.strange])

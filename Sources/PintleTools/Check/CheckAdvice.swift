@@ -55,12 +55,16 @@ struct CheckAdvice {
         case .hostNotAllowed: ["add a rule for it: pintle pin \(server) backup.key --as policy"]
         case .unknownHost:
             ["compare the fingerprint with one you got another way (its console, its owner)"]
-        case .invalidPath(let failure): remedy(failure.code)
+        case .invalidPath(let failure): remedy(failure)
         }
     }
 
-    private func remedy(_ code: PathFailure.Code) -> [String] {
-        switch code {
+    /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER: what home-made
+    /// authorities leave out most.
+    private static let missingKeyIdentifiers: Set<Int?> = [85, 86]
+
+    private func remedy(_ failure: PathFailure) -> [String] {
+        switch failure.code {
         case .emptyChain: ["configure a certificate on the server"]
         case .limitsExceeded: ["send the leaf and its intermediates only"]
         case .malformedCertificate: ["have the certificate issued again"]
@@ -80,6 +84,11 @@ struct CheckAdvice {
         case .notYetValid: ["check this machine's clock, then the server's certificate"]
         case .expired: ["renew the certificate. With the same key the pins stay as they are"]
         case .nameMismatch: ["ask for a name that the certificate is for, or have it issued with this one"]
+        case .other where Self.missingKeyIdentifiers.contains(failure.primary.platformCode):
+            [
+                "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:",
+                "authorityKeyIdentifier=keyid and subjectKeyIdentifier=hash",
+            ]
         case .other: ["see the raw error above"]
         }
     }

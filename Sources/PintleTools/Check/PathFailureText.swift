@@ -33,7 +33,10 @@ enum PathFailureText {
                     + "\(ValidityText.span(from: $0.notAfter, to: now)) ago by the clock."
             } ?? "\(which) has expired."
         case .nameMismatch: "The certificate is not for \(findings.endpoint.host)."
-        case .other: "The path could not be validated."
+        case .other:
+            failure.primary.depth == nil
+                ? "The path could not be validated."
+                : "\(which) breaks the profile that certificates have to keep: \(failure.primary.text)."
         }
     }
 

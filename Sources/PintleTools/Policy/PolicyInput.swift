@@ -7,12 +7,10 @@ struct PolicyInput {
     private static let maximumSize = (64 << 20) + 1
     private static let maximumAnchorFileSize = 16 << 20
 
-    let file: InputFile
-    private let standardInput: ByteSource
+    var file: InputFile
 
     init(_ path: String, _ invocation: Invocation) throws(ToolError) {
         file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
-        standardInput = invocation.input
     }
 
     /// - Throws: every problem with its place.
@@ -32,7 +30,7 @@ struct PolicyInput {
         let folder = file.path.lastIndex(of: "/").map { file.path[...$0] } ?? ""
         let resolved = path.hasPrefix("/") ? path : folder + path
         do {
-            return try InputFile(resolved, limit: Self.maximumAnchorFileSize, standardInput: ByteSource([])).bytes
+            return try InputFile(namedInFile: resolved, limit: Self.maximumAnchorFileSize).bytes
         } catch {
             throw AnchorFileError(description: error.text)
         }

@@ -1,0 +1,73 @@
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+@Suite("Files that are read")
+struct InputFileTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func policy(including path: String) throws -> String {
+        try directory.write(
+            #"{"version": 1, "hosts": [{"host": "example.test", "anchors": {"include": ["\#(path)"]}}]}"#,
+            to: "policy.json")
+    }
+
+    private func makePipe() throws -> String {
+        let pipe = directory.path(of: "pipe")
+        guard mkfifo(pipe, 0o600) == 0 else { throw SystemCallError(operation: "making a pipe", code: errno) }
+        return pipe
+    }
+
+    @Test("A pipe or a device that a policy names is refused at once; a file, also behind a link, is read")
+    func namedInPolicy() throws {
+        let root = try CertificateAuthority.root().certificate
+        try directory.write(root.pem, to: "root.pem")
+        #expect(symlink("root.pem", directory.path(of: "link.pem")) == 0)
+        for path in ["root.pem", "link.pem"] {
+            #expect(ToolRun("lint", try policy(including: path)).code == 0)
+        }
+        _ = try makePipe()
+        for path in ["pipe", "/dev/zero", "/dev/ptmx"] {
+            let run = ToolRun("lint", try policy(including: path))
+            #expect(run.code == 1)
+            #expect(run.output.contains("error: unreadable-anchor-file: "), "\(run.output)")
+            #expect(run.output.contains("not a regular file"))
+        }
+    }
+
+    @Test("A pipe that the command line names is read, as <(...) makes one")
+    func namedOnCommandLine() throws {
+        let certificate = try Identity.selfSigned().certificate
+        let file = try directory.write(certificate.pem, to: "certificate.pem")
+        let pipe = try makePipe()
+        let writer = try ChildProcess(["sh", "-c", "cat '\(file)' > '\(pipe)'"])
+        let run = ToolRun("pin", pipe)
+        #expect(run.code == 0)
+        #expect(run.output.contains("sha256/"))
+        withExtendedLifetime(writer) {}
+    }
+
+    @Test("A private key is wiped where it was read, beside what cannot be read too; a certificate is not")
+    func wiping() throws {
+        let key = try PrivateKey()
+        let certificate = try Identity.selfSigned().certificate
+        let broken = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+        let contents: [(bytes: [UInt8], isSecret: Bool)] = [
+            (Array(key.pem.utf8), true), (key.pkcs8DER, true), (Array((key.pem + broken).utf8), true),
+            (Array(certificate.pem.utf8), false), (certificate.der, false), (Array(key.publicPEM.utf8), false),
+        ]
+        for (bytes, isSecret) in contents {
+            var file = try InputFile(directory.write(bytes, to: "file"), standardInput: ByteSource([]))
+            let place = file.bytes.withUnsafeBytes { $0.baseAddress }
+            _ = try? SourceReader.items(in: &file)
+            #expect(file.bytes.withUnsafeBytes { $0.baseAddress } == place)
+            #expect(file.bytes == (isSecret ? Array(repeating: 0, count: bytes.count) : bytes))
+        }
+    }
+}

@@ -32,7 +32,7 @@ struct InspectCommand {
 
     func run() throws(ToolError) -> ExitCode {
         let path = invocation.arguments.positionals[0]
-        let input = try PolicyInput(path, invocation)
+        var input = try PolicyInput(path, invocation)
         let first = input.file.bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         // A byte-order mark is the policy reader's to complain about.
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -41,7 +41,7 @@ struct InspectCommand {
             try refuseOtherDocuments(input.file)
             try PolicyInspection(input: input, invocation: invocation).show()
         } else {
-            let items = try SourceReader.items(in: input.file)
+            let items = try SourceReader.items(in: &input.file)
             let inspection = CertificateInspection(
                 source: path, entries: PinEntry.list(items), console: invocation.console, now: invocation.now,
                 isVerbose: invocation.isVerbose)

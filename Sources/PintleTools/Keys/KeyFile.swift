@@ -10,8 +10,7 @@ enum KeyFile {
 
     /// The SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
     /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
-    static func publicHalf(wiping privateKey: [UInt8]) throws(Failure) -> [UInt8] {
-        defer { wipe(privateKey) }
+    static func publicHalf(of privateKey: [UInt8]) throws(Failure) -> [UInt8] {
         let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
             return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
@@ -60,10 +59,12 @@ enum KeyFile {
         }
     }
 
-    /// Overwrites bytes that were secret, where they stand: whoever else holds this array sees it wiped too,
-    /// which is the purpose. As an inout parameter it would be copied first and the secret would stay.
-    static func wipe(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { OPENSSL_cleanse(UnsafeMutableRawPointer(mutating: $0.baseAddress), $0.count) }
+    /// Overwrites bytes that were secret, where they stand if nobody else holds the array.
+    ///
+    /// That makes a key's time in memory short, and no more: pieces that were copied on the way, by reading and
+    /// by decoding, stay until their memory is used again.
+    static func wipe(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 
     private static func subjectPublicKeyInfo(of key: consuming OpaquePointer) throws(Failure) -> [UInt8] {

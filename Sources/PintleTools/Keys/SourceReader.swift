@@ -8,16 +8,24 @@ struct SourceReader {
     private let name: String
     private var errors: [ToolError] = []
 
+    /// Wipes the file's bytes unless all of them turned out to be public: what cannot be read may be a key too.
+    ///
     /// - Throws: every unreadable block, each with its line.
-    static func items(in file: InputFile) throws(ToolError) -> [SourceItem] {
+    static func items(in file: inout InputFile) throws(ToolError) -> [SourceItem] {
+        var isPublic = false
+        defer { if !isPublic { KeyFile.wipe(&file.bytes) } }
+        let items = try read(file)
+        isPublic = !items.contains(where: \.isPrivateKey)
+        return items
+    }
+
+    private static func read(_ file: InputFile) throws(ToolError) -> [SourceItem] {
         var reader = SourceReader(name: file.name)
         guard !file.bytes.isEmpty else {
             throw .unusable("empty-file", "the file is empty", file: file.name, hint: Self.whatIsRead)
         }
         guard PEMReader.looksLikePEM(file.bytes) else { return [try reader.derItem(file.bytes)] }
-        let items = try reader.pemItems(file.bytes)
-        if items.contains(where: \.isPrivateKey) { KeyFile.wipe(file.bytes) }
-        return items
+        return try reader.pemItems(file.bytes)
     }
 
     private init(name: String) {
@@ -41,7 +49,7 @@ struct SourceReader {
                 break
             }
             do throws(PEMError) {
-                guard let block = try reader.next() else {
+                guard var block = try reader.next() else {
                     isAtEnd = true
                     continue
                 }
@@ -49,6 +57,7 @@ struct SourceReader {
                     skipped.append(block.label)
                 } else {
                     read(block, into: &items)
+                    if block.label.hasSuffix("PRIVATE KEY") { KeyFile.wipe(&block.bytes) }
                 }
             } catch {
                 errors.append(
@@ -161,7 +170,7 @@ struct SourceReader {
     private static func privateKey(_ der: [UInt8]) throws(Problem) -> SourceItem.PublicKey {
         let info: [UInt8]
         do {
-            info = try KeyFile.publicHalf(wiping: der)
+            info = try KeyFile.publicHalf(of: der)
         } catch {
             throw Problem(code: "malformed-key", message: error.message, hint: error.hint)
         }
@@ -198,7 +207,6 @@ struct SourceReader {
             if KeyFile.isRSAPublicKey(bytes), let key = try? Self.rsaPublicKey(bytes) {
                 return .key(key, isPrivate: false)
             }
-            // Last: it wipes the bytes, whatever they are.
             if let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
         }
         throw .unusable(

@@ -6,8 +6,8 @@ extension Invocation {
     /// A validator whose system's roots are this machine's, or those of `--anchors`.
     func validator() throws(ToolError) -> PathValidator {
         guard let path = arguments.value(of: .anchors) else { return PathValidator() }
-        let file = try file(path)
-        let certificates = try SourceReader.items(in: file).map { item throws(ToolError) in
+        var file = try file(path)
+        let certificates = try SourceReader.items(in: &file).map { item throws(ToolError) in
             guard let certificate = item.certificate else {
                 throw ToolError.unusable(
                     "no-anchor", "something else than a certificate is in it", file: file.name,

@@ -86,8 +86,8 @@ struct PinCommand {
 
     private func listing(_ source: String) throws(ToolError) -> PinListing {
         if Self.isFile(source) {
-            let file = try invocation.file(source)
-            return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: file)))
+            var file = try invocation.file(source)
+            return PinListing(source: source, entries: PinEntry.list(try SourceReader.items(in: &file)))
         }
         let endpoint: ServerEndpoint
         do {

@@ -21,6 +21,11 @@ struct CheckAdvice {
         switch basis {
         case .pinMatched(let match) where match.isBackup:
             return ["the backup key is in use: make a new backup key and add its pin before this one is lost too"]
+        case .pinMatched where !findings.backupsInUse.isEmpty:
+            return [
+                "make a new backup key, keep it where no server uses it, and pin it instead of the one in use:",
+                "pintle pin backup.key",
+            ]
         case .pinMatched, .hostNotPinned:
             var lines = [renewal]
             if case .hostNotPinned = basis {

@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 
 extension CheckFindings {
     /// `{host, port, decision, reason, pathFailure?, raw?, detail?, rule?, matchedPin?, depth?, configuredPins,
-    /// presentedCertificates, validatedPath}`, and what the handshake showed beside.
+    /// presentedCertificates, validatedPath, backupsInUse?}`, and what the handshake showed beside.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
@@ -18,6 +18,11 @@ extension CheckFindings {
             }
             json.array("validatedPath") { json in
                 for place in positions.onPath { place.write(to: &json) }
+            }
+            if !backupsInUse.isEmpty {
+                json.array("backupsInUse") { json in
+                    for use in backupsInUse { use.write(to: &json) }
+                }
             }
             json.member("tlsVersion", connection?.protocolVersion.description)
             json.member("address", connection?.peerAddress)

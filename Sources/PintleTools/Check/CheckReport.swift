@@ -43,7 +43,7 @@ struct CheckReport {
         case .pinMatched(let match):
             printRule()
             printPath(matching: match)
-            printUnused(match)
+            printBackups(matching: match)
         case .hostNotPinned:
             printRule()
             printPath()
@@ -51,6 +51,7 @@ struct CheckReport {
             prose("The path is valid. Its pins were not compared: \(expiration).")
             printRule()
             printPath()
+            printBackups()
         case .mismatchReportedOnly(let mismatch):
             prose(
                 "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.")
@@ -98,9 +99,12 @@ struct CheckReport {
         return kind + (match.isBackup ? "backup pin" : "pin") + number
     }
 
-    private func printUnused(_ match: PinMatch) {
-        for pin in findings.host?.backupPins ?? [] where pin != match.pin {
-            field("backup", "\(RuleText.pin(pin))  not in use, as it should be")
+    /// The pin that matched stands with the path.
+    private func printBackups(matching match: PinMatch? = nil) {
+        for pin in findings.host?.backupPins ?? [] where pin != match?.pin {
+            let use = findings.use(of: pin)
+            let state = use.map { palette.warning($0.sentence) } ?? "not in use, as it should be"
+            field("backup", "\(RuleText.pin(pin))  \(state)")
         }
     }
 
@@ -120,6 +124,7 @@ struct CheckReport {
             prose("The path is valid, but \(expiration), and the rule refuses everything from then on.")
             printRule()
             printPath()
+            printBackups()
         case .hostNotAllowed:
             prose("The policy names the hosts that it allows, and this is none of them. Nothing more was examined.")
             printRule()
@@ -139,7 +144,10 @@ struct CheckReport {
         for (index, pin) in mismatch.pins.enumerated() {
             field(index == 0 ? "wanted" : "", "pin     " + RuleText.pin(pin))
         }
-        for pin in mismatch.backupPins { field("", "backup  " + RuleText.pin(pin)) }
+        for pin in mismatch.backupPins {
+            let use = findings.use(of: pin).map { "  " + palette.warning($0.sentence) } ?? ""
+            field("", "backup  " + RuleText.pin(pin) + use)
+        }
         field("nearest", "\(mismatch.nearestMiss)")
     }
 

@@ -157,6 +157,8 @@ struct PathAttackTests {
         #expect(try verdict(bad.issue(hosts: [Validation.host])) == "invalid-path not-a-ca")
         let withoutExtension = try root.intermediate { $0.basicConstraints = nil }
         #expect(try verdict(withoutExtension.issue(hosts: [Validation.host])) == "invalid-path not-a-ca")
+        let good = try root.intermediate { $0.basicConstraints = .init(isCA: true) }
+        #expect(try verdict(good.issue(hosts: [Validation.host])) == "host-not-pinned")
     }
 
     @Test("A path longer than its authority allows is refused")
@@ -199,13 +201,37 @@ struct PathAttackTests {
         #expect(sent.summary == "invalid-path untrusted-root")
     }
 
-    @Test("A root is known by its key, not by its name")
+    @Test("A root is known by its key, not by its name: an impostor's key identifier gives it away")
     func sameNameOtherKey() throws {
         let impostor = try CertificateAuthority.root()
-        let identity = try impostor.issue(hosts: [Validation.host])
         #expect(impostor.certificate.subject == root.certificate.subject)
-        let decision = try Validation.decide(identity.chainWithRoot, anchors: [root.certificate])
-        #expect(["invalid-path untrusted-root", "invalid-path invalid-signature"].contains(decision.summary))
+        #expect(try rootVerdict(impostor, .automatic) == "invalid-path untrusted-root")
+        #expect(try rootVerdict(root, .automatic) == "host-not-pinned")
+    }
+
+    @Test("Nor by its key identifier: the signature of an impostor that copies it is not the root's")
+    func sameNameAndIdentifier() throws {
+        let identifier = try #require(root.certificate.subjectKeyIdentifier)
+        let impostor = try CertificateAuthority.root { $0.subjectKeyIdentifier = .octets(identifier) }
+        #expect(try rootVerdict(impostor, .octets(identifier)) == "invalid-path invalid-signature")
+        #expect(try rootVerdict(root, .octets(identifier)) == "host-not-pinned")
+    }
+
+    @Test("Without key identifiers the signature tells an impostor, before the lack of them is held against it")
+    func sameNameWithoutIdentifier() throws {
+        let impostor = try CertificateAuthority.root()
+        #expect(try rootVerdict(impostor, .absent) == "invalid-path invalid-signature")
+        // RFC 5280 section 4.2.1.1 asks for one, so no twin passes; the root's own lacks nothing else.
+        #expect(try rootVerdict(root, .absent) == "invalid-path other")
+        #expect(try rootVerdict(root, .automatic) == "host-not-pinned")
+    }
+
+    /// Of a leaf that this authority has signed, with this identifier of its key, sent with its root.
+    private func rootVerdict(
+        _ authority: CertificateAuthority, _ identifier: CertificateTemplate.KeyIdentifier
+    ) throws -> String {
+        let leaf = try authority.issue(hosts: [Validation.host]) { $0.authorityKeyIdentifier = identifier }
+        return try Validation.decide(leaf.chainWithRoot, anchors: [root.certificate]).summary
     }
 
     @Test("A self-signed leaf is named as such, and the most fundamental failure comes first")

@@ -151,8 +151,14 @@ struct PublicKeyPinTests {
         #expect(try Array(certificate.read().subjectPublicKeyInfo) == info)
         #expect(PublicKeyPin(sliceOf: certificate.der) == pin)
         let raw = Array(info.suffix(65))
-        for wrong in [raw, [], info + [0], Array(info.dropLast()), DERBytes.bitString(raw), certificate.der] {
-            #expect(DERError.thrown { () throws(DERError) in _ = try PublicKeyPin(subjectPublicKeyInfo: wrong) } != nil)
+        // The point of a curve begins with the tag of an OCTET STRING.
+        let wrong: [([UInt8], DERError.Reason)] = [
+            (raw, .unexpectedTag), ([], .truncated), (info + [0], .trailingData), (Array(info.dropLast()), .truncated),
+            (DERBytes.bitString(raw), .unexpectedTag), (certificate.der, .invalidValue),
+        ]
+        for (bytes, reason) in wrong {
+            let error = DERError.thrown { () throws(DERError) in _ = try PublicKeyPin(subjectPublicKeyInfo: bytes) }
+            #expect(error?.reason == reason)
         }
     }
 

@@ -1,0 +1,159 @@
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Testing
+
+/// Names that must not match, each beside one that differs in one thing and does (RFC 9525 section 6).
+@Suite("Name attacks")
+struct NameAttackTests {
+    private let root: CertificateAuthority
+
+    init() throws {
+        root = try .root()
+    }
+
+    /// The reason and the path failure for a leaf that carries these names and no common name of use.
+    private func verdict(
+        _ names: [CertificateTemplate.GeneralName], host: String, commonName: String = "Some Server"
+    ) throws -> String {
+        let identity = try root.issue(hosts: []) {
+            $0.subject = .commonName(commonName)
+            $0.subjectAltNames = names
+        }
+        return try Validation.decide(identity.chain, anchors: [root.certificate], host: host).summary
+    }
+
+    private static let matches = "host-not-pinned"
+    private static let differs = "invalid-path name-mismatch"
+    /// Refused as no DNS name, whether or not it would match.
+    private static let unsound = "invalid-path other"
+
+    @Test(
+        "A wildcard stands for one label, no more and no less",
+        arguments: [
+            ("a.example.test", matches), ("a.b.example.test", differs), ("example.test", differs),
+            ("aexample.test", differs), ("A.EXAMPLE.test.", matches),
+        ])
+    func wildcardLabel(host: String, expected: String) throws {
+        #expect(try verdict([.dns("*.example.test")], host: host) == expected)
+    }
+
+    @Test(
+        "A wildcard is a whole label and the left-most one, or none",
+        arguments: [
+            ("w*.example.test", "www.example.test"), ("*w.example.test", "www.example.test"),
+            ("w*w.example.test", "www.example.test"), ("www.*.test", "www.example.test"),
+            ("*.*.example.test", "a.b.example.test"), ("**.example.test", "www.example.test"),
+            ("*", "localhost"), ("*.", "localhost"), ("*www.example.test", "www.example.test"),
+        ])
+    func partialWildcard(pattern: String, host: String) throws {
+        #expect(try verdict([.dns(pattern)], host: host) == Self.differs)
+        #expect(try verdict([.dns(host)], host: host) == Self.matches)
+        // Nor does it stand beside the name that is asked for.
+        #expect(try verdict([.dns(host), .dns(pattern)], host: host) == Self.unsound)
+    }
+
+    @Test(
+        "A wildcard over names that a registry hands out is refused, one over a name of one's own is not",
+        .enabled(if: PublicSuffixList.contains("co.uk"), "skipped: libpsl knows no list"),
+        arguments: [
+            ("*.com", "example.com", differs), ("*.co.uk", "example.co.uk", differs),
+            ("*.CO.UK", "example.co.uk", differs), ("*.example.co.uk", "www.example.co.uk", matches),
+            ("*.example.com", "www.example.com", matches), ("example.com", "example.com", matches),
+        ])
+    func publicSuffix(pattern: String, host: String, expected: String) throws {
+        #expect(try verdict([.dns(pattern)], host: host) == expected)
+        let beside = expected == Self.matches ? Self.matches : Self.differs
+        #expect(try verdict([.dns(host), .dns(pattern)], host: host) == beside)
+    }
+
+    @Test("A NUL does not end a name")
+    func nul() throws {
+        let host = Validation.host
+        #expect(try verdict([.dns(host + "\0.attacker.test")], host: host) == Self.differs)
+        #expect(try verdict([.dns(host + "\0")], host: host) == Self.differs)
+        #expect(try verdict([.dns(host), .dns(host + "\0.attacker.test")], host: host) == Self.unsound)
+        #expect(try verdict([.dns(host), .dns(host + ".attacker.test")], host: host) == Self.matches)
+    }
+
+    @Test("Upper and lower case are one name, on either side")
+    func letterCase() throws {
+        #expect(try verdict([.dns("SERVER.Example.TEST")], host: "server.example.test") == Self.matches)
+        #expect(try verdict([.dns("server.example.test")], host: "SERVER.Example.TEST") == Self.matches)
+        #expect(try verdict([.dns("*.EXAMPLE.test")], host: "Server.example.TEST") == Self.matches)
+        #expect(try verdict([.dns("SERVERS.Example.TEST")], host: "server.example.test") == Self.differs)
+    }
+
+    @Test("A host may end in the dot of the root, a name in a certificate may not")
+    func trailingDot() throws {
+        #expect(try verdict([.dns("server.example.test")], host: "server.example.test.") == Self.matches)
+        #expect(try verdict([.dns("server.example.test")], host: "server.example.test") == Self.matches)
+        for host in ["server.example.test", "server.example.test."] {
+            #expect(try verdict([.dns("server.example.test.")], host: host) == Self.differs)
+        }
+    }
+
+    @Test("A-labels are labels like others: a wildcard may stand beside one and not inside one")
+    func internationalized() throws {
+        let host = "xn--bcher-kva.example.test"
+        #expect(try verdict([.dns(host)], host: host) == Self.matches)
+        #expect(try verdict([.dns("XN--bcher-KVA.example.test")], host: host) == Self.matches)
+        #expect(try verdict([.dns("*.example.test")], host: host) == Self.matches)
+        #expect(try verdict([.dns("*.\(host)")], host: "www.\(host)") == Self.matches)
+        #expect(try verdict([.dns("*.\(host)")], host: "www.xn--bcher-kvb.example.test") == Self.differs)
+        for pattern in ["xn--*.example.test", "xn--b*-kva.example.test", "*n--bcher-kva.example.test"] {
+            #expect(try verdict([.dns(pattern)], host: host) == Self.differs, "\(pattern)")
+        }
+    }
+
+    @Test("A name in Unicode is no name, whatever it would be encoded as")
+    func unicode() throws {
+        let host = "xn--bcher-kva.example.test"
+        #expect(try verdict([.dns("bücher.example.test")], host: host) == "invalid-path malformed-certificate")
+        #expect(try verdict([.dns(host)], host: host) == Self.matches)
+    }
+
+    @Test(
+        "An address is matched against addresses, never against text that looks like one",
+        arguments: [
+            ("192.0.2.7", "192.0.2.8"), ("2001:db8::7", "2001:db8::8"), ("::1", "::2"),
+            // An address of four octets is another than the one of sixteen that maps it.
+            ("192.0.2.7", "::ffff:192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"),
+        ])
+    func address(host: String, other: String) throws {
+        #expect(try verdict([.host(host)], host: host) == Self.matches)
+        #expect(try verdict([.host(other)], host: host) == Self.differs)
+        #expect(try verdict([.dns(host)], host: host) == Self.differs)
+        #expect(try verdict([.dns("server.example.test"), .host(host)], host: host) == Self.matches)
+    }
+
+    @Test("No wildcard reaches an address, and no address a name")
+    func addressAndWildcard() throws {
+        #expect(try verdict([.dns("*.0.2.7")], host: "192.0.2.7") == Self.differs)
+        #expect(try verdict([.dns("*")], host: "192.0.2.7") == Self.differs)
+        // The four letters of a name of four octets.
+        #expect(try verdict([.ip(Array("a.bc".utf8))], host: "a.bc") == Self.differs)
+        #expect(try verdict([.dns("a.bc")], host: "a.bc") == Self.matches)
+    }
+
+    @Test("Every spelling of an IPv6 address is the address", arguments: ["2001:db8::7", "[2001:DB8:0:0::7]"])
+    func addressSpellings(host: String) throws {
+        #expect(try verdict([.host("2001:db8::7")], host: host) == Self.matches)
+        #expect(try verdict([.host("2001:db8::70")], host: host) == Self.differs)
+    }
+
+    @Test(
+        "The common name is nobody's name, whatever else the certificate is for",
+        arguments: ["server.example.test", "192.0.2.7", "2001:db8::7"])
+    func commonName(host: String) throws {
+        #expect(try verdict([], host: host, commonName: host) == Self.differs)
+        #expect(try verdict([.host(host)], host: host, commonName: "other.example.test") == Self.matches)
+        for names: [CertificateTemplate.GeneralName] in [
+            [.email("root@\(host)")], [.uri("https://\(host)/")], [.email("root@\(host)"), .uri("https://\(host)/")],
+            [.directory(.commonName(host))], [.dns("other.example.test")], [.host("192.0.2.99")],
+        ] {
+            #expect(try verdict(names, host: host, commonName: host) == Self.differs, "\(names)")
+            #expect(try verdict(names + [.host(host)], host: host, commonName: host) == Self.matches, "\(names)")
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Testing
+
+@testable import Pintle
+
+/// What the profile asks of names and of constraints on them.
+@Suite("The profile of names")
+struct PathProfileNameTests {
+    typealias D = DERBytes
+
+    private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileScene.dns) }
+
+    @Test(
+        "A DNS name is made of letters, digits and hyphens, in labels that are there",
+        arguments: [
+            "under_score.example.test", "_dmarc.example.test", "-a.example.test", "a-.example.test", "a..test",
+            ".example.test", "example.test.", "", ".", "*", "*.", "a.*.test", "w*.example.test", "*.*.test",
+            "a b.test", "a\0.test", "a/b.test", "a@b.test", "192.0.2.7", "2001:db8::1", "*.192.0.2.7",
+            String(repeating: "a", count: 64) + ".test",
+            String(repeating: "abcdefg.", count: 32) + "test",
+        ])
+    func noName(_ name: String) throws {
+        let found = try ProfileScene { $0.names = Self.dns(name) }.findings()
+        #expect(found == ["other 0: a DNS name that is none: \(GeneralName.dns(ArraySlice(name.utf8)))"])
+    }
+
+    @Test(
+        "And such a name is one",
+        arguments: [
+            "under-score.example.test", "a.test", "A.TEST", "9.test", "a--b.test", "xn--bcher-kva.test", "localhost",
+            "*.example.test", "*.xn--bcher-kva.test", "192.0.2.7.test", String(repeating: "a", count: 63) + ".test",
+            String(repeating: "abcdefg.", count: 31) + "test1",
+        ])
+    func name(_ name: String) throws {
+        #expect(try ProfileScene { $0.names = Self.dns(name) }.findings() == [])
+    }
+
+    @Test("Only DNS names are held to that, and the leaf's alone")
+    func otherNames() throws {
+        let strange = Array("under_score".utf8)
+        for tag: UInt8 in [0x81, 0x86] {
+            #expect(try ProfileScene { $0.names = [D.element(tag, strange)] }.findings() == [])
+        }
+        #expect(try ProfileScene { $0.names = [] }.findings() == [])
+        let field = UnsignedCertificate.extensionField(
+            D.oid(2, 5, 29, 17), D.sequence(ProfileScene.dns("under_score.test")))
+        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == [])
+        let alone = ProfileScene {
+            $0.names = Self.dns("under_score.test")
+            $0.leafIsAnchor = true
+        }
+        #expect(try alone.findings() == ["other 0: a DNS name that is none: under_score.test"])
+    }
+
+    @Test(
+        "A wildcard does not stand directly above a public suffix, in any letter case",
+        arguments: [
+            ("*.com", true), ("*.co.uk", true), ("*.Co.UK", true), ("*.example.co.uk", false), ("*.uk", false),
+            ("co.uk", false), ("com", false), ("*.example.com", false),
+        ])
+    func publicSuffix(_ name: String, isRefused: Bool) throws {
+        let text = "name-mismatch 0: a wildcard for everything under \(name.lowercased().dropFirst(2))"
+        let scene = ProfileScene { $0.names = Self.dns("server.example.test", name) }
+        #expect(try scene.findings() == (isRefused ? [text] : []))
+        let alone = ProfileScene {
+            $0.names = Self.dns(name)
+            $0.leafIsAnchor = true
+        }
+        #expect(try alone.findings() == (isRefused ? [text] : []))
+    }
+
+    @Test("What a public suffix is, the caller says")
+    func suffixClosure() throws {
+        let names = Self.dns("*.example.test")
+        let refusing = ProfileScene {
+            $0.names = names
+            $0.isPublicSuffix = { $0 == "example.test" }
+        }
+        #expect(try refusing.findings() == ["name-mismatch 0: a wildcard for everything under example.test"])
+        let knowingNone = ProfileScene {
+            $0.names = Self.dns("*.com")
+            $0.isPublicSuffix = { _ in false }
+        }
+        #expect(try knowingNone.findings() == [])
+        let withoutWildcard = ProfileScene {
+            $0.names = Self.dns("example.test")
+            $0.isPublicSuffix = { _ in true }
+        }
+        #expect(try withoutWildcard.findings() == [])
+    }
+
+    @Test("Alternative names are critical only where there is no subject")
+    func criticalNames() throws {
+        func findings(critical: Bool, subject: [UInt8]) throws -> [String] {
+            try ProfileScene {
+                $0.isNamesCritical = critical
+                $0.leaf.subject = subject
+            }.findings()
+        }
+        let subject = UnsignedCertificate.commonName("Server")
+        #expect(
+            try findings(critical: true, subject: subject) == ["other 0: critical alternative names beside a subject"])
+        #expect(try findings(critical: false, subject: subject) == [])
+        #expect(try findings(critical: true, subject: D.sequence()) == [])
+    }
+
+    @Test("A constraint does not begin with a dot, permitted or excluded, in intermediate or anchor")
+    func leadingDot() throws {
+        func findings(_ field: [UInt8], atRoot: Bool) throws -> [String] {
+            try ProfileScene {
+                if atRoot { $0.rootExtensions = [field] } else { $0.intermediateExtensions = [field] }
+            }.findings()
+        }
+        for (depth, atRoot) in [(1, false), (2, true)] {
+            let text =
+                "name-constraint-violation \(depth): a constraint on DNS names with a leading dot: .example.test"
+            for field in [
+                ProfileScene.nameConstraints(permitted: [".example.test"]),
+                ProfileScene.nameConstraints(excluded: [".example.test"]),
+                ProfileScene.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".example.test"]),
+            ] {
+                #expect(try findings(field, atRoot: atRoot) == [text])
+            }
+            let good = ProfileScene.nameConstraints(
+                permitted: ["example.test"], excluded: ["a.test", "b.example.test"])
+            #expect(try findings(good, atRoot: atRoot) == [])
+        }
+    }
+
+    @Test(
+        "A wildcard does not stand for a name that is excluded",
+        arguments: [
+            // The wildcard's own suffix, above it, and one label below it.
+            ("*.example.test", "example.test", true), ("*.example.test", "test", true),
+            ("*.example.test", "secret.example.test", true), ("*.Example.TEST", "SECRET.example.test", true),
+            ("*.example.test", "", true),
+            // Deeper than one label, beside it, or the same letters without a dot between.
+            ("*.example.test", "very.secret.example.test", false), ("*.example.test", "other.test", false),
+            ("*.example.test", "ample.test", false), ("*.test", "secret.example.test", false),
+            ("server.example.test", "secret.example.test", false),
+        ])
+    func wildcardAgainstExclusion(_ name: String, _ base: String, isRefused: Bool) throws {
+        let field = ProfileScene.nameConstraints(excluded: [base])
+        for (depth, atRoot) in [(1, false), (2, true)] {
+            let found = try ProfileScene {
+                $0.names = Self.dns(name)
+                if atRoot { $0.rootExtensions = [field] } else { $0.intermediateExtensions = [field] }
+            }.findings()
+            let suffix = name.lowercased().dropFirst(2)
+            let text = "name-constraint-violation \(depth): *.\(suffix) stands for names that are excluded"
+            #expect(found == (isRefused ? [text] : []))
+        }
+    }
+
+    @Test("What is permitted does not concern a wildcard here: validators compare that alike")
+    func wildcardAgainstPermission() throws {
+        let field = ProfileScene.nameConstraints(permitted: ["secret.example.test"])
+        let scene = ProfileScene {
+            $0.names = Self.dns("*.example.test")
+            $0.intermediateExtensions = [field]
+        }
+        #expect(try scene.findings() == [])
+    }
+}

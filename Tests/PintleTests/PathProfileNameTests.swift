@@ -131,7 +131,7 @@ struct PathProfileNameTests {
         arguments: [
             // The wildcard's own suffix, above it, and one label below it.
             ("*.example.test", "example.test", true), ("*.example.test", "test", true),
-            ("*.example.test", "secret.example.test", true), ("*.Example.TEST", "SECRET.example.test", true),
+            ("*.example.test", "secret.example.test", true), ("*.Example.TEST", "SECRET.example.TEST", true),
             ("*.example.test", "", true),
             // Deeper than one label, beside it, or the same letters without a dot between.
             ("*.example.test", "very.secret.example.test", false), ("*.example.test", "other.test", false),

@@ -246,6 +246,28 @@ struct PinFileTests {
         #expect(ToolRun("pin", backup, "--as", "policy").code == 2)
     }
 
+    @Test("A certificate without alternative names lends a snippet its common name, with a warning")
+    func commonName() throws {
+        func snippet(_ name: String) throws -> ToolRun {
+            let certificate = directory.path(of: "cn.pem")
+            let key = directory.path(of: "cn.key")
+            let made = try runProcess([
+                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+                "-subj", "/CN=\(name)",
+            ])
+            try #require(made.status == 0)
+            return ToolRun("pin", certificate, "--as", "curl")
+        }
+        let run = try snippet("nas.example.test")
+        #expect(run.code == 0)
+        #expect(run.output.hasSuffix(" https://nas.example.test/\n"))
+        #expect(run.errors.contains("has no subject alternative name"))
+        #expect(try snippet("Jane Doe").code == 2)
+        #expect(
+            !ToolRun("pin", try directory.write(identity.certificate.pem, to: "san.pem"), "--as", "curl").errors
+                .contains("subject alternative name"))
+    }
+
     @Test("Colours are for terminals that want them")
     func colours() throws {
         let expired = try authority.issue(hosts: ["example.test"]) { $0.notAfter = .fromNow(days: -1) }

@@ -115,5 +115,8 @@ struct PinCommand {
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))
         invocation.console.print(form.text(of: rules))
         for advice in form.advice(on: rules) { invocation.console.warn(advice) }
+        for listing in listings where listing.isNameless {
+            invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")
+        }
     }
 }

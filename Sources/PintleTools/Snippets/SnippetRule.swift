@@ -54,6 +54,9 @@ struct SnippetRule {
 }
 
 extension PinListing {
+    /// Whether it is a file whose certificate names no host where clients look for it.
+    var isNameless: Bool { server == nil && leaf?.lacksAlternativeNames == true }
+
     /// The first certificate.
     fileprivate var leaf: Certificate? {
         entries.lazy.compactMap(\.item.certificate).first
@@ -71,7 +74,10 @@ extension PinEntry {
 }
 
 extension Certificate {
-    /// The first DNS name that is a host and no wildcard, or address.
+    fileprivate var lacksAlternativeNames: Bool { subjectAlternativeNames?.isEmpty ?? true }
+
+    /// The first DNS name that is a host and no wildcard, or address. Where there are no alternative names at all,
+    /// as in what `openssl req -x509` makes unasked, the common name: a suggestion that no client goes by.
     fileprivate var firstHost: ServerEndpoint? {
         for name in subjectAlternativeNames ?? [] {
             switch name {
@@ -84,6 +90,9 @@ extension Certificate {
             default: break
             }
         }
-        return nil
+        guard lacksAlternativeNames, let name = subject.commonName, name == "localhost" || name.contains(".") else {
+            return nil
+        }
+        return (try? ServerName(name)).map { ServerEndpoint(host: $0) }
     }
 }

@@ -191,15 +191,24 @@ struct LintTests {
                 == [])
     }
 
-    @Test("A policy without a file is linted too, without lines")
-    func withoutFile() throws {
-        let policy = try PinningPolicy(hosts: [
-            try PinnedHost(
-                "a.example", pins: [PolicyText.pin], backupPins: [PolicyText.backup], enforcement: .reportOnly)
-        ])
-        let found = try lint().warnings(about: policy)
-        #expect(found.map(\.problem.id) == ["report-only"])
-        #expect(found.first?.problem.line == nil)
+    @Test("Among many rules for the ports of one name, the parent of each host is found without a look at them all")
+    func manyPorts() throws {
+        func rule(_ host: String, port: UInt16?) throws -> PinnedHost {
+            try PinnedHost(host, port: port, includingSubdomains: true, pins: [Pin]())
+        }
+        let ports = try (1...20_000).map { try rule("a.example", port: $0) }
+        let hosts = try (0..<20_000).map { try ServerName("h\($0).a.example") }
+        let duration = try ContinuousClock().measure {
+            let parents = ParentRules(ports + [try rule("example", port: nil)])
+            for host in hosts {
+                #expect(parents.nearest(above: host, port: 20_000) == 19_999)
+                #expect(parents.nearest(above: host, port: nil) == 20_000)
+                #expect(parents.nearest(above: host, port: 30_000) == 20_000)
+                #expect(parents.nearestWithPort(above: host) == 0)
+            }
+        }
+        // Looking at each would take minutes; this is generous for a debug build on a busy machine.
+        #expect(duration < .seconds(20))
     }
 
     @Test("Broken JSON is one error")

@@ -160,6 +160,41 @@ struct PolicyFileTests {
         #expect(PolicyText.problems(PolicyText.policy(semantic.joined(separator: ","))).count == 1001)
     }
 
+    @Test("The problems of a single rule end there too, and what is told still has its places")
+    func manyProblemsOfOneRule() {
+        func problems(_ duplicates: Int) -> [PolicyProblem] {
+            let pins = [String](repeating: "\"\(PolicyText.pin)\"", count: duplicates + 1).joined(separator: ",\n")
+            return PolicyText.problems(
+                PolicyText.policy("{\"host\": \"a.example\", \"pins\": [\(pins)], \"backupPins\": \"none-accepted\"}"))
+        }
+        let some = problems(1_000)
+        #expect(some.map(\.id) == [String](repeating: "duplicate-pin", count: 1_000))
+        #expect(some.last?.path == "hosts[0].pins[1000]" && some.last?.line == 1_001)
+        let many = problems(20_000)
+        #expect(many.count == 1_001 && many.last?.id == "more-problems")
+        #expect(many[999].path == "hosts[0].pins[1000]" && many[999].line == 1_001)
+    }
+
+    @Test("Places deep inside a long list are found without walking to each")
+    func placesInLongLists() throws {
+        let text =
+            "{\"hosts\": [{\"host\": \"a\", \"pins\": [\([String](repeating: "7", count: 200_000).joined(separator: ","))]}]}"
+        let root = try JSONDocument(Array(text.utf8)).root
+        var places = PolicyPlaces(root)
+        let start = places.value(at: "hosts[0].pins[0]").offset
+        let duration = ContinuousClock().measure {
+            for index in 199_000..<200_000 {
+                #expect(places.value(at: "hosts[0].pins[\(index)]").offset == start + 2 * index)
+            }
+        }
+        #expect(places.value(at: "hosts[0].pins[200000]").kind == .array)
+        #expect(places.value(at: "hosts[0].backupPins").offset == start)
+        #expect(places.value(at: "hosts[0].expiry.after").string == "a")
+        #expect(places.value(at: "hosts[1]").kind == .array)
+        // Walking takes 200 million steps; this is generous for a debug build on a busy machine.
+        #expect(duration < .seconds(10))
+    }
+
     @Test("A policy inside another document has its places there, and reads no files")
     func inside() throws {
         let text = "{\"id\": 1,\n \"policy\": \(PolicyText.policy(PolicyText.rule("a b")))}"

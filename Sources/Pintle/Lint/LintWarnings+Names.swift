@@ -1,23 +1,48 @@
 /// The rules that cover sub-domains, by their host.
 struct ParentRules {
-    private var rules: [String: [Int]] = [:]
+    /// The rules for one name: as many as there are ports, perhaps.
+    private struct Rules {
+        var forEveryPort: Int?
+        /// The first with a port, in the order of the file.
+        var firstWithPort: Int?
+        var byPort: [UInt16: Int] = [:]
 
-    init(_ hosts: [PinnedHost]) {
-        for (index, host) in hosts.enumerated() where host.includesSubdomains && host.host.ipAddress == nil {
-            rules[host.host.description, default: []].append(index)
+        mutating func add(_ index: Int, port: UInt16?) {
+            guard let port else {
+                forEveryPort = forEveryPort ?? index
+                return
+            }
+            firstWithPort = firstWithPort ?? index
+            byPort[port] = byPort[port] ?? index
         }
     }
 
-    /// The rules for parent domains of a host, the nearest first.
-    func covering(_ host: ServerName) -> [Int] {
-        guard !rules.isEmpty, host.ipAddress == nil else { return [] }
-        var found: [Int] = []
+    private var rules: [String: Rules] = [:]
+
+    init(_ hosts: [PinnedHost]) {
+        for (index, host) in hosts.enumerated() where host.includesSubdomains && host.host.ipAddress == nil {
+            rules[host.host.description, default: Rules()].add(index, port: host.port)
+        }
+    }
+
+    /// The rule of the nearest parent domain that covers the host on that port, or on every port.
+    func nearest(above host: ServerName, port: UInt16?) -> Int? {
+        first(above: host) { rules in port.flatMap { rules.byPort[$0] } ?? rules.forEveryPort }
+    }
+
+    /// The first rule with a port of the nearest parent domain that has one.
+    func nearestWithPort(above host: ServerName) -> Int? {
+        first(above: host, where: \.firstWithPort)
+    }
+
+    private func first(above host: ServerName, where wanted: (Rules) -> Int?) -> Int? {
+        guard !rules.isEmpty, host.ipAddress == nil else { return nil }
         var rest = host.description[...]
         while let dot = rest.firstIndex(of: ".") {
             rest = rest[rest.index(after: dot)...]
-            found += rules[String(rest)] ?? []
+            if let found = rules[String(rest)].flatMap(wanted) { return found }
         }
-        return found
+        return nil
     }
 }
 
@@ -33,10 +58,9 @@ extension LintWarnings {
     }
 
     mutating func lookAtOverlap(of host: PinnedHost, _ index: Int, _ parents: ParentRules) {
-        let covering = parents.covering(host.host).map { hosts[$0] }
         // A rule for a port gives way to none without one, and rules for two ports never meet.
-        let parent = covering.first { $0.port == nil || $0.port == host.port }
-        if host.port == nil, let other = covering.first(where: { $0.port != nil }) {
+        let parent = parents.nearest(above: host.host, port: host.port).map { hosts[$0] }
+        if host.port == nil, let other = parents.nearestWithPort(above: host.host).map({ hosts[$0] }) {
             warn(
                 "port-rule-wins", "hosts[\(index)].host",
                 "on port \(other.port ?? 0) the rule for \(other) decides for \(host), shorter as its name is",

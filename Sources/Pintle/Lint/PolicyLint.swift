@@ -38,7 +38,7 @@ package struct PolicyLint {
             hosts: draft.hosts, nameless: draft.nameless, unpinnedHosts: draft.unpinnedHosts, lint: self)
         warnings.collect()
 
-        let places = PolicyPlaces(root)
+        var places = PolicyPlaces(root)
         let offsets = warnings.problems.map { places.value(at: $0.path).offset }
         let located = zip(warnings.problems, JSONDocument.places(of: offsets, in: root)).map { $0.at($1) }
         let findings =

@@ -1,5 +1,6 @@
 extension PinnedHost {
-    /// What is wrong with the rule, with places inside it.
+    /// What is wrong with the rule, with places inside it: little more than `PolicyError.maximumProblems`, so that
+    /// whoever asks knows when there are too many to tell.
     package var problems: [PolicyProblem] {
         var problems: [PolicyProblem] = []
         if includesSubdomains, host.ipAddress != nil {
@@ -38,6 +39,7 @@ extension PinnedHost {
         var seen: Set<Pin> = []
         for (key, list) in [("pins", pins), ("backupPins", backupPins)] {
             for (index, pin) in list.enumerated() where !seen.insert(pin).inserted {
+                guard problems.count <= PolicyError.maximumProblems else { return problems }
                 problems.append(
                     PolicyProblem(
                         id: "duplicate-pin", path: "\(key)[\(index)]", message: "\(pin) stands in \(self) twice",

@@ -26,7 +26,7 @@ struct PolicyDraft {
                 allowsUpdatesForAnyHost: allowsUpdatesForAnyHost)
             if found.isEmpty { self.policy = policy }
         } catch {
-            let places = PolicyPlaces(root)
+            var places = PolicyPlaces(root)
             found += error.problems.map { (places.value(at: $0.path).offset, $0) }
         }
         // Stable, so that problems at one place stay in the order in which they were found.

@@ -66,6 +66,39 @@ struct CertificateExtensionTests {
         #expect(refusal(fields[...])?.reason == .tooLarge)
     }
 
+    @Test("10,000 names are read, alternative ones and constraints together, and 10,001 are not")
+    func nameCount() throws {
+        func read(_ alternative: Int, _ permitted: Int, _ excluded: Int) throws(DERError) -> Certificate {
+            let subtree = D.sequence(D.element(0x82))
+            func subtrees(_ tag: UInt8, _ count: Int) -> [UInt8] {
+                count == 0 ? [] : D.element(tag, [[UInt8]](repeating: subtree, count: count).flatMap(\.self))
+            }
+            let names = [[UInt8]](repeating: D.element(0x82), count: alternative).flatMap(\.self)
+            var certificate = UnsignedCertificate()
+            certificate.extensions = [
+                Self.field(D.oid(2, 5, 29, 17), D.sequence(names)),
+                Self.field(D.oid(2, 5, 29, 30), D.sequence(subtrees(0xA0, permitted) + subtrees(0xA1, excluded))),
+            ]
+            return try certificate.read()
+        }
+        #expect(try read(9_998, 1, 1).subjectAlternativeNames?.count == 9_998)
+        #expect(try read(1, 4_999, 5_000).nameConstraints?.excluded.count == 5_000)
+        for (alternative, permitted, excluded) in [(10_000, 1, 0), (9_999, 1, 1), (1, 5_000, 5_000)] {
+            let error = DERError.thrown { () throws(DERError) in _ = try read(alternative, permitted, excluded) }
+            #expect(error?.reason == .tooLarge)
+        }
+    }
+
+    @Test("128 extended key usages are read, and 129 are not")
+    func purposeCount() {
+        func refusal(_ count: Int) -> DERError? {
+            let purposes = (0..<count).map { D.oid(1, 3, 9, UInt64($0)) }.flatMap(\.self)
+            return Self.refusal(Self.field(D.oid(2, 5, 29, 37), D.sequence(purposes)))
+        }
+        #expect(refusal(128) == nil)
+        #expect(refusal(129)?.reason == .tooLarge)
+    }
+
     @Test("FALSE may be written out, TRUE is FF, and nothing stands behind the value")
     func critical() throws {
         let value = D.sequence()

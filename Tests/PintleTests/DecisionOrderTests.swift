@@ -57,6 +57,25 @@ struct DecisionOrderTests {
         #expect(scene.with { $0.presented = many }.verdict() == "trusted pin-matched")
     }
 
+    @Test("A limit passed inside a certificate refuses the chain, wherever it stands")
+    func limitsInside() throws {
+        func certificate(names count: Int) -> [UInt8] {
+            var certificate = UnsignedCertificate()
+            let names = [[UInt8]](repeating: DERBytes.element(0x82), count: count).flatMap(\.self)
+            certificate.extensions = [
+                UnsignedCertificate.extensionField(DERBytes.oid(2, 5, 29, 17), DERBytes.sequence(names))
+            ]
+            return certificate.der
+        }
+        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let most = certificate(names: Certificate.maximumNames)
+        let tooMany = certificate(names: Certificate.maximumNames + 1)
+        #expect(scene.with { $0.presented = [most] }.verdict() == "trusted pin-matched")
+        #expect(scene.with { $0.presented = [tooMany] }.verdict() == "rejected invalid-path limits-exceeded")
+        #expect(scene.with { $0.presented.append(most) }.verdict() == "trusted pin-matched")
+        #expect(scene.with { $0.presented.append(tooMany) }.verdict() == "rejected invalid-path limits-exceeded")
+    }
+
     @Test("Limits come before the rule: a host that is not allowed is not told apart")
     func limitsFirst() throws {
         let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")

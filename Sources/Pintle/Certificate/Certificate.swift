@@ -27,6 +27,9 @@ public struct Certificate: Sendable {
 
     /// The largest certificate that is read, in bytes.
     public static let maximumSize = 256 * 1024
+    /// The most names that are read of a certificate: its alternative names and the subtrees of its name constraints
+    /// taken together. They take ten times as much memory as in DER.
+    public static let maximumNames = 10_000
 
     /// Reads DER.
     ///
@@ -45,13 +48,14 @@ public struct Certificate: Sendable {
         var keyUsage: KeyUsage?
         var extendedKeyUsage: ExtendedKeyUsage?
         var nameConstraints: NameConstraints?
+        var room = GeneralName.Room()
         for field in extensions {
             switch field.identifier {
-            case .subjectAltName: names = try Self.alternativeNames(field, in: bytes, of: der)
+            case .subjectAltName: names = try Self.alternativeNames(field, in: bytes, of: der, &room)
             case .basicConstraints: basicConstraints = try BasicConstraints(field, in: bytes)
             case .keyUsage: keyUsage = try KeyUsage(field, in: bytes)
             case .extendedKeyUsage: extendedKeyUsage = try ExtendedKeyUsage(field, in: bytes)
-            case .nameConstraints: nameConstraints = try NameConstraints(field, in: bytes, of: der)
+            case .nameConstraints: nameConstraints = try NameConstraints(field, in: bytes, of: der, &room)
             default: break
             }
         }
@@ -129,7 +133,7 @@ public struct Certificate: Sendable {
 
     /// `SubjectAltName ::= SEQUENCE SIZE (1..MAX) OF GeneralName`
     private static func alternativeNames(
-        _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8]
+        _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) -> [GeneralName] {
         var outer = DERReader(field.value)
         let list = try outer.next(DERTag.sequence, in: bytes, reading: "subjectAltName")
@@ -138,6 +142,7 @@ public struct Certificate: Sendable {
         var names: [GeneralName] = []
         var reader = DERReader(contentsOf: list)
         while !reader.isAtEnd {
+            try room.take(at: list.start, reading: "subjectAltName")
             names.append(try GeneralName(reader.next(in: bytes, reading: "subjectAltName"), in: bytes, of: der))
         }
         return names

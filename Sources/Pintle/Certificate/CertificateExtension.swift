@@ -80,6 +80,9 @@ public struct ExtendedKeyUsage: Sendable, Hashable {
     public var allowsServerAuthentication: Bool { purposes.contains(.serverAuth) }
     public var allowsAny: Bool { purposes.contains(.anyExtendedKeyUsage) }
 
+    /// More than any certificate has use for; each is an allocation of its own.
+    private static let maximumPurposes = 128
+
     /// `ExtKeyUsageSyntax ::= SEQUENCE SIZE (1..MAX) OF KeyPurposeId`
     init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var outer = DERReader(field.value)
@@ -89,6 +92,9 @@ public struct ExtendedKeyUsage: Sendable, Hashable {
         var purposes: [OID] = []
         var reader = DERReader(contentsOf: list)
         while !reader.isAtEnd {
+            guard purposes.count < Self.maximumPurposes else {
+                throw DERError(.tooLarge, at: list.start, reading: "extKeyUsage")
+            }
             let purpose = try reader.next(in: bytes, reading: "extKeyUsage")
             try purpose.checkObjectIdentifier(in: bytes, reading: "extKeyUsage")
             purposes.append(OID(purpose, in: bytes))
@@ -107,7 +113,9 @@ public struct NameConstraints: Sendable, Hashable {
 
     /// `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL,
     /// excludedSubtrees [1] GeneralSubtrees OPTIONAL }`, each of at least one subtree.
-    init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8]) throws(DERError) {
+    init(
+        _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
+    ) throws(DERError) {
         var outer = DERReader(field.value)
         let constraints = try outer.next(DERTag.sequence, in: bytes, reading: "nameConstraints")
         try outer.finish(reading: "nameConstraints")
@@ -116,22 +124,25 @@ public struct NameConstraints: Sendable, Hashable {
         }
         var reader = DERReader(contentsOf: constraints)
         permitted = try Self.subtrees(
-            reader.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "permittedSubtrees"), in: bytes, of: der)
+            reader.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "permittedSubtrees"), in: bytes, of: der,
+            &room)
         excluded = try Self.subtrees(
-            reader.nextIfPresent(DERTag.constructed(1), in: bytes, reading: "excludedSubtrees"), in: bytes, of: der)
+            reader.nextIfPresent(DERTag.constructed(1), in: bytes, reading: "excludedSubtrees"), in: bytes, of: der,
+            &room)
         try reader.finish(reading: "nameConstraints")
     }
 
     /// `GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] DEFAULT 0, maximum [1] OPTIONAL }`;
     /// the profile allows neither minimum nor maximum.
     private static func subtrees(
-        _ list: DERElement?, in bytes: borrowing Span<UInt8>, of der: [UInt8]
+        _ list: DERElement?, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) -> [GeneralName] {
         guard let list else { return [] }
         guard !list.isEmpty else { throw DERError(.invalidValue, at: list.start, reading: "generalSubtrees") }
         var names: [GeneralName] = []
         var reader = DERReader(contentsOf: list)
         while !reader.isAtEnd {
+            try room.take(at: list.start, reading: "generalSubtrees")
             let subtree = try reader.next(DERTag.sequence, in: bytes, reading: "generalSubtree")
             var fields = DERReader(contentsOf: subtree)
             let base = try fields.next(in: bytes, reading: "base")

@@ -43,6 +43,18 @@ public enum GeneralName: Sendable, Hashable {
     }
 }
 
+extension GeneralName {
+    /// How many more names of one certificate are read.
+    struct Room {
+        private var left = Certificate.maximumNames
+
+        mutating func take(at offset: Int, reading field: StaticString) throws(DERError) {
+            guard left > 0 else { throw DERError(.tooLarge, at: offset, reading: field) }
+            left -= 1
+        }
+    }
+}
+
 extension GeneralName: CustomStringConvertible {
     /// For people to read: a DNS name or an address as such, everything else with its kind before it.
     /// Bytes that could act on a terminal are escaped.

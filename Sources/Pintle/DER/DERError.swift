@@ -12,7 +12,7 @@ public struct DERError: Error, Sendable, Hashable {
         case invalidValue = "has a value that its type does not allow"
         case tooDeep = "is nested too deeply"
         case duplicate = "stands there twice"
-        case tooLarge = "is larger than any certificate may be"
+        case tooLarge = "is larger, or holds more, than any certificate may"
     }
 
     public let reason: Reason

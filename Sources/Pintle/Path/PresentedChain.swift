@@ -13,7 +13,8 @@ public struct PresentedChain: Sendable {
     /// The first certificate: the server's own, by the rules of TLS (RFC 8446 section 4.4.2).
     public let leaf: Certificate
     /// What came behind the leaf and could be read, as sent. Certificates that cannot be read are
-    /// dropped: no path can lead through them.
+    /// dropped: no path can lead through them. One that holds more than is read is not dropped: the chain is refused,
+    /// wherever in it the limit is passed.
     public let others: [Certificate]
     /// How many were dropped.
     public let unreadableCount: Int
@@ -41,10 +42,25 @@ public struct PresentedChain: Sendable {
         do {
             leaf = try Certificate(der: first)
         } catch {
-            throw PathFailure(.malformedCertificate, depth: 0, text: error.description)
+            throw Self.tooLarge(error, depth: 0)
+                ?? PathFailure(.malformedCertificate, depth: 0, text: error.description)
         }
-        others = certificates.dropFirst().compactMap { try? Certificate(der: $0) }
+        var others: [Certificate] = []
+        for (index, der) in certificates.dropFirst().enumerated() {
+            do {
+                others.append(try Certificate(der: der))
+            } catch {
+                if let failure = Self.tooLarge(error, depth: index + 1) { throw failure }
+            }
+        }
+        self.others = others
         unreadableCount = certificates.count - 1 - others.count
+    }
+
+    /// A limit passed inside a certificate is no other than one passed by its size.
+    private static func tooLarge(_ error: DERError, depth: Int) -> PathFailure? {
+        guard error.reason == .tooLarge else { return nil }
+        return PathFailure(.limitsExceeded, depth: depth, text: error.description)
     }
 
     /// The leaf and the others that could be read.

@@ -180,7 +180,7 @@ struct LintTests {
         let suffix = PolicyText.policy(PolicyText.rule("co.uk", "\"includeSubdomains\": true"))
         #expect(try findings(suffix) == [])
         #expect(
-            try findings(suffix) { $0.isPublicSuffix = { $0.description == "co.uk" } }
+            try findings(suffix) { $0.isPublicSuffix = { $0 == "co.uk" } }
                 == ["warning public-suffix hosts[0].host"])
         let rule = PolicyText.policy(PolicyText.rule())
         #expect(

@@ -76,13 +76,15 @@ struct PolicyFileAnchorTests {
     @Test("Private anchors for everything under a public suffix are refused; without sub-domains they are not")
     func publicSuffix() {
         let anchors = "\"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}"
-        let isSuffix: (ServerName) -> Bool = { $0.description == "co.uk" }
+        let isSuffix: (String) -> Bool = { $0 == "co.uk" }
         let broad = PolicyText.policy(PolicyText.rule("co.uk", "\"includeSubdomains\": true, \(anchors)"))
         #expect(PolicyText.problems(broad, isPublicSuffix: isSuffix).map(\.id) == ["anchors-too-broad"])
         let narrow = PolicyText.policy(PolicyText.rule("a.co.uk", "\"includeSubdomains\": true, \(anchors)"))
         #expect(PolicyText.problems(narrow, isPublicSuffix: isSuffix) == [])
         #expect(
             PolicyText.problems(PolicyText.policy(PolicyText.rule("co.uk", anchors)), isPublicSuffix: isSuffix) == [])
+        // The same through the initialiser that has no list, and so knows no suffix.
+        #expect(PolicyText.problems(broad) == [])
         let label = PolicyText.policy(PolicyText.rule("uk", "\"includeSubdomains\": true, \(anchors)"))
         #expect(PolicyText.ids(label) == ["anchors-too-broad"])
     }

@@ -22,7 +22,7 @@ enum PolicyText {
 
     static func problems(
         _ text: String, files: (@Sendable (String) throws -> [UInt8])? = nil,
-        isPublicSuffix: (ServerName) -> Bool = { _ in false }
+        isPublicSuffix: (String) -> Bool = { _ in false }
     ) -> [PolicyProblem] {
         do throws(PolicyError) {
             _ = try PinningPolicy(json: Array(text.utf8), resolvingFile: files, isPublicSuffix: isPublicSuffix)

@@ -99,6 +99,30 @@ struct LintTests {
         #expect(run.output.contains("unreadable-anchor-file"))
     }
 
+    @Test(
+        "Pins of roots that this machine trusts, and of nothing else, are a warning; those of a private root are none")
+    func sharedAuthority() throws {
+        let machine = try CertificateAuthority.root()
+        let own = try CertificateAuthority.root()
+        let file = try directory.write("# roots\n" + machine.certificate.pem, to: "machine.pem")
+        let environment = ["LANG": "C.UTF-8", "SSL_CERT_FILE": file, "SSL_CERT_DIR": directory.path(of: "none")]
+        func lint(_ certificate: MintedCertificate, command: String = "lint") throws -> [String] {
+            let pin = try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER)
+            let fingerprint = CertificatePin(certificate: certificate.der)
+            let path = try directory.write(
+                """
+                {"version": 1, "hosts": [{"host": "a.example.test", "pins": ["\(pin)"],
+                    "backupPins": [{"certificate": "\(fingerprint)", "at": "ca"}]}]}
+                """, to: "pinned.json")
+            let run = ToolRun(command, path, "--json", environment: environment, now: now)
+            #expect(run.code == (command == "lint" && run.output.contains("\"id\"") ? 1 : 0))
+            return try run.json()["problems"]?.elements?.compactMap { $0["id"]?.string } ?? ["unreadable"]
+        }
+        #expect(try lint(machine.certificate) == ["shared-authority-only"])
+        #expect(try lint(machine.certificate, command: "inspect") == ["shared-authority-only"])
+        #expect(try lint(own.certificate) == [])
+    }
+
     @Test("Inspecting a policy shows its rules and says that nothing was verified")
     func inspectPolicy() throws {
         let path = try directory.write(Self.good, to: "policy.json")

@@ -6,6 +6,8 @@ package struct PEMBlock: Sendable, Equatable {
     /// `TRUSTED CERTIFICATE` is OpenSSL's own: after the certificate's DER come its trust settings, so `bytes` is not
     /// one DER value.
     package let label: String
+    /// Whether `bytes` means to be a certificate and nothing else: `CERTIFICATE`, or the older `X509 CERTIFICATE`.
+    package var isCertificate: Bool { label == "CERTIFICATE" || label == "X509 CERTIFICATE" }
     /// The decoded content, DER for every label in use; never empty. Variable, so that it can be wiped.
     package var bytes: [UInt8]
     /// Counts the blocks of the file, from 1, those that could not be read included.

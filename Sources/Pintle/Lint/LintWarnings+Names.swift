@@ -50,7 +50,7 @@ struct ParentRules {
 extension LintWarnings {
     mutating func lookAtBreadth(of host: PinnedHost, _ index: Int) {
         guard host.includesSubdomains, host.host.ipAddress == nil else { return }
-        guard host.host.labels.count == 1 || lint.isPublicSuffix(host.host) else { return }
+        guard host.host.labels.count == 1 || lint.isPublicSuffix(host.host.description) else { return }
         warn(
             "public-suffix", "hosts[\(index)].host",
             "\(host) covers the hosts of everyone who registers below it",

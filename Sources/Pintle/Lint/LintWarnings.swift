@@ -72,14 +72,23 @@ struct LintWarnings {
                     help: "a backup is another key, kept offline: pintle pin backup.key")
             }
         }
-        let all = host.pins + host.backupPins
-        let authorities = all.compactMap(lint.sharedAuthority)
-        if !all.isEmpty, host.anchors.includesSystem, authorities.count == all.count, let name = authorities.first {
-            warn(
-                "shared-authority-only", "hosts[\(index)].pins",
-                "\(host) pins nothing but public authorities (\(name)), which sign for everyone who asks",
-                help: "pin a key of your own beside them")
+        lookForSharedAuthorities(in: host, index)
+    }
+
+    private mutating func lookForSharedAuthorities(in host: PinnedHost, _ index: Int) {
+        let pins = host.pins + host.backupPins
+        // To know the authorities may mean reading hundreds of roots. A pin of the leaf is of none of them.
+        guard host.anchors.includesSystem, !pins.contains(where: { $0.position == .leaf }) else { return }
+        var name: String?
+        for pin in pins {
+            guard let authority = lint.sharedAuthority(pin) else { return }
+            name = name ?? authority
         }
+        guard let name else { return }
+        warn(
+            "shared-authority-only", "hosts[\(index)].pins",
+            "\(host) pins nothing but public authorities (\(name)), which sign for everyone who asks",
+            help: "pin a key of your own beside them")
     }
 
     private mutating func lookAtExpiry(of host: PinnedHost, _ index: Int) {

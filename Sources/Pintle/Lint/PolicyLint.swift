@@ -12,10 +12,10 @@ package struct PolicyLint {
     package var now: Date
     /// In seconds: pins that end sooner than this are worth a warning.
     package var expiresWithin: Double = 90 * 86_400
-    /// As in `PinningPolicy.init(json:resolvingFile:)`; `nil` refuses files.
+    /// As in `PinningPolicy.init(json:resolvingFile:isPublicSuffix:)`; `nil` refuses files.
     package var resolvingFile: ((_ path: String) throws -> [UInt8])?
-    /// Whether anyone may register names below this one.
-    package var isPublicSuffix: (ServerName) -> Bool = { _ in false }
+    /// Whether anyone may register names below this one, which is canonical.
+    package var isPublicSuffix: (String) -> Bool = { _ in false }
     /// The name of the public authority whose key or certificate this is: one that signs for everybody.
     package var sharedAuthority: (Pin) -> String? = { _ in nil }
 

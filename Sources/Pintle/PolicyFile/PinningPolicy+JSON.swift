@@ -3,32 +3,30 @@ extension PinningPolicy {
     /// "The policy file" describes.
     ///
     /// Anchors must stand in the file themselves, as PEM text; a path to a file is a problem, because the core reads
-    /// none: see ``init(json:resolvingFile:)``.
+    /// none: see ``init(json:resolvingFile:isPublicSuffix:)``.
     ///
     /// - Throws: everything that is wrong, with lines and columns, in the order of the file; at most 1,000 problems
     ///   and then one that says so. Where the JSON itself is broken that is the only problem.
     public init(json: [UInt8]) throws(PolicyError) {
-        let document = try JSONDocument.policy(json)
-        self = try PolicyFileReader.read(document.root, resolvingFile: nil, isPublicSuffix: { _ in false }).finish()
+        try self.init(json: json, resolvingFile: nil)
     }
 
-    /// Reads a policy file whose `anchors.include` may name files.
+    /// Reads a policy file whose `anchors.include` may name files, with knowledge that the core does not have.
+    ///
+    /// On Linux the module PintleOpenSSL has `init(contentsOfFile:)`, which brings both.
     ///
     /// - Parameters:
     ///   - json: the file, as for ``init(json:)``.
     ///   - resolvingFile: answers the content of a file, PEM or DER. Called with each path as it stands in the policy;
     ///     the caller resolves it against the policy file's folder and bounds its size. What it throws becomes the
-    ///     problem `unreadable-anchor-file`.
+    ///     problem `unreadable-anchor-file`. `nil` refuses paths, as ``init(json:)`` does.
+    ///   - isPublicSuffix: whether registries hand out names directly under this one (`com`, `co.uk`): lower case
+    ///     ASCII without a trailing dot. Private anchors for everything under such a name are refused. By default no
+    ///     name is known to be one; single labels are refused without asking.
     /// - Throws: as ``init(json:)``.
     public init(
-        json: [UInt8], resolvingFile: @escaping (_ path: String) throws -> [UInt8]
-    ) throws(PolicyError) {
-        try self.init(json: json, resolvingFile: resolvingFile, isPublicSuffix: { _ in false })
-    }
-
-    /// `isPublicSuffix`: where a list is at hand, private anchors for everything under a public suffix are refused.
-    package init(
-        json: [UInt8], resolvingFile: ((_ path: String) throws -> [UInt8])?, isPublicSuffix: (ServerName) -> Bool
+        json: [UInt8], resolvingFile: ((_ path: String) throws -> [UInt8])?,
+        isPublicSuffix: (_ name: String) -> Bool = { _ in false }
     ) throws(PolicyError) {
         let document = try JSONDocument.policy(json)
         self = try PolicyFileReader.read(
@@ -38,7 +36,7 @@ extension PinningPolicy {
 
     /// A policy that stands inside another document: in an update, in a line of a batch. Paths to files are refused.
     package init(
-        json value: JSONValue, isPublicSuffix: (ServerName) -> Bool = { _ in false }
+        json value: JSONValue, isPublicSuffix: (String) -> Bool = { _ in false }
     ) throws(PolicyError) {
         self = try PolicyFileReader.read(value, resolvingFile: nil, isPublicSuffix: isPublicSuffix).finish()
     }

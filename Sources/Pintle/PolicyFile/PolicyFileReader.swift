@@ -7,14 +7,14 @@ internal import Foundation
 /// Reads a policy file value by value and goes on after a mistake, so that all of them are told at once.
 struct PolicyFileReader {
     let resolvingFile: ((String) throws -> [UInt8])?
-    let isPublicSuffix: (ServerName) -> Bool
+    let isPublicSuffix: (String) -> Bool
     var draft = PolicyDraft()
     var problems: [(offset: Int, problem: PolicyProblem)] = []
     /// What each `anchors` object made, by its text: rules that share anchors share one set of them.
     var anchorSets: [ArraySlice<UInt8>: TrustAnchors] = [:]
 
     static func read(
-        _ root: JSONValue, resolvingFile: ((String) throws -> [UInt8])?, isPublicSuffix: (ServerName) -> Bool
+        _ root: JSONValue, resolvingFile: ((String) throws -> [UInt8])?, isPublicSuffix: (String) -> Bool
     ) -> PolicyDraft {
         withoutActuallyEscaping(isPublicSuffix) { isPublicSuffix in
             var reader = PolicyFileReader(resolvingFile: resolvingFile, isPublicSuffix: isPublicSuffix)
@@ -84,7 +84,7 @@ struct PolicyFileReader {
         let withdraws = members[.withdraws].flatMap { readWithdrawal($0, at: "\(path).withdraws") }
 
         if let name, let list = members[.anchors], includesSubdomains, !anchors.certificates.isEmpty,
-            name.labels.count > 1, isPublicSuffix(name)
+            name.labels.count > 1, isPublicSuffix(name.description)
         {
             report(
                 "anchors-too-broad", list, "\(path).anchors",

@@ -72,7 +72,7 @@ struct BatchEvaluator {
         guard let value else { return pathOnly }
         return try policies.value(of: value) { value throws(BatchProblem) in
             do throws(PolicyError) {
-                return try PinningPolicy(json: value, isPublicSuffix: { PublicSuffixList.contains($0.description) })
+                return try PinningPolicy(json: value, isPublicSuffix: PublicSuffixList.contains)
             } catch {
                 throw BatchProblem(error)
             }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleOpenSSL
 
 /// What is in a policy file.
 struct PolicyInspection {
@@ -9,7 +10,9 @@ struct PolicyInspection {
     func show() throws(ToolError) {
         var lint = PolicyLint(at: invocation.now)
         lint.resolvingFile = { path in try input.anchorFile(path) }
-        lint.isPublicSuffix = PolicyInput.isPublicSuffix
+        lint.isPublicSuffix = PublicSuffixList.contains
+        let authorities = PublicAuthorities(environment: invocation.environment)
+        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
         let report = lint.report(on: input.file.bytes)
         guard let policy = report.policy else { throw ToolError(errors(in: report), file: input.file.name) }
         if invocation.writesJSON {

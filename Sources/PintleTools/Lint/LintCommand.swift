@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Pintle
+internal import PintleOpenSSL
 
 extension Command {
     static let lint = Command(
@@ -18,6 +19,7 @@ extension Command {
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or - for standard input")],
         ownOptions: [.expiresWithin],
+        environment: [("SSL_CERT_FILE, SSL_CERT_DIR", "Where the roots of this machine are")],
         exitCodes: [
             (.fine, "no problem"), (.rejected, "there are errors or warnings"), (.unusable, "the file cannot be read"),
         ],
@@ -44,7 +46,9 @@ struct LintCommand {
         if let text = invocation.arguments.value(of: .expiresWithin) { lint.expiresWithin = try Self.seconds(text) }
         let input = try PolicyInput(invocation.arguments.positionals[0], invocation)
         lint.resolvingFile = { path in try input.anchorFile(path) }
-        lint.isPublicSuffix = PolicyInput.isPublicSuffix
+        lint.isPublicSuffix = PublicSuffixList.contains
+        let authorities = PublicAuthorities(environment: invocation.environment)
+        lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
         let report = lint.report(on: input.file.bytes)
         let text = LintReportText(report: report, file: input.file)
         if invocation.writesJSON {

@@ -5,7 +5,6 @@ internal import PintleOpenSSL
 struct PolicyInput {
     /// The largest policy that is read, and a little more, so that it is the reader that says which limit it broke.
     private static let maximumSize = (64 << 20) + 1
-    private static let maximumAnchorFileSize = 16 << 20
 
     var file: InputFile
 
@@ -17,27 +16,15 @@ struct PolicyInput {
     func policy() throws(ToolError) -> PinningPolicy {
         do {
             return try PinningPolicy(
-                json: file.bytes, resolvingFile: anchorFile, isPublicSuffix: Self.isPublicSuffix)
+                json: file.bytes, resolvingFile: anchorFile, isPublicSuffix: PublicSuffixList.contains)
         } catch {
             throw ToolError(error, file: file.name)
         }
     }
 
-    static func isPublicSuffix(_ name: ServerName) -> Bool { PublicSuffixList.contains(name.description) }
-
     /// The content of a file that `anchors.include` names: relative to the policy's folder.
-    func anchorFile(_ path: String) throws -> [UInt8] {
-        let folder = file.path.lastIndex(of: "/").map { file.path[...$0] } ?? ""
-        let resolved = path.hasPrefix("/") ? path : folder + path
-        do {
-            return try InputFile(namedInFile: resolved, limit: Self.maximumAnchorFileSize).bytes
-        } catch {
-            throw AnchorFileError(description: error.text)
-        }
-    }
-
-    private struct AnchorFileError: Error, CustomStringConvertible {
-        let description: String
+    func anchorFile(_ path: String) throws(FileError) -> [UInt8] {
+        try PolicyFolder(ofFile: file.path).content(of: path)
     }
 }
 

@@ -1,0 +1,42 @@
+public import Pintle
+
+extension PinningPolicy {
+    /// Reads a policy file from disk, with what the core cannot know: the anchor files that it names, relative to its
+    /// own folder, and the public suffixes, from libpsl.
+    ///
+    ///     let policy = try PinningPolicy(contentsOfFile: "/etc/myservice/policy.json")
+    ///
+    /// Only regular files are read: the policy up to 64 MiB, each anchor file up to 16 MiB.
+    ///
+    /// - Parameter path: of the policy file; relative to the current folder of the process.
+    /// - Throws: everything that is wrong, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` where the
+    ///   file cannot be read at all.
+    public init(contentsOfFile path: String) throws(PolicyError) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try RegularFile.content(path, limit: JSONDocument.Limits().maximumBytes)
+        } catch {
+            throw PolicyError([PolicyProblem(id: error.id, path: "", message: "\(error)", help: error.help)])
+        }
+        let folder = PolicyFolder(ofFile: path)
+        try self.init(
+            json: bytes, resolvingFile: { try folder.content(of: $0) }, isPublicSuffix: PublicSuffixList.contains)
+    }
+}
+
+/// The folder of a policy file, from which the paths in `anchors.include` lead.
+package struct PolicyFolder: Sendable {
+    /// Empty, or with a slash at its end.
+    private let path: String
+
+    private static let maximumAnchorFileSize = 16 << 20
+
+    package init(ofFile policy: String) {
+        path = policy.lastIndex(of: "/").map { String(policy[...$0]) } ?? ""
+    }
+
+    /// The content of a file that the policy names.
+    package func content(of name: String) throws(FileError) -> [UInt8] {
+        try RegularFile.content(name.hasPrefix("/") ? name : path + name, limit: Self.maximumAnchorFileSize)
+    }
+}

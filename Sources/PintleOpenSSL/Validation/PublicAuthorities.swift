@@ -1,0 +1,82 @@
+internal import COpenSSL
+internal import Glibc
+package import Pintle
+internal import Synchronization
+
+/// The authorities that this machine trusts to sign for every host, known by the keys and certificates of their roots.
+///
+/// Read when first asked, and once: hundreds of files, perhaps. Intermediates are not known, and a root that the
+/// machine's owner has installed counts as any other: it may sign for every host too. Safe to use from any thread.
+package final class PublicAuthorities: Sendable {
+    private let files: [String]
+    private let folders: [String]
+    private let names = Mutex<[Pin.Subject: String]?>(nil)
+
+    /// - Parameters:
+    ///   - files: of PEM certificates.
+    ///   - folders: whose regular files are read. What is no certificate there, or cannot be read, is passed over.
+    package init(files: [String], folders: [String]) {
+        self.files = files
+        self.folders = folders
+    }
+
+    /// Those where OpenSSL looks for roots; `environment` may name other places.
+    package convenience init(environment: [String: String]) {
+        let file = environment["SSL_CERT_FILE"] ?? X509_get_default_cert_file().map { String(cString: $0) }
+        let folders = environment["SSL_CERT_DIR"] ?? X509_get_default_cert_dir().map { String(cString: $0) }
+        self.init(
+            files: file.map { [$0] } ?? [], folders: (folders ?? "").split(separator: ":").map { String($0) })
+    }
+
+    /// The subject of the root whose key or certificate this is; `nil` where it is none of them.
+    package func name(pinnedBy pin: Pin) -> String? {
+        names.withLock { names in
+            let known = names ?? Self.read(files + folders.flatMap(Self.entries))
+            names = known
+            return known[pin.subject]
+        }
+    }
+
+    private static let maximumFileSize = 16 << 20
+    /// So many files of a folder are read.
+    private static let maximumEntries = 4_096
+
+    private static func read(_ files: [String]) -> [Pin.Subject: String] {
+        var names: [Pin.Subject: String] = [:]
+        for file in files {
+            guard let bytes = try? RegularFile.content(file, limit: maximumFileSize) else { continue }
+            var reader = PEMReader(bytes, maximumBlockSize: Certificate.maximumSize)
+            var isAtEnd = false
+            while !isAtEnd {
+                do {
+                    if let block = try reader.next() { add(block, to: &names) } else { isAtEnd = true }
+                } catch {
+                    // The reader stands behind the block that it could not read.
+                }
+            }
+        }
+        return names
+    }
+
+    private static func add(_ block: PEMBlock, to names: inout [Pin.Subject: String]) {
+        // The same root stands in a bundle and in a file of its own, under two names.
+        guard block.isCertificate, names[.certificate(CertificatePin(certificate: block.bytes))] == nil,
+            let root = try? Certificate(der: block.bytes)
+        else { return }
+        let name = root.subject.description
+        names[.certificate(root.fingerprint)] = name
+        names[.publicKey(root.publicKeyPin)] = name
+    }
+
+    private static func entries(of folder: String) -> [String] {
+        guard let handle = opendir(folder) else { return [] }
+        defer { closedir(handle) }
+        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return [] }
+        var entries: [String] = []
+        while entries.count < maximumEntries, let entry = readdir(handle) {
+            let name = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            entries.append("\(folder)/\(String(cString: name))")
+        }
+        return entries
+    }
+}

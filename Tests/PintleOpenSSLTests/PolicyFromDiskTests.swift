@@ -1,0 +1,50 @@
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Testing
+
+@Suite("A policy read from disk")
+struct PolicyFromDiskTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try directory.write(CertificateAuthority.root().certificate.pem, to: "roots/private.pem")
+    }
+
+    private func problems(_ host: String, anchor: String = "roots/private.pem") throws -> [String] {
+        let path = try directory.write(
+            """
+            {"version": 1, "hosts": [{"host": "\(host)", "includeSubdomains": true,
+                "anchors": {"include": ["\(anchor)"]}}]}
+            """, to: "policy.json")
+        return Self.problems(path)
+    }
+
+    private static func problems(_ path: String) -> [String] {
+        do throws(PolicyError) {
+            _ = try PinningPolicy(contentsOfFile: path)
+            return []
+        } catch {
+            return error.problems.map(\.id)
+        }
+    }
+
+    @Test("Anchors are found beside the file, and refused for a public suffix")
+    func publicSuffix() throws {
+        #expect(try problems("example.co.uk") == [])
+        #expect(try problems("co.uk") == ["anchors-too-broad"])
+        #expect(try problems("example.co.uk", anchor: directory.path(of: "roots/private.pem")) == [])
+        #expect(try problems("example.co.uk", anchor: "private.pem") == ["unreadable-anchor-file"])
+        #expect(try problems("example.co.uk", anchor: "roots/private.pem\\u0000.pem") == ["unreadable-anchor-file"])
+    }
+
+    @Test("Only regular files are read: no folder, no device, and nothing that is not there")
+    func regularFiles() throws {
+        #expect(Self.problems(directory.path(of: "gone.json")) == ["unreadable-file"])
+        #expect(Self.problems(directory.path(of: "roots")) == ["unreadable-file"])
+        #expect(Self.problems("/dev/zero") == ["unreadable-file"])
+        #expect(try problems("example.test", anchor: "/dev/zero") == ["unreadable-anchor-file"])
+        #expect(try problems("example.test") == [])
+    }
+}

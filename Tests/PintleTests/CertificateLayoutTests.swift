@@ -69,7 +69,7 @@ struct CertificateLayoutTests {
             try read {
                 $0.uniqueIdentifiers = identifiers
                 $0.version = version2
-            }.layout.hasUniqueIdentifiers)
+            }.version == 2)
         #expect(
             refusal {
                 $0.uniqueIdentifiers = identifiers

@@ -83,8 +83,8 @@ struct DERReaderTests {
         var reader = DERReader(0..<bytes.count)
         #expect(try reader.nextIfPresent(DERTag.boolean, in: bytes.span, reading: "flag") == nil)
         #expect(reader.position == 0)
-        #expect(try reader.nextIfPresent(DERTag.null, in: bytes.span, reading: "nothing") != nil)
-        #expect(try reader.nextIfPresent(DERTag.null, in: bytes.span, reading: "nothing") == nil)
+        #expect(try reader.nextIfPresent(0x05, in: bytes.span, reading: "nothing") != nil)
+        #expect(try reader.nextIfPresent(0x05, in: bytes.span, reading: "nothing") == nil)
         #expect(reader.isAtEnd)
     }
 }

@@ -87,7 +87,7 @@ enum HostTableReference {
             guard isExact || (rule.subdomains && !isAddress && host.hasSuffix("." + rule.host)) else { continue }
             let rank = (rule.port == nil ? 0 : 1, isExact ? 1 : 0, rule.host.utf8.count)
             if best.map({ $0.rank < rank }) ?? true {
-                best = (rank, HostTable.Match(rule: index, isExact: isExact, namesPort: rule.port != nil))
+                best = (rank, HostTable.Match(rule: index, isExact: isExact))
             }
         }
         return best?.match

@@ -9,9 +9,9 @@ struct HostTableTests {
     @Test("A parent domain covers every depth below it, and itself")
     func subdomains() throws {
         let rules = [Rule("example.com", subdomains: true)]
-        #expect(try look(up: "example.com", in: rules) == .init(rule: 0, isExact: true, namesPort: false))
-        #expect(try look(up: "a.example.com", in: rules) == .init(rule: 0, isExact: false, namesPort: false))
-        #expect(try look(up: "c.b.a.example.com", in: rules) == .init(rule: 0, isExact: false, namesPort: false))
+        #expect(try look(up: "example.com", in: rules) == .init(rule: 0, isExact: true))
+        #expect(try look(up: "a.example.com", in: rules) == .init(rule: 0, isExact: false))
+        #expect(try look(up: "c.b.a.example.com", in: rules) == .init(rule: 0, isExact: false))
     }
 
     @Test("A rule without its subdomains covers only itself")
@@ -57,7 +57,7 @@ struct HostTableTests {
         let rules = [Rule("example.com", port: 8443, subdomains: true)]
         #expect(try look(up: "example.com", port: 443, in: rules) == nil)
         #expect(try look(up: "a.example.com", port: 443, in: rules) == nil)
-        #expect(try look(up: "example.com", port: 8443, in: rules)?.namesPort == true)
+        #expect(try look(up: "example.com", port: 8443, in: rules)?.rule == 0)
     }
 
     @Test("The dots of an address part no labels")

@@ -39,6 +39,10 @@ enum PolicyText {
     static func ids(_ text: String) -> [String] { problems(text).map(\.id) }
 }
 
+extension PolicyProblemTable {
+    static func entry(for id: String) -> Entry? { entries.first { $0.id == id } }
+}
+
 /// The least that is read as a certificate. Nothing validates its signature.
 enum MinimalCertificate {
     static func der(named name: String = "Test Root", until year: Int = 2046) -> [UInt8] {

@@ -264,4 +264,24 @@ struct CheckTests {
         #expect(run.output.hasPrefix("REJECTED   invalid-path   expired   example.test:443\n"))
         #expect(run.output.contains("  failed  1  CN=Old"))
     }
+
+    @Test(
+        "Whatever is no certificate in a file of anchors is named with its block and line; without it the file is read")
+    func anchorFile() throws {
+        let policy = try policy(pins: [try pin(identity.certificate)])
+        let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n"
+        func run(_ content: String) throws -> ToolRun {
+            let file = try directory.write(content, to: "anchors.pem")
+            return ToolRun(
+                "check", "https://example.test/", "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)",
+                "--anchors", file, "--json")
+        }
+        #expect(try run("# root\n" + authority.certificate.pem).code == 0)
+        let refused = try run("# root\n" + key + authority.certificate.pem)
+        #expect(refused.code == 2)
+        let error = try refused.json()["error"]
+        #expect(error?["code"]?.string == "invalid-anchor" && error?["line"]?.integer == 2)
+        #expect(error?["message"]?.string?.hasPrefix("PEM block 1: ") == true)
+        #expect(try run("# root\n").json()["error"]?["code"]?.string == "no-anchor")
+    }
 }

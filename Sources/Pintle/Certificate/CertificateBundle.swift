@@ -32,7 +32,7 @@ public struct CertificateBundle: Sendable {
         while problems.count < PolicyError.maximumProblems {
             do throws(PEMError) {
                 guard let block = try reader.next() else { return }
-                if block.label == "CERTIFICATE" || block.label == "X509 CERTIFICATE" {
+                if block.isCertificate {
                     read(block.bytes, block, &certificates, &problems)
                 } else {
                     problems.append(
@@ -86,7 +86,7 @@ public struct CertificateBundleError: Error, Sendable, Hashable {
         }
 
         /// The file holds neither certificates nor anything that means to be one.
-        static let nothing = Problem(
+        package static let nothing = Problem(
             message: "no certificate in it", help: "name a PEM file with -----BEGIN CERTIFICATE-----")
     }
 

@@ -19,16 +19,12 @@
 struct CertificateLayout {
     var version = 1
     var serialNumber: Range<Int>
-    var innerSignatureAlgorithm: Range<Int>
     var issuer: DERElement
     var validity: DERElement
     var subject: DERElement
     var subjectPublicKeyInfo: DERElement
-    var hasUniqueIdentifiers = false
     var extensions: DERElement?
     var tbsCertificate: Range<Int>
-    var outerSignatureAlgorithm: Range<Int>
-    var signature: Range<Int>
 
     init(_ bytes: borrowing Span<UInt8>) throws(DERError) {
         var input = DERReader(0..<bytes.count)
@@ -38,10 +34,9 @@ struct CertificateLayout {
 
         let tbs = try certificate.next(DERTag.sequence, in: bytes, reading: "tbsCertificate")
         tbsCertificate = tbs.range
-        outerSignatureAlgorithm =
-            try certificate.next(DERTag.sequence, in: bytes, reading: "signatureAlgorithm").range
-        signature = try certificate.next(in: bytes, reading: "signatureValue")
-            .bitString(in: bytes, reading: "signatureValue")
+        // Whoever verifies the signature compares the two algorithms too.
+        _ = try certificate.next(DERTag.sequence, in: bytes, reading: "signatureAlgorithm")
+        _ = try certificate.next(in: bytes, reading: "signatureValue").bitString(in: bytes, reading: "signatureValue")
         try certificate.finish(reading: "certificate")
 
         var fields = DERReader(contentsOf: tbs)
@@ -51,7 +46,7 @@ struct CertificateLayout {
         let serial = try fields.next(DERTag.integer, in: bytes, reading: "serialNumber")
         try serial.checkInteger(in: bytes, reading: "serialNumber")
         serialNumber = serial.contents
-        innerSignatureAlgorithm = try fields.next(DERTag.sequence, in: bytes, reading: "signature").range
+        _ = try fields.next(DERTag.sequence, in: bytes, reading: "signature")
         issuer = try fields.next(DERTag.sequence, in: bytes, reading: "issuer")
         validity = try fields.next(DERTag.sequence, in: bytes, reading: "validity")
         subject = try fields.next(DERTag.sequence, in: bytes, reading: "subject")
@@ -59,7 +54,6 @@ struct CertificateLayout {
         for tag in [DERTag.primitive(1), DERTag.primitive(2)]
         where try fields.nextIfPresent(tag, in: bytes, reading: "uniqueID") != nil {
             guard version >= 2 else { throw DERError(.invalidValue, at: tbs.start, reading: "uniqueID") }
-            hasUniqueIdentifiers = true
         }
         if let tagged = try fields.nextIfPresent(DERTag.constructed(3), in: bytes, reading: "extensions") {
             guard version == 3 else { throw DERError(.invalidValue, at: tagged.start, reading: "extensions") }

@@ -89,7 +89,7 @@ extension DistinguishedName: CustomStringConvertible {
 extension DistinguishedName.Attribute: CustomStringConvertible {
     public var description: String {
         let name = Self.shortNames[type] ?? type
-        guard let value else { return "\(name)=#\(octets.map { Self.hex($0) }.joined())" }
+        guard let value else { return "\(name)=#\(Hex.encode(octets, upperCase: true))" }
         return "\(name)=\(Self.escaped(value))"
     }
 
@@ -114,16 +114,11 @@ extension DistinguishedName.Attribute: CustomStringConvertible {
             case "#" where offset == 0: text += "\\#"
             case " " where isEdge: text += "\\ "
             case _ where scalar.isUnsafeToPrint:
-                for byte in String(scalar).utf8 { text += "\\\(hex(byte))" }
+                for byte in String(scalar).utf8 { text += "\\\(Hex.encode([byte], upperCase: true))" }
             default: text.unicodeScalars.append(scalar)
             }
         }
         return text
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return digits.count == 1 ? "0" + digits : digits
     }
 }
 

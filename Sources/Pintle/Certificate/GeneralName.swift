@@ -73,8 +73,7 @@ extension GeneralName: CustomStringConvertible {
         octets.reduce(into: "") { text, octet in
             let scalar = Unicode.Scalar(octet)
             if octet < 0x20 || octet == 0x7F || scalar == "\\" {
-                let digits = String(octet, radix: 16, uppercase: true)
-                text += "\\" + (digits.count == 1 ? "0" : "") + digits
+                text += "\\" + Hex.encode([octet], upperCase: true)
             } else {
                 text.unicodeScalars.append(scalar)
             }

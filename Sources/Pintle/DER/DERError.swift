@@ -10,7 +10,6 @@ public struct DERError: Error, Sendable, Hashable {
         case unexpectedTag = "has another type than the one that belongs here"
         case trailingData = "is followed by bytes that do not belong there"
         case invalidValue = "has a value that its type does not allow"
-        case tooDeep = "is nested too deeply"
         case duplicate = "stands there twice"
         case tooLarge = "is larger, or holds more, than any certificate may"
     }

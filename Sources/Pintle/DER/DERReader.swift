@@ -4,9 +4,7 @@ enum DERTag {
     static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
     static let octetString: UInt8 = 0x04
-    static let null: UInt8 = 0x05
     static let objectIdentifier: UInt8 = 0x06
-    static let utf8String: UInt8 = 0x0C
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18
     static let sequence: UInt8 = 0x30

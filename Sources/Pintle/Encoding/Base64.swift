@@ -71,14 +71,10 @@ package enum Base64 {
     ) throws(DecodingError) -> [UInt8] {
         var decoder = Base64Decoder(alphabet: alphabet, capacity: text.count / 4 * 3 + 3)
         for (offset, character) in text.enumerated() {
-            if skippingBlanks, isBlank(character) { continue }
+            if skippingBlanks, character.isBlank { continue }
             try decoder.feed(character, at: offset)
         }
         return try decoder.finish(padding: padding, at: text.count)
-    }
-
-    private static func isBlank(_ character: UInt8) -> Bool {
-        character == 0x20 || character == 0x09 || character == 0x0A || character == 0x0D
     }
 
     private static func character(_ value: UInt8, _ isURLSafe: Bool) -> UInt8 {

@@ -46,7 +46,7 @@ package enum Hex {
                 continue
             }
             let isColon = character == UInt8(ascii: ":")
-            let separates = isColon && !hasColon || isBlank(character)
+            let separates = isColon && !hasColon || character.isBlank
             guard allowingSeparators, separates, high == nil, !bytes.isEmpty else {
                 throw DecodingError(reason: .invalidCharacter, offset: offset)
             }
@@ -60,10 +60,7 @@ package enum Hex {
         return bytes
     }
 
-    private static func isBlank(_ character: UInt8) -> Bool {
-        character == 0x20 || character == 0x09 || character == 0x0A || character == 0x0D
-    }
-
+    /// The value of a digit.
     package static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
@@ -76,4 +73,9 @@ package enum Hex {
     private static func digit(_ value: UInt8, _ upperCase: Bool) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: upperCase ? "A" : "a") + value - 10
     }
+}
+
+extension UInt8 {
+    /// Whether it is white space between the digits of hexadecimal or base64: a blank, a tab, or part of a line break.
+    var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

@@ -26,8 +26,6 @@ struct HostTable: Sendable {
         let rule: Int
         /// Whether the rule names the host itself, rather than a parent domain.
         let isExact: Bool
-        /// Whether the rule names the port.
-        let namesPort: Bool
     }
 
     private let records: [UInt8]
@@ -134,7 +132,7 @@ struct HostTable: Sendable {
                 let header = RecordHeader(records, at: start)
                 if header.key == key, name.hasSameBytes(from: offset, as: records, from: start &+ RecordHeader.size) {
                     guard offset == 0 || header.includesSubdomains else { return nil }
-                    return Match(rule: header.rule, isExact: offset == 0, namesPort: port != nil)
+                    return Match(rule: header.rule, isExact: offset == 0)
                 }
             }
             index &+= 1

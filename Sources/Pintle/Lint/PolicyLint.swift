@@ -49,14 +49,6 @@ package struct PolicyLint {
                 .map(\.element),
             hasMore: draft.hasMoreProblems || warnings.hasMore, policy: draft.policy)
     }
-
-    /// Lints a policy that was not read from a file: warnings without lines.
-    package func warnings(about policy: PinningPolicy) -> [LintFinding] {
-        var warnings = LintWarnings(
-            hosts: Array(policy.hosts), nameless: [], unpinnedHosts: policy.unpinnedHosts, lint: self)
-        warnings.collect()
-        return warnings.problems.map { LintFinding(severity: .warning, problem: $0) }
-    }
 }
 
 extension LintFinding {

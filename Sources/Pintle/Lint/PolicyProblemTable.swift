@@ -8,10 +8,6 @@ package enum PolicyProblemTable {
         package let summary: String
     }
 
-    package static func entry(for id: String) -> Entry? {
-        entries.first { $0.id == id }
-    }
-
     package static let entries: [Entry] = json + shape + rules + warnings
 
     /// The file is not the JSON that is read.

@@ -19,7 +19,7 @@ package enum NearestSpelling {
     }
 
     /// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
-    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
         var beforeLast = [Int](repeating: 0, count: right.count + 1)
         var last = Array(0...right.count)

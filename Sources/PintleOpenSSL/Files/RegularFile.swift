@@ -23,7 +23,7 @@ enum RegularFile {
             throw unreadable(path, "the name has a NUL in it", help: "write the name of a file")
         }
         // A pipe without a writer must not block before it can be told from a file.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw unreadable(path, errno) }
         defer { close(descriptor) }
         var status = stat()

@@ -151,8 +151,7 @@ struct BatchCase {
             if case .tooLarge = error.reason { return nil }
             throw BatchProblem("malformed-pem", "\(name), line \(error.line): \(error.message)", at: value, hint: hint)
         }
-        guard blocks.count == 1, let block = blocks.first, ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label)
-        else {
+        guard blocks.count == 1, let block = blocks.first, block.isCertificate else {
             let found = blocks.isEmpty ? "no PEM" : blocks.map(\.label).prefix(3).joined(separator: ", ")
             throw BatchProblem("malformed-pem", "\(name) holds \(found), not one CERTIFICATE", at: value, hint: hint)
         }

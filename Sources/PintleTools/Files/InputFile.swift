@@ -9,7 +9,8 @@ struct InputFile {
     /// What messages call it.
     var name: String { path == "-" ? "stdin" : path }
 
-    /// What the command line names: a file, a pipe such as `<(...)`, or standard input.
+    /// What the command line names: a file, a pipe such as `<(...)`, or standard input. What another file names is
+    /// read by `PolicyFolder`.
     ///
     /// - Parameter limit: a larger file is refused.
     /// - Throws: what is wrong, with the path and the remedy.
@@ -21,21 +22,6 @@ struct InputFile {
             defer { close(descriptor) }
             try self.init(path, limit: limit, from: ByteSource(descriptor: descriptor))
         }
-    }
-
-    /// What another file names. That one may be a stranger's, and a pipe, a terminal or a device could keep the
-    /// tool waiting for ever: only a regular file is read.
-    init(namedInFile path: String, limit: Int) throws(ToolError) {
-        // Opening must not wait for whoever would write into a pipe either.
-        let descriptor = try Self.open(path, O_NONBLOCK | O_NOCTTY)
-        defer { close(descriptor) }
-        var status = stat()
-        // A folder fails when it is read, in words of its own.
-        guard fstat(descriptor, &status) == 0, [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
-            throw .unusable(
-                "unreadable-file", "not a regular file", file: path, hint: "name a file, no pipe and no device")
-        }
-        try self.init(path, limit: limit, from: ByteSource(descriptor: descriptor))
     }
 
     private init(_ path: String, limit: Int, from source: ByteSource) throws(ToolError) {
@@ -55,8 +41,8 @@ struct InputFile {
         bytes = content
     }
 
-    private static func open(_ path: String, _ flags: Int32 = 0) throws(ToolError) -> Int32 {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | flags)
+    private static func open(_ path: String) throws(ToolError) -> Int32 {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, ByteSource.SystemError(number: errno)) }
         return descriptor
     }

@@ -102,7 +102,7 @@ struct SourceReader {
 
     private static func item(_ block: PEMBlock) throws(Problem) -> SourceItem {
         switch block.label {
-        case "CERTIFICATE", "X509 CERTIFICATE": return .certificate(try certificate(block.bytes))
+        case _ where block.isCertificate: return .certificate(try certificate(block.bytes))
         case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": return .request(try request(block.bytes))
         case "PUBLIC KEY": return .key(try publicKey(block.bytes), isPrivate: false)
         case "RSA PUBLIC KEY": return .key(try rsaPublicKey(block.bytes), isPrivate: false)

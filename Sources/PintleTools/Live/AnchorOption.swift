@@ -7,13 +7,13 @@ extension Invocation {
     func validator() throws(ToolError) -> PathValidator {
         guard let path = arguments.value(of: .anchors) else { return PathValidator() }
         var file = try file(path)
-        let certificates = try SourceReader.items(in: &file).map { item throws(ToolError) in
-            guard let certificate = item.certificate else {
-                throw ToolError.unusable(
-                    "no-anchor", "something else than a certificate is in it", file: file.name,
-                    hint: "keep only certificates in the file")
-            }
-            return certificate
+        let certificates: [Certificate]
+        do {
+            certificates = try CertificateBundle(file.bytes).certificates
+        } catch {
+            // What is no certificate may be a private key.
+            KeyFile.wipe(&file.bytes)
+            throw ToolError(error, file: file.name)
         }
         return PathValidator(system: SystemAnchors(replacedBy: certificates))
     }
@@ -26,5 +26,18 @@ extension Invocation {
         } catch {
             throw .unusable("invalid-date", "--at: \"\(text)\" is \(error.message)", hint: error.hint)
         }
+    }
+}
+
+extension ToolError {
+    /// All that is no certificate in a file of anchors.
+    fileprivate init(_ error: CertificateBundleError, file: String) {
+        let errors = error.problems.map { problem in
+            let block = problem.block.map { "PEM block \($0): " } ?? ""
+            return ToolError.unusable(
+                problem == .nothing ? "no-anchor" : "invalid-anchor", block + problem.message, file: file,
+                line: problem.line, hint: problem.help)
+        }
+        self = .joining(errors) ?? .unusable("no-anchor", "no certificate in it", file: file)
     }
 }

@@ -74,6 +74,10 @@ struct DecisionOrderTests {
         #expect(scene.with { $0.presented = [tooMany] }.verdict() == "rejected invalid-path limits-exceeded")
         #expect(scene.with { $0.presented.append(most) }.verdict() == "trusted pin-matched")
         #expect(scene.with { $0.presented.append(tooMany) }.verdict() == "rejected invalid-path limits-exceeded")
+        // What each may hold, not all of them may.
+        #expect(scene.with { $0.presented = [most, most] }.verdict() == "trusted pin-matched")
+        let one = certificate(names: 1)
+        #expect(scene.with { $0.presented = [most, most, one] }.verdict() == "rejected invalid-path limits-exceeded")
     }
 
     @Test("Limits come before the rule: a host that is not allowed is not told apart")

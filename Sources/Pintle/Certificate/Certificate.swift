@@ -102,6 +102,12 @@ public struct Certificate: Sendable {
     /// Whether it says of itself that it may sign others.
     public var isCA: Bool { basicConstraints?.isCA ?? false }
 
+    /// What ``maximumNames`` bounds.
+    var nameCount: Int {
+        let constraints = nameConstraints.map { $0.permitted.count + $0.excluded.count } ?? 0
+        return constraints + (subjectAlternativeNames?.count ?? 0)
+    }
+
     private func name(_ element: DERElement) -> DistinguishedName {
         DistinguishedName(element, in: der.span)
     }

@@ -1,11 +1,13 @@
 /// What a server sent: a claim, leaf first, that nobody has checked yet.
 public struct PresentedChain: Sendable {
-    /// What is looked at, at most. A chain beyond it is refused unread.
+    /// What is looked at, at most. A chain beyond it is refused, unread but for the names.
     public struct Limits: Sendable, Hashable {
         /// Certificates in a chain.
         public var count = 128
         /// Bytes in all; one certificate has at most ``Certificate/maximumSize``.
         public var totalSize = 4 * 1024 * 1024
+        /// Names in all, as ``Certificate/maximumNames`` counts them: in memory one takes a hundred times its size.
+        public var names = 20_000
 
         public init() {}
     }
@@ -23,9 +25,6 @@ public struct PresentedChain: Sendable {
     ///
     /// - Throws: `empty-chain`, `limits-exceeded`, or `malformed-certificate` for the leaf.
     public init(_ certificates: [[UInt8]], limits: Limits = Limits()) throws(PathFailure) {
-        guard let first = certificates.first else {
-            throw PathFailure(.emptyChain, text: "the server sent no certificate")
-        }
         guard certificates.count <= limits.count else {
             throw PathFailure(
                 .limitsExceeded, text: "\(certificates.count) certificates, more than \(limits.count)")
@@ -39,28 +38,33 @@ public struct PresentedChain: Sendable {
         guard total <= limits.totalSize else {
             throw PathFailure(.limitsExceeded, text: "\(total) bytes of certificates, more than \(limits.totalSize)")
         }
-        do {
-            leaf = try Certificate(der: first)
-        } catch {
-            throw Self.tooLarge(error, depth: 0)
-                ?? PathFailure(.malformedCertificate, depth: 0, text: error.description)
-        }
-        var others: [Certificate] = []
-        for (index, der) in certificates.dropFirst().enumerated() {
+        var readable: [Certificate] = []
+        var names = 0
+        for (depth, der) in certificates.enumerated() {
+            let certificate: Certificate
             do {
-                others.append(try Certificate(der: der))
+                certificate = try Certificate(der: der)
             } catch {
-                if let failure = Self.tooLarge(error, depth: index + 1) { throw failure }
+                // A limit passed inside a certificate is no other than one passed by its size.
+                if error.reason == .tooLarge {
+                    throw PathFailure(.limitsExceeded, depth: depth, text: error.description)
+                }
+                if depth == 0 { throw PathFailure(.malformedCertificate, depth: 0, text: error.description) }
+                continue
             }
+            names += certificate.nameCount
+            guard names <= limits.names else {
+                throw PathFailure(
+                    .limitsExceeded, depth: depth, text: "more than \(limits.names) names in the certificates")
+            }
+            readable.append(certificate)
         }
-        self.others = others
-        unreadableCount = certificates.count - 1 - others.count
-    }
-
-    /// A limit passed inside a certificate is no other than one passed by its size.
-    private static func tooLarge(_ error: DERError, depth: Int) -> PathFailure? {
-        guard error.reason == .tooLarge else { return nil }
-        return PathFailure(.limitsExceeded, depth: depth, text: error.description)
+        guard let leaf = readable.first else {
+            throw PathFailure(.emptyChain, text: "the server sent no certificate")
+        }
+        self.leaf = leaf
+        others = Array(readable.dropFirst())
+        unreadableCount = certificates.count - readable.count
     }
 
     /// The leaf and the others that could be read.

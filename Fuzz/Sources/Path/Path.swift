@@ -20,7 +20,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let host = try? ServerName("leaf.example")
     else { return 0 }
     let request = PathRequest(
-        chain: presented, host: host, anchors: .only([anchor]), instant: leaf.validity.notBefore, terms: nil)
+        chain: presented, host: host, anchors: .only([anchor]), instant: leaf.validity.notBefore, pins: nil)
     guard case .valid(let path) = validator.validate(request) else { return 0 }
     guard path.certificates.first == leaf.der, path.certificates.last == anchor.der else { fatalError("other ends") }
     for (child, parent) in zip(path.certificates, path.certificates.dropFirst()) where !isSigned(child, by: parent) {

@@ -35,7 +35,7 @@ test: build linkage unit ## All the tests
 
 unit:
 	@Scripts/setup.sh test
-	swift test
+	swift test --disable-xctest
 
 ci: ## What a change must pass: the tests, format, lint, documentation, sanitizers, fuzzing
 	@rm -f .build/ci-times

@@ -22,6 +22,7 @@ var targets: [Target] = [
 #if os(Linux)
 products += [
     .library(name: "PintleOpenSSL", targets: ["PintleOpenSSL"]),
+    .library(name: "PintleURLSession", targets: ["PintleURLSession"]),
     .library(name: "PintleTestKit", targets: ["PintleTestKit"]),
     // Not for users: the nested packages that fuzz and measure the tool can only reach products.
     .library(name: "_PintleTools", targets: ["PintleTools"]),
@@ -29,6 +30,7 @@ products += [
 ]
 targets += [
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CPublicSuffix", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .target(name: "PintleCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
     .target(
@@ -37,6 +39,11 @@ targets += [
         swiftSettings: strict,
         // Here, not in COpenSSL: the core needs libcrypto alone.
         linkerSettings: [.linkedLibrary("ssl")]
+    ),
+    .target(
+        name: "PintleURLSession",
+        dependencies: ["Pintle", "PintleOpenSSL", "COpenSSL", "CCurl"],
+        swiftSettings: strict
     ),
     .target(
         name: "PintleTestKit",
@@ -54,6 +61,11 @@ targets += [
         name: "PintleOpenSSLTests",
         dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"],
         exclude: ["limbo-exceptions.txt"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "PintleURLSessionTests",
+        dependencies: ["PintleURLSession", "PintleOpenSSL", "PintleTestKit"],
         swiftSettings: strict
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),

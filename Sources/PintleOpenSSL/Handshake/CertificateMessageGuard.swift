@@ -9,22 +9,32 @@ internal import Pintle
 /// exceeded, in the buffer that is about to be parsed and belongs to this handshake: OpenSSL then ends the
 /// handshake itself, with an alert. Should a later version parse a copy, nothing is lost but time: the
 /// verdict has been given, and a slot that has one is not asked again.
-enum CertificateMessageGuard {
+package enum CertificateMessageGuard {
     private static let certificateMessage: UInt8 = 11
 
     static func install(on context: OpaquePointer) {
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
-            guard isSent == 0, contentType == SSL3_RT_HANDSHAKE, let bytes, let ssl else { return }
-            let message = UnsafeRawBufferPointer(start: bytes, count: count)
-            guard message.first == CertificateMessageGuard.certificateMessage,
-                let excess = CertificateMessageGuard.excess(in: message, isTLS13: version == TLS1_3_VERSION)
-            else { return }
+            guard let ssl else { return }
+            let seen = UnsafeRawBufferPointer(start: bytes, count: count)
+            guard isSent == 0, let excess = CertificateMessageGuard.spoil(seen, contentType, version) else { return }
             VerdictSlot.attached(to: ssl)?.refuseUnread(excess)
-            // The length of the list, which no list has.
-            let lengthOffset = version == TLS1_3_VERSION ? 5 : 4
-            let buffer = UnsafeMutableRawBufferPointer(mutating: message)
-            for offset in lengthOffset..<lengthOffset + 3 { buffer[offset] = 0xFF }
         }
+    }
+
+    /// Makes a received message unreadable if it carries too much: what that was, in words.
+    ///
+    /// - Parameters:
+    ///   - message: as OpenSSL's message callback has it, writable although it does not look so.
+    ///   - version: of the protocol, as the callback has it.
+    package static func spoil(_ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt) -> String? {
+        guard contentType == SSL3_RT_HANDSHAKE, message.first == certificateMessage,
+            let excess = excess(in: message, isTLS13: version == TLS1_3_VERSION)
+        else { return nil }
+        // The length of the list, which no list has.
+        let lengthOffset = version == TLS1_3_VERSION ? 5 : 4
+        let buffer = UnsafeMutableRawBufferPointer(mutating: message)
+        for offset in lengthOffset..<lengthOffset + 3 { buffer[offset] = 0xFF }
+        return excess
     }
 
     /// What is too much, in words; nil where nothing is, and for a message that is not well formed, which

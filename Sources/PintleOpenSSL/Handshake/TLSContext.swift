@@ -5,7 +5,7 @@ internal import COpenSSL
 /// `@unchecked`: the only state is the pointer, which is constant. OpenSSL allows `SSL_new` on one context
 /// from many threads (openssl-threads(7)); its reference count and session cache are locked, and nothing
 /// here writes to the context after `init`.
-final class TLSContext: @unchecked Sendable {
+package final class TLSContext: @unchecked Sendable {
     /// What is read of a Certificate message: the design's 4 MiB of certificates, and room for the framing
     /// of more than 128 of them, so that ``CertificateMessageGuard`` can say which limit was exceeded.
     /// OpenSSL allocates no more than this, whatever length a server announces.
@@ -23,23 +23,28 @@ final class TLSContext: @unchecked Sendable {
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(pointer, { context, _ in VerdictSlot.answer(context) }, nil)
         CertificateMessageGuard.install(on: pointer)
-        SSL_CTX_set_options(
-            pointer,
-            pintle_SSL_OP_NO_TICKET | pintle_SSL_OP_NO_RENEGOTIATION | pintle_SSL_OP_NO_COMPRESSION
-                | pintle_SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
-        )
-        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MAX_CERT_LIST, Self.certificateListLimit, nil)
         let version = Int(configuration.minimumVersion.rawValue)
-        // No suite without a certificate: there would be nothing to judge.
-        guard SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil) == 1,
-            SSL_CTX_set_cipher_list(pointer, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
-        else { throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)") }
+        guard Self.restrict(pointer), SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil) == 1 else {
+            throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)")
+        }
         try offer(configuration.applicationProtocols)
     }
 
     deinit {
         SSL_CTX_free(pointer)
+    }
+
+    /// Leaves no way past a verdict on certificates: no resumption, no second handshake, no suite without
+    /// a certificate. False where OpenSSL has no memory.
+    package static func restrict(_ context: OpaquePointer) -> Bool {
+        SSL_CTX_set_options(
+            context,
+            pintle_SSL_OP_NO_TICKET | pintle_SSL_OP_NO_RENEGOTIATION | pintle_SSL_OP_NO_COMPRESSION
+                | pintle_SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
+        )
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, certificateListLimit, nil)
+        return SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
     }
 
     private func offer(_ protocols: [String]) throws(HandshakeError) {

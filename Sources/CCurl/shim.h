@@ -1,0 +1,67 @@
+// libcurl as a module. What stands here beside the include is only what Swift cannot call itself: functions
+// with variable arguments, one typed call for each kind of argument, and macros with casts.
+#ifndef PINTLE_CCURL_SHIM_H
+#define PINTLE_CCURL_SHIM_H
+
+#include <curl/curl.h>
+
+static inline CURLcode pintle_curl_set_long(CURL *curl, CURLoption option, long value) {
+    return curl_easy_setopt(curl, option, value);
+}
+static inline CURLcode pintle_curl_set_offset(CURL *curl, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(curl, option, value);
+}
+/// Strings, lists, URL handles, user data; null too.
+static inline CURLcode pintle_curl_set_pointer(CURL *curl, CURLoption option, const void *value) {
+    return curl_easy_setopt(curl, option, value);
+}
+static inline CURLcode pintle_curl_set_url(CURL *curl, CURLU *url) {
+    return curl_easy_setopt(curl, CURLOPT_CURLU, url);
+}
+static inline CURLcode pintle_curl_set_write(CURL *curl, curl_write_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, function);
+}
+static inline CURLcode pintle_curl_set_header(CURL *curl, curl_write_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, function);
+}
+static inline CURLcode pintle_curl_set_read(CURL *curl, curl_read_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_READDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_READFUNCTION, function);
+}
+static inline CURLcode pintle_curl_set_seek(CURL *curl, curl_seek_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_SEEKDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, function);
+}
+static inline CURLcode pintle_curl_set_ssl_context(CURL *curl, curl_ssl_ctx_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, data);
+    return curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+static inline CURLcode pintle_curl_set_prereq(CURL *curl, curl_prereq_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_PREREQDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, function);
+}
+
+static inline CURLcode pintle_curl_get_long(CURL *curl, CURLINFO info, long *value) {
+    return curl_easy_getinfo(curl, info, value);
+}
+/// The `SSL *` of the transfer's connection; null where there is none, or where it is not OpenSSL's.
+static inline void *pintle_curl_get_ssl(CURL *curl) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(curl, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || session == NULL) { return NULL; }
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
+}
+
+static inline CURLMcode pintle_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+/// A member of a union, which Swift imports under another name in each version.
+static inline CURLcode pintle_curl_message_result(const CURLMsg *message) { return message->data.result; }
+
+static inline const curl_version_info_data *pintle_curl_version(void) { return curl_version_info(CURLVERSION_NOW); }
+
+static const size_t pintle_CURL_WRITEFUNC_PAUSE = CURL_WRITEFUNC_PAUSE;
+static const size_t pintle_CURL_READFUNC_ABORT = CURL_READFUNC_ABORT;
+
+#endif

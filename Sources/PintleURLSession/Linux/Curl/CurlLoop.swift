@@ -1,0 +1,170 @@
+internal import CCurl
+internal import Foundation
+internal import Synchronization
+
+/// The thread that libcurl runs on, and the way to it.
+///
+/// `@unchecked`: other threads use `send` alone, which goes through the lock. The multi handle's only call
+/// from there is `curl_multi_wakeup`, which is allowed, under the lock that also ends the handle's life. The
+/// rest belongs to the thread in `run`.
+final class CurlLoop: @unchecked Sendable {
+    enum Command {
+        case start(Transfer)
+        case cancel(Transfer)
+        case hold(Transfer, TransferHold)
+        case release(Transfer, TransferHold)
+        /// Takes no new transfers, and ends after the last.
+        case finish
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var isClosed = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let multi: UnsafeMutableRawPointer
+    private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+    /// Those that have ended, while a hold keeps the end back.
+    private var waiting: [ObjectIdentifier: Transfer] = [:]
+    private var isFinishing = false
+    /// Uptime before which no transfer can have timed out.
+    private var nextDeadline = Double.infinity
+
+    init?(connectionsPerHost: Int) {
+        guard let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        pintle_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, connectionsPerHost))
+    }
+
+    func send(_ command: Command) {
+        let isClosed = inbox.withLock { inbox in
+            if inbox.isClosed { return true }
+            inbox.commands.append(command)
+            if inbox.commands.count == 1 { curl_multi_wakeup(multi) }
+            return false
+        }
+        if isClosed, case .start(let transfer) = command { transfer.end(.cancelled) }
+    }
+
+    func run() {
+        var running: CInt = 0
+        while true {
+            obey()
+            curl_multi_perform(multi, &running)
+            collect()
+            endOverdue()
+            if isFinishing, transfers.isEmpty, waiting.isEmpty, close() { return }
+            curl_multi_poll(multi, nil, 0, patience, nil)
+        }
+    }
+
+    /// Milliseconds until somebody may have waited long enough. libcurl's own timers end the wait earlier.
+    private var patience: CInt {
+        let seconds = nextDeadline - ProcessInfo.processInfo.systemUptime
+        return CInt(max(0, min(seconds, 3_600)) * 1_000) + 1
+    }
+
+    private func close() -> Bool {
+        let isOver = inbox.withLock { inbox in
+            guard inbox.commands.isEmpty else { return false }
+            inbox.isClosed = true
+            curl_multi_cleanup(multi)
+            return true
+        }
+        return isOver
+    }
+
+    // MARK: Commands
+
+    private func obey() {
+        let commands = inbox.withLock { inbox in
+            defer { inbox.commands.removeAll(keepingCapacity: true) }
+            return inbox.commands
+        }
+        for command in commands {
+            switch command {
+            case .start(let transfer): start(transfer)
+            case .cancel(let transfer):
+                remove(transfer)
+                transfer.end(.cancelled)
+                waiting[ObjectIdentifier(transfer)] = nil
+            case .hold(let transfer, let hold): transfer.holds.formUnion(hold)
+            case .release(let transfer, let hold):
+                transfer.release(hold)
+                if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
+            case .finish: isFinishing = true
+            }
+        }
+    }
+
+    private func start(_ transfer: Transfer) {
+        // Cancelled before it could start.
+        guard !transfer.isOver else { return }
+        let handle: UnsafeMutableRawPointer
+        do throws(TransferFailure) {
+            handle = try transfer.makeHandle()
+        } catch {
+            return transfer.end(error)
+        }
+        transfer.lastActivity = ProcessInfo.processInfo.systemUptime
+        transfers[handle] = transfer
+        nextDeadline = min(nextDeadline, deadline(of: transfer))
+        let code = curl_multi_add_handle(multi, handle)
+        guard code != CURLM_OK else { return }
+        remove(transfer)
+        transfer.end(.library(code: CURLE_FAILED_INIT.rawValue, text: String(cString: curl_multi_strerror(code))))
+    }
+
+    private func remove(_ transfer: Transfer) {
+        guard let handle = transfer.handle else { return }
+        transfer.handle = nil
+        transfers[handle] = nil
+        curl_multi_remove_handle(multi, handle)
+        curl_easy_cleanup(handle)
+    }
+
+    // MARK: Ends
+
+    private func collect() {
+        var left: CInt = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
+                let transfer = transfers[handle]
+            else { continue }
+            // Removing the handle ends the message's life.
+            let result = pintle_curl_message_result(message)
+            remove(transfer)
+            if transfer.mayBeRepeated {
+                transfer.wantsFreshConnection = true
+                start(transfer)
+            } else {
+                transfer.end(result)
+                if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
+            }
+        }
+    }
+
+    private func endOverdue() {
+        let now = ProcessInfo.processInfo.systemUptime
+        guard now >= nextDeadline else { return }
+        nextDeadline = .infinity
+        for transfer in Array(transfers.values) {
+            let deadline = deadline(of: transfer)
+            if deadline <= now {
+                remove(transfer)
+                transfer.end(.timedOut)
+            } else {
+                nextDeadline = min(nextDeadline, deadline)
+            }
+        }
+    }
+
+    /// Whoever makes a transfer wait does not make it late; the whole resource's time runs on.
+    private func deadline(of transfer: Transfer) -> Double {
+        guard transfer.holds.isEmpty else {
+            return min(ProcessInfo.processInfo.systemUptime + transfer.request.idleTimeout, transfer.request.deadline)
+        }
+        return min(transfer.lastActivity + transfer.request.idleTimeout, transfer.request.deadline)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Foundation
+internal import Synchronization
+
+/// Carries transfers for one policy generation: one thread, one multi handle, and with it one pool of
+/// connections, so that none is ever used under another policy than it was judged by.
+///
+/// When the last reference goes, running transfers end normally and the thread with them.
+final class CurlTransport: Sendable {
+    struct Options: Sendable {
+        /// Connections for one host and port; more requests wait.
+        var connectionsPerHost = 6
+        /// The instant at which verdicts are checked for being over.
+        var now: @Sendable () -> Date = { Date() }
+        /// False only in a test of the second gate, which then has to stop every request.
+        var writesReceipts = true
+    }
+
+    let generation: PolicyGeneration
+    private let options: Options
+    private let loop: CurlLoop
+
+    init(_ generation: PolicyGeneration, options: Options) throws(SessionRefusal) {
+        if let refusal = CurlLibrary.refusal { throw refusal }
+        guard let loop = CurlLoop(connectionsPerHost: options.connectionsPerHost) else {
+            throw SessionRefusal(.unsuitableLibrary, "libcurl has no memory for connections")
+        }
+        self.generation = generation
+        self.options = options
+        self.loop = loop
+        let thread = Thread { loop.run() }
+        thread.name = "pintle.transport"
+        thread.start()
+    }
+
+    deinit {
+        loop.send(.finish)
+    }
+
+    /// Nothing happens before it is started: whoever listens can first note which one it is.
+    func make(_ request: TransferRequest, events: any TransferEvents) -> Transfer {
+        Transfer(request, in: generation, options: options, events: events)
+    }
+
+    func start(_ transfer: Transfer) { loop.send(.start(transfer)) }
+
+    func cancel(_ transfer: Transfer) { loop.send(.cancel(transfer)) }
+    func hold(_ transfer: Transfer, _ hold: TransferHold) { loop.send(.hold(transfer, hold)) }
+    func release(_ transfer: Transfer, _ hold: TransferHold) { loop.send(.release(transfer, hold)) }
+}

@@ -1,0 +1,72 @@
+internal import CCurl
+internal import Pintle
+
+/// A URL as libcurl has read it. The policy is asked about this parse and the transfer is made from it, so
+/// that the two cannot mean different hosts: Foundation and libcurl disagree on `127.1`, `0x7f.1` and U+3002.
+///
+/// Sendable: the handle is not changed after `init`, and libcurl copies what it needs of it.
+final class CurlURL: @unchecked Sendable {
+    enum Scheme: String {
+        case https, http
+    }
+
+    /// `CURLU *`
+    let handle: OpaquePointer
+    let scheme: Scheme
+    let endpoint: ServerEndpoint
+
+    init(_ text: String) throws(SessionRefusal) {
+        guard text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else {
+            throw SessionRefusal(
+                .invalidRequest, "the URL has characters that programs read differently from one another",
+                hint: "write the host as A-labels (xn--) and percent-encode the rest")
+        }
+        guard let handle = curl_url() else { throw SessionRefusal(.invalidRequest, "out of memory") }
+        self.handle = handle
+        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
+            let scheme = text.prefix { $0 != ":" }.lowercased()
+            if text.contains(":"), !["https", "http"].contains(scheme) { throw Self.unsupported(scheme) }
+            throw SessionRefusal(.invalidRequest, "libcurl cannot read the URL")
+        }
+        let name = Self.part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
+        guard let scheme = Scheme(rawValue: name) else { throw Self.unsupported(name) }
+        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_ZONEID]
+        where Self.part(part, of: handle) != nil {
+            throw SessionRefusal(
+                .invalidRequest, "the URL carries a user name, a password or a zone",
+                hint: "send credentials in the Authorization field")
+        }
+        guard let host = Self.part(CURLUPART_HOST, of: handle),
+            let port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
+            port > 0
+        else { throw SessionRefusal(.invalidRequest, "the URL names no host and port") }
+        do {
+            endpoint = ServerEndpoint(host: try ServerName(host), port: port)
+        } catch {
+            throw SessionRefusal(.invalidRequest, "\(error)", hint: error.hint)
+        }
+        self.scheme = scheme
+    }
+
+    deinit {
+        curl_url_cleanup(handle)
+    }
+
+    /// Whether another URL is at the same scheme, host and port (RFC 6454).
+    func hasSameOrigin(as other: CurlURL) -> Bool {
+        scheme == other.scheme && endpoint == other.endpoint
+    }
+
+    private static func unsupported(_ scheme: String) -> SessionRefusal {
+        SessionRefusal(
+            .unsupportedScheme, "a pinned session loads https and http, not \(scheme)",
+            hint: "use URLSession.shared for what has no server to pin")
+    }
+
+    private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32 = 0) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,28 @@
+internal import CCurl
+internal import PintleOpenSSL
+
+extension ProxyConfiguration {
+    /// Tells libcurl the whole of it, so that it does not look into the environment itself.
+    func set(on handle: UnsafeMutableRawPointer) {
+        func set(_ option: CURLoption, _ text: String) { pintle_curl_set_pointer(handle, option, text) }
+        set(CURLOPT_NOPROXY, "")
+        switch self {
+        case .none:
+            set(CURLOPT_PROXY, "")
+        case .http(let proxy, let credentials):
+            set(CURLOPT_PROXY, "http://\(proxy)")
+            pintle_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1)
+            if let credentials { setCredentials(credentials.user, credentials.password) }
+        case .socks5(let proxy, let credentials, let remoteDNS):
+            set(CURLOPT_PROXY, "\(remoteDNS ? "socks5h" : "socks5")://\(proxy)")
+            if let credentials { setCredentials(credentials.user, credentials.password) }
+        case .socks4a(let proxy, let user):
+            set(CURLOPT_PROXY, "socks4a://\(proxy)")
+            if let user { set(CURLOPT_PROXYUSERNAME, user) }
+        }
+        func setCredentials(_ user: String, _ password: String) {
+            set(CURLOPT_PROXYUSERNAME, user)
+            set(CURLOPT_PROXYPASSWORD, password)
+        }
+    }
+}

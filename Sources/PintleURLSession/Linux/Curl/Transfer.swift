@@ -1,0 +1,283 @@
+internal import CCurl
+internal import Foundation
+internal import Pintle
+
+/// One request on its way: an easy handle and what its callbacks need.
+///
+/// `@unchecked`: what is `let` is Sendable; all that changes is touched on the transport's thread alone, from
+/// ``CurlLoop`` and from libcurl's callbacks, which run there.
+final class Transfer: @unchecked Sendable {
+    let request: TransferRequest
+    let generation: PolicyGeneration
+    /// The last event ends the reference.
+    private(set) var events: (any TransferEvents)?
+    var handle: UnsafeMutableRawPointer?
+    var holds: TransferHold = []
+    var lastActivity = ProcessInfo.processInfo.systemUptime
+    /// The connection is to be a new one: the verdict on the last had run out.
+    var wantsFreshConnection = false
+
+    private let options: CurlTransport.Options
+    private let fields: FieldList
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    private var bodyReader: BodyReader?
+    private var judge: HandshakeJudge?
+    private var head = ResponseHead()
+    private var hasHead = false
+    private var isPaused = false
+    private var gateFailure: GateFailure?
+    /// What is known to be the end, while a hold keeps it back.
+    private var end: Result<Void, TransferFailure>?
+
+    private enum GateFailure {
+        case noReceipt, receiptOver
+    }
+
+    init(
+        _ request: TransferRequest, in generation: PolicyGeneration, options: CurlTransport.Options,
+        events: any TransferEvents
+    ) {
+        self.request = request
+        self.generation = generation
+        self.options = options
+        self.events = events
+        fields = FieldList(request)
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        errorText.deallocate()
+    }
+
+    private static func at(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
+        pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+// MARK: Setting up
+
+extension Transfer {
+    /// Makes the easy handle. It borrows this object, which the loop keeps for longer.
+    func makeHandle() throws(TransferFailure) -> UnsafeMutableRawPointer {
+        guard let handle = curl_easy_init() else { throw .library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "") }
+        do throws(TransferFailure) {
+            if let body = request.body { bodyReader = try BodyReader(body) }
+        } catch {
+            curl_easy_cleanup(handle)
+            throw error
+        }
+        self.handle = handle
+        head = ResponseHead()
+        (hasHead, isPaused, gateFailure, judge) = (false, false, nil, nil)
+        let this = Unmanaged.passUnretained(self).toOpaque()
+
+        set(CURLOPT_NOSIGNAL, 1)
+        pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+        pintle_curl_set_url(handle, request.url.handle)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        // Whatever this libcurl can undo: gzip, deflate, br, zstd.
+        pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
+        set(CURLOPT_BUFFERSIZE, 64 * 1024)
+        set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
+        pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
+        setTrust(this)
+        setMethod(this)
+        request.proxy?.set(on: handle)
+        pintle_curl_set_write(handle, { bytes, size, count, at in Transfer.at(at)?.take(bytes, size * count) ?? 0 }, this)
+        pintle_curl_set_header(
+            handle, { bytes, size, count, at in Transfer.at(at)?.takeField(bytes, size * count) ?? 0 }, this)
+        return handle
+    }
+
+    /// What makes the verdict, and every connection without one useless.
+    private func setTrust(_ this: UnsafeMutableRawPointer) {
+        set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        // With 0 libcurl would go on where the verifier says no.
+        set(CURLOPT_SSL_VERIFYPEER, 1)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        // The roots are the validator's; libcurl would load its own for each connection, in 20 ms.
+        pintle_curl_set_pointer(handle, CURLOPT_CAINFO, nil)
+        pintle_curl_set_pointer(handle, CURLOPT_CAPATH, nil)
+        // A resumed session never calls the verifier.
+        set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        pintle_curl_set_ssl_context(
+            handle,
+            { _, context, at in
+                guard let context, Transfer.at(at)?.install(on: OpaquePointer(context)) == true else {
+                    return CURLE_ABORTED_BY_CALLBACK
+                }
+                return CURLE_OK
+            }, this)
+        pintle_curl_set_prereq(
+            handle,
+            { at, _, _, _, _ in
+                Transfer.at(at)?.passesGate() == true ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
+            }, this)
+    }
+
+    private func setMethod(_ this: UnsafeMutableRawPointer) {
+        if let body = request.body {
+            set(CURLOPT_UPLOAD, 1)
+            pintle_curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size))
+            pintle_curl_set_read(
+                handle,
+                { bytes, size, count, at in
+                    Transfer.at(at)?.give(bytes, size * count) ?? pintle_CURL_READFUNC_ABORT
+                }, this)
+            pintle_curl_set_seek(
+                handle, { at, offset, origin in Transfer.at(at)?.seek(to: offset, origin) ?? CInt(CURL_SEEKFUNC_FAIL) },
+                this)
+        } else if request.method == "HEAD" {
+            set(CURLOPT_NOBODY, 1)
+        }
+        pintle_curl_set_pointer(handle, CURLOPT_CUSTOMREQUEST, request.method)
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) {
+        pintle_curl_set_long(handle, option, value)
+    }
+}
+
+// MARK: The two gates
+
+extension Transfer {
+    /// For each connection that is made for this transfer.
+    private func install(on context: OpaquePointer) -> Bool {
+        guard request.url.scheme == .https else { return false }
+        let judge = HandshakeJudge(
+            of: request.url.endpoint, in: generation, writesReceipt: options.writesReceipts)
+        self.judge = judge
+        return judge.install(on: context)
+    }
+
+    /// Before each request, on new connections and on those that were kept.
+    private func passesGate() -> Bool {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        let ssl = pintle_curl_get_ssl(handle)
+        guard request.url.scheme == .https else { return ssl == nil }
+        guard let ssl, let receipt = HandshakeReceipt.attached(to: OpaquePointer(ssl)) else {
+            gateFailure = .noReceipt
+            return false
+        }
+        guard receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
+            gateFailure = .receiptOver
+            return false
+        }
+        head.receipt = receipt.receipt
+        return true
+    }
+}
+
+// MARK: Bytes
+
+extension Transfer {
+    private func takeField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        // What comes after the content are trailers, which Foundation does not show.
+        guard !hasHead else { return count }
+        let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        if line.hasPrefix("HTTP/") {
+            let words = line.split(separator: " ", maxSplits: 2)
+            let receipt = head.receipt
+            head = ResponseHead(
+                status: words.count > 1 ? Int(words[1]) ?? 0 : 0, version: String(words[0]), receipt: receipt)
+        } else if let colon = line.firstIndex(of: ":") {
+            // libcurl limits the head as a whole to 300 kB.
+            head.fields.append(
+                (
+                    String(line[..<colon]),
+                    line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                ))
+        } else if line.isEmpty, head.status >= 200 {
+            hasHead = true
+            if let events { holds.formUnion(events.transfer(self, didReceive: head)) }
+        }
+        return count
+    }
+
+    private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        guard holds.isEmpty else {
+            isPaused = true
+            return pintle_CURL_WRITEFUNC_PAUSE
+        }
+        guard let bytes, count > 0, let events else { return 0 }
+        guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else { return 0 }
+        holds.formUnion(more)
+        return count
+    }
+
+    private func give(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        guard let bytes, let given = bodyReader?.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        else { return pintle_CURL_READFUNC_ABORT }
+        if given > 0 { events?.transfer(self, didSend: given) }
+        return given
+    }
+
+    private func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
+        origin == SEEK_SET && bodyReader?.seek(to: Int64(offset)) == true
+            ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
+    }
+
+    /// Lets go of one reason to wait.
+    func release(_ hold: TransferHold) {
+        holds.subtract(hold)
+        guard holds.isEmpty else { return }
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        if end != nil { return tellEnd() }
+        guard isPaused, let handle else { return }
+        isPaused = false
+        curl_easy_pause(handle, CInt(CURLPAUSE_CONT))
+    }
+}
+
+// MARK: The end
+
+extension Transfer {
+    /// Whether the transfer may be made once more, on another connection: nothing was sent, because the
+    /// verdict on the one that was kept had run out.
+    var mayBeRepeated: Bool { gateFailure == .receiptOver && !wantsFreshConnection }
+
+    /// Whether the last event is out.
+    var isOver: Bool { events == nil }
+
+    /// Has come to its end, which is told once nothing is held back.
+    func end(_ result: CURLcode) {
+        end = result == CURLE_OK ? .success(()) : .failure(failure(result))
+        // Nothing to wait for: an error may overtake the delegate's answer.
+        if holds.isEmpty || result != CURLE_OK { tellEnd() }
+    }
+
+    func end(_ failure: TransferFailure) {
+        end = .failure(failure)
+        tellEnd()
+    }
+
+    private func tellEnd() {
+        guard let end, let events else { return }
+        self.events = nil
+        if case .failure(let failure) = end {
+            events.transfer(self, didComplete: failure)
+        } else {
+            events.transfer(self, didComplete: nil)
+        }
+    }
+
+    private func failure(_ result: CURLcode) -> TransferFailure {
+        if let rejection = judge?.rejection { return .rejected(rejection) }
+        if gateFailure != nil {
+            return .refused(
+                SessionRefusal(
+                    .notJudged, "the connection to \(request.url.endpoint) has no live verdict; nothing was sent",
+                    hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
+        }
+        if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
+        let text = String(cString: errorText)
+        return .library(
+            code: result.rawValue, text: text.isEmpty ? String(cString: curl_easy_strerror(result)) : text)
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+internal import Pintle
+internal import PintleOpenSSL
+
+/// One request, ready for libcurl: redirects and repetitions are other ones.
+struct TransferRequest: Sendable {
+    enum Body: Sendable {
+        case data(Data)
+        /// A file, read while it is sent.
+        case file(path: String, size: Int64)
+
+        var size: Int64 {
+            switch self {
+            case .data(let data): Int64(data.count)
+            case .file(_, let size): size
+            }
+        }
+    }
+
+    let url: CurlURL
+    var method = "GET"
+    /// In order; names and values are known to hold no line break.
+    var fields: [(name: String, value: String)] = []
+    var body: Body?
+    /// `nil` for plain http: libcurl reads the environment itself there.
+    var proxy: ProxyConfiguration?
+    /// Seconds without a byte in either direction.
+    var idleTimeout = 60.0
+    /// Uptime in seconds at which it ends whatever happens.
+    var deadline = Double.infinity
+}
+
+/// A response up to its content, as it came.
+struct ResponseHead: Sendable {
+    var status = 0
+    /// `HTTP/1.1`
+    var version = ""
+    var fields: [(name: String, value: String)] = []
+    /// Of the connection that it came over; `nil` for plain http.
+    var receipt: TrustReceipt?
+
+    /// Fields of one name are one list (RFC 9110 section 5.3). Foundation splits `Set-Cookie` again.
+    var joinedFields: [String: String] {
+        var joined: [String: String] = [:]
+        var spelling: [String: String] = [:]
+        for field in fields {
+            let name = spelling[field.name.lowercased()] ?? field.name
+            spelling[field.name.lowercased()] = name
+            joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value
+        }
+        return joined
+    }
+}
+
+/// Why a transfer ended without a complete response.
+enum TransferFailure: Error {
+    case rejected(TrustRejection)
+    case refused(SessionRefusal)
+    case timedOut
+    case cancelled
+    /// libcurl's code and words.
+    case library(code: UInt32, text: String)
+}
+
+/// Reasons to let nothing more arrive for a while.
+struct TransferHold: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// A delegate has been asked what to do.
+    static let answer = TransferHold(rawValue: 1)
+    /// A delegate has more than enough to work off.
+    static let backlog = TransferHold(rawValue: 2)
+    /// The task is suspended.
+    static let suspended = TransferHold(rawValue: 4)
+}
+
+/// What a transfer tells, always on the transport's thread: whoever listens must not wait there.
+protocol TransferEvents: AnyObject, Sendable {
+    func transfer(_ transfer: Transfer, didSend count: Int)
+    func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold
+    /// `nil` ends the transfer.
+    func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold?
+    /// The last event, and exactly one.
+    func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?)
+}

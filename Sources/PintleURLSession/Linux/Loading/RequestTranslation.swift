@@ -1,0 +1,89 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Pintle
+internal import PintleOpenSSL
+
+/// Makes libcurl's request of Foundation's, by the settings of the session.
+struct RequestTranslation {
+    let configuration: URLSessionConfiguration
+    let generation: PolicyGeneration
+    /// Whether a redirect has left the origin that the credentials were meant for.
+    var hasLeftOrigin = false
+    /// Uptime in seconds.
+    var deadline = Double.infinity
+
+    /// What an origin is told in confidence.
+    private static let confidential: Set<String> = ["authorization", "cookie", "proxy-authorization"]
+    /// What libcurl says itself, of a body whose length is known.
+    private static let framing: Set<String> = ["content-length", "transfer-encoding", "expect"]
+
+    func transferRequest(_ request: URLRequest, body: TransferRequest.Body?) throws(SessionRefusal) -> TransferRequest {
+        guard let address = request.url?.absoluteString else {
+            throw SessionRefusal(.invalidRequest, "the request has no URL")
+        }
+        let url = try CurlURL(address)
+        if url.scheme == .http, !generation.allowsPlainHTTP(to: url.endpoint) {
+            throw SessionRefusal(
+                .plainHTTP, "the policy covers \(url.endpoint.host), and http cannot be judged", hint: "use https")
+        }
+        if request.cachePolicy == .returnCacheDataDontLoad {
+            throw .unsupported("loading from a cache alone", hint: "leave the cache policy at its default")
+        }
+        var result = TransferRequest(url: url)
+        result.method = request.httpMethod ?? "GET"
+        guard !result.method.isEmpty, result.method.utf8.allSatisfy(Self.isTokenByte) else {
+            throw SessionRefusal(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
+        }
+        result.body = body
+        result.fields = try fields(request, hasBody: body != nil)
+        result.proxy = url.scheme == .https ? try ProxySetting(configuration).proxy(for: url.endpoint) : nil
+        // 60 is what a request has of which nobody has said anything.
+        let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
+        result.idleTimeout = timeout > 0 ? timeout : 60
+        result.deadline = deadline
+        return result
+    }
+
+    private func fields(_ request: URLRequest, hasBody: Bool) throws(SessionRefusal) -> [(name: String, value: String)] {
+        var fields: [String: (name: String, value: String)] = [:]
+        func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
+        put("User-Agent", "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)")
+        put("Accept", "*/*")
+        for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
+            guard let name = name.base as? String else { continue }
+            put(name, "\(value)")
+        }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
+        if hasLeftOrigin { for name in Self.confidential { fields[name] = nil } }
+        for name in Self.framing { fields[name] = nil }
+        if hasBody, request.httpMethod == "POST", fields["content-type"] == nil {
+            put("Content-Type", "application/x-www-form-urlencoded")
+        }
+        if fields["cookie"] == nil, let cookies = cookies(for: request) { put("Cookie", cookies) }
+        for field in fields.values {
+            // A line break would be a field, or a request, of its own.
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte),
+                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else {
+                throw SessionRefusal(
+                    .invalidRequest, "a header field cannot be sent as it is",
+                    hint: "names are tokens, and values hold no control characters (RFC 9110 section 5)")
+            }
+        }
+        return fields.values.sorted { $0.name < $1.name }
+    }
+
+    private func cookies(for request: URLRequest) -> String? {
+        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
+            let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
+        else { return nil }
+        return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import CCurl
+internal import Foundation
+internal import FoundationNetworking
+internal import Pintle
+
+extension URLError {
+    /// The error that a task ends with. Its underlying error is the typed one.
+    init(_ failure: TransferFailure, url: URL?) {
+        switch failure {
+        case .rejected(let rejection):
+            // A code of its own for each thing that a path can be: they are what stock code looks for.
+            let code: URLError.Code =
+                switch rejection.pathFailure?.code {
+                case .expired: .serverCertificateHasBadDate
+                case .notYetValid: .serverCertificateNotYetValid
+                case .untrustedRoot, .selfSigned: .serverCertificateHasUnknownRoot
+                default: .serverCertificateUntrusted
+                }
+            self.init(code, rejection.advice, url: url, underlying: rejection)
+        case .refused(let refusal):
+            let code: URLError.Code =
+                switch refusal.code {
+                case .unsupportedScheme: .unsupportedURL
+                case .plainHTTP, .insecureRedirect: .appTransportSecurityRequiresSecureConnection
+                case .invalidRequest: .badURL
+                case .tooManyRedirects: .httpTooManyRedirects
+                case .unsupportedProxy: .cannotConnectToHost
+                case .notJudged: .secureConnectionFailed
+                case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL
+                }
+            self.init(code, refusal.description, url: url, underlying: refusal)
+        case .timedOut: self.init(.timedOut, "the request timed out", url: url)
+        case .cancelled: self.init(.cancelled, "cancelled", url: url)
+        case .library(let code, let text): self.init(Self.code(CURLcode(rawValue: code)), text, url: url)
+        }
+    }
+
+    private init(_ code: URLError.Code, _ text: String, url: URL?, underlying: (any Error)? = nil) {
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
+        userInfo[NSURLErrorFailingURLErrorKey] = url
+        userInfo["NSErrorFailingURLStringKey"] = url?.absoluteString
+        userInfo[NSUnderlyingErrorKey] = underlying
+        self.init(code, userInfo: userInfo)
+    }
+
+    private static func code(_ code: CURLcode) -> URLError.Code {
+        switch code {
+        case CURLE_URL_MALFORMAT: .badURL
+        case CURLE_UNSUPPORTED_PROTOCOL: .unsupportedURL
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
+        case CURLE_COULDNT_CONNECT: .cannotConnectToHost
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER: .secureConnectionFailed
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            .networkConnectionLost
+        case CURLE_WEIRD_SERVER_REPLY: .badServerResponse
+        case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
+        default: .unknown
+        }
+    }
+}
+
+extension TrustRejection {
+    /// The description with the way out.
+    var advice: String {
+        switch self {
+        case .pinMismatch(let mismatch):
+            "\(self); if this server is the right one, add one of the served pins to the rule for "
+                + "\(mismatch.rule.pattern); if it is not, somebody is listening"
+        case .pinsExpired: "\(self); update the app, or its policy"
+        case .hostNotAllowed(let endpoint): "\(self); add a rule for \(endpoint.host) to the policy"
+        case .unknownHost: "\(self); ask the user, or add a rule for the host to the policy"
+        case .invalidPath: "\(self); pins are not looked at before the path is valid"
+        }
+    }
+}

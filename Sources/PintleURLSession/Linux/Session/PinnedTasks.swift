@@ -1,0 +1,121 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+// Foundation's tasks have no public initialiser but `init()`, which makes a task without a session. So each
+// override below is one that would otherwise reach into that missing session. The three classes say the same,
+// because a data, an upload and a download task have to be subclasses of Foundation's three.
+//
+// `@unchecked` as the superclass is; what is added never changes.
+
+final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
+    let loader: TaskLoader
+
+    init(_ loader: TaskLoader) {
+        self.loader = loader
+        super.init()
+        loader.adopt(self)
+    }
+
+    override var taskIdentifier: Int { loader.identifier }
+    override var originalRequest: URLRequest? { loader.originalRequest }
+    override var currentRequest: URLRequest? { loader.state.withLock { $0.currentRequest } }
+    override var response: URLResponse? { loader.state.withLock { $0.response } }
+    override var state: URLSessionTask.State { loader.state.withLock { $0.phase } }
+    override var error: (any Error)? { loader.state.withLock { $0.error } }
+    override var countOfBytesReceived: Int64 { loader.state.withLock { $0.received } }
+    override var countOfBytesSent: Int64 { loader.state.withLock { $0.sent } }
+    override var countOfBytesExpectedToReceive: Int64 { loader.state.withLock { $0.expectedToReceive } }
+    override var countOfBytesExpectedToSend: Int64 { loader.state.withLock { $0.expectedToSend } }
+    override var delegate: (any URLSessionTaskDelegate)? {
+        get { loader.state.withLock { $0.delegate } }
+        set { loader.state.withLock { $0.delegate = newValue } }
+    }
+    override var priority: Float {
+        get { loader.state.withLock { $0.priority } }
+        set { loader.state.withLock { $0.priority = newValue } }
+    }
+
+    override func resume() { loader.resume() }
+    override func suspend() { loader.suspend() }
+    override func cancel() { loader.cancel() }
+}
+
+final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
+    let loader: TaskLoader
+
+    init(_ loader: TaskLoader) {
+        self.loader = loader
+        super.init()
+        loader.adopt(self)
+    }
+
+    override var taskIdentifier: Int { loader.identifier }
+    override var originalRequest: URLRequest? { loader.originalRequest }
+    override var currentRequest: URLRequest? { loader.state.withLock { $0.currentRequest } }
+    override var response: URLResponse? { loader.state.withLock { $0.response } }
+    override var state: URLSessionTask.State { loader.state.withLock { $0.phase } }
+    override var error: (any Error)? { loader.state.withLock { $0.error } }
+    override var countOfBytesReceived: Int64 { loader.state.withLock { $0.received } }
+    override var countOfBytesSent: Int64 { loader.state.withLock { $0.sent } }
+    override var countOfBytesExpectedToReceive: Int64 { loader.state.withLock { $0.expectedToReceive } }
+    override var countOfBytesExpectedToSend: Int64 { loader.state.withLock { $0.expectedToSend } }
+    override var delegate: (any URLSessionTaskDelegate)? {
+        get { loader.state.withLock { $0.delegate } }
+        set { loader.state.withLock { $0.delegate = newValue } }
+    }
+    override var priority: Float {
+        get { loader.state.withLock { $0.priority } }
+        set { loader.state.withLock { $0.priority = newValue } }
+    }
+
+    override func resume() { loader.resume() }
+    override func suspend() { loader.suspend() }
+    override func cancel() { loader.cancel() }
+}
+
+final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
+    let loader: TaskLoader
+
+    init(_ loader: TaskLoader) {
+        self.loader = loader
+        super.init()
+        loader.adopt(self)
+    }
+
+    override var taskIdentifier: Int { loader.identifier }
+    override var originalRequest: URLRequest? { loader.originalRequest }
+    override var currentRequest: URLRequest? { loader.state.withLock { $0.currentRequest } }
+    override var response: URLResponse? { loader.state.withLock { $0.response } }
+    override var state: URLSessionTask.State { loader.state.withLock { $0.phase } }
+    override var error: (any Error)? { loader.state.withLock { $0.error } }
+    override var countOfBytesReceived: Int64 { loader.state.withLock { $0.received } }
+    override var countOfBytesSent: Int64 { loader.state.withLock { $0.sent } }
+    override var countOfBytesExpectedToReceive: Int64 { loader.state.withLock { $0.expectedToReceive } }
+    override var countOfBytesExpectedToSend: Int64 { loader.state.withLock { $0.expectedToSend } }
+    override var delegate: (any URLSessionTaskDelegate)? {
+        get { loader.state.withLock { $0.delegate } }
+        set { loader.state.withLock { $0.delegate = newValue } }
+    }
+    override var priority: Float {
+        get { loader.state.withLock { $0.priority } }
+        set { loader.state.withLock { $0.priority = newValue } }
+    }
+
+    override func resume() { loader.resume() }
+    override func suspend() { loader.suspend() }
+    override func cancel() { loader.cancel() }
+
+    override func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
+        loader.cancel()
+        // As in Foundation for Linux: there is none.
+        completionHandler(nil)
+    }
+}
+
+extension TaskLoader {
+    func adopt(_ task: URLSessionTask) {
+        state.withLock { $0.task = task }
+        task.progress.cancellationHandler = { [weak self] in self?.cancel() }
+    }
+}

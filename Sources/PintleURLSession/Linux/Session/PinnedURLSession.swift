@@ -1,0 +1,244 @@
+public import Foundation
+public import FoundationNetworking
+internal import Pintle
+internal import PintleOpenSSL
+internal import Synchronization
+
+/// A `URLSession` whose every connection is judged by a policy, inside the TLS handshake, before a byte of
+/// a request is sent over it. Made by `URLSession.pinned(to:)`.
+///
+/// On Linux, Foundation has no hook for server trust, so that tasks of this session are classes of our own
+/// over libcurl. What they do not support yet fails with a ``SessionRefusal``; nothing falls back to
+/// Foundation's own loader.
+public final class PinnedURLSession: URLSession, @unchecked Sendable {
+    // `@unchecked` as the superclass is; what is added is behind a lock or never changes.
+    private struct State {
+        var transport: Result<CurlTransport, SessionRefusal>
+        var tasks: [Int: URLSessionTask] = [:]
+        var lastIdentifier = 0
+        var isInvalidated = false
+        var delegate: (any URLSessionDelegate)?
+    }
+
+    private let inner: Mutex<State>
+    private let validator: PathValidator
+    private let options: CurlTransport.Options
+
+    init(
+        policy: PinningPolicy, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue: OperationQueue?, validator: PathValidator = PathValidator(),
+        options: CurlTransport.Options = CurlTransport.Options()
+    ) {
+        var options = options
+        options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        self.validator = validator
+        self.options = options
+        inner = Mutex(
+            State(transport: Self.transport(policy, validator, options), delegate: delegate))
+        // `copy()` of a configuration is one, if it is anything.
+        let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+        guarded.protocolClasses = [PinningURLProtocol.self]
+        // Where Foundation's loader would take an answer, or credentials, past the guard.
+        guarded.urlCache = nil
+        guarded.urlCredentialStorage = nil
+        super.init(configuration: guarded, delegate: delegate, delegateQueue: delegateQueue)
+    }
+
+    private static func transport(
+        _ policy: PinningPolicy, _ validator: PathValidator, _ options: CurlTransport.Options
+    ) -> Result<CurlTransport, SessionRefusal> {
+        do throws(SessionRefusal) {
+            return .success(try CurlTransport(PolicyGeneration(policy, validator: validator), options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    public override var delegate: (any URLSessionDelegate)? { inner.withLock { $0.delegate } }
+
+    /// Puts another policy in use: requests that start from now on are decided by it, on connections of
+    /// their own. Those that run end as they were decided.
+    func replacePolicy(_ policy: PinningPolicy) {
+        let new = Self.transport(policy, validator, options)
+        // The old one goes when its last transfer does, and not under the lock.
+        let old = inner.withLock { state in
+            defer { state.transport = new }
+            return state.transport
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    // MARK: For tasks
+
+    func transport() throws(SessionRefusal) -> CurlTransport {
+        try inner.withLock { $0.transport }.get()
+    }
+
+    func nextTaskIdentifier() -> Int {
+        inner.withLock { state in
+            state.lastIdentifier += 1
+            return state.lastIdentifier
+        }
+    }
+
+    /// Keeps a task while it runs; false where the session takes none any more.
+    func register(_ task: URLSessionTask, loader: TaskLoader) -> Bool {
+        inner.withLock { state in
+            state.tasks[loader.identifier] = task
+            return !state.isInvalidated
+        }
+    }
+
+    func unregister(_ loader: TaskLoader) {
+        let (gone, isLast) = inner.withLock { state in
+            (state.tasks.removeValue(forKey: loader.identifier), state.isInvalidated && state.tasks.isEmpty)
+        }
+        if gone != nil, isLast { sayInvalid() }
+    }
+
+    private func sayInvalid() {
+        let delegate = inner.withLock { state in
+            defer { state.delegate = nil }
+            return state.delegate
+        }
+        guard let delegate else { return }
+        delegateQueue.addOperation { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
+    }
+
+    // MARK: The session as a whole
+
+    public override func finishTasksAndInvalidate() {
+        let isIdle = inner.withLock { state in
+            state.isInvalidated = true
+            return state.tasks.isEmpty
+        }
+        if isIdle { sayInvalid() }
+    }
+
+    public override func invalidateAndCancel() {
+        finishTasksAndInvalidate()
+        for task in inner.withLock({ Array($0.tasks.values) }) { task.cancel() }
+    }
+
+    public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        let tasks = inner.withLock { $0.tasks.sorted { $0.key < $1.key }.map(\.value) }
+        delegateQueue.addOperation { completionHandler(tasks) }
+    }
+
+    public override func getTasksWithCompletionHandler(
+        _ completionHandler: @escaping @Sendable (
+            [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
+        ) -> Void
+    ) {
+        getAllTasks { tasks in
+            completionHandler(
+                tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask },
+                tasks.compactMap { $0 as? URLSessionUploadTask }, tasks.compactMap { $0 as? URLSessionDownloadTask })
+        }
+    }
+
+    // MARK: Tasks
+
+    public override func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        dataTask(request, .delegate)
+    }
+
+    public override func dataTask(with url: URL) -> URLSessionDataTask {
+        dataTask(URLRequest(url: url), .delegate)
+    }
+
+    public override func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(request, .data(completionHandler, onDelegateQueue: true))
+    }
+
+    public override func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(URLRequest(url: url), .data(completionHandler, onDelegateQueue: true))
+    }
+
+    public override func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        uploadTask(request, .data(bodyData), .delegate)
+    }
+
+    public override func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        uploadTask(request, .file(fileURL), .delegate)
+    }
+
+    public override func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        uploadTask(request, .data(bodyData ?? Data()), .data(completionHandler, onDelegateQueue: true))
+    }
+
+    public override func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        uploadTask(request, .file(fileURL), .data(completionHandler, onDelegateQueue: true))
+    }
+
+    public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        uploadTask(
+            request, .refused(.unsupported("an upload from a stream", hint: "upload data or a file")), .delegate)
+    }
+
+    public override func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        downloadTask(request, .delegate)
+    }
+
+    public override func downloadTask(with url: URL) -> URLSessionDownloadTask {
+        downloadTask(URLRequest(url: url), .delegate)
+    }
+
+    public override func downloadTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(request, .file(completionHandler, onDelegateQueue: true))
+    }
+
+    public override func downloadTask(
+        with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(URLRequest(url: url), .file(completionHandler, onDelegateQueue: true))
+    }
+
+    public override func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        unresumableTask(.delegate)
+    }
+
+    public override func downloadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        unresumableTask(.file(completionHandler, onDelegateQueue: true))
+    }
+}
+
+extension PinnedURLSession {
+    func dataTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDataTask {
+        PinnedDataTask(TaskLoader(session: self, request: request, delivery: delivery))
+    }
+
+    func uploadTask(
+        _ request: URLRequest, _ body: TaskLoader.Body, _ delivery: TaskLoader.Delivery
+    ) -> PinnedUploadTask {
+        PinnedUploadTask(TaskLoader(session: self, request: request, body: body, delivery: delivery))
+    }
+
+    func downloadTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
+        PinnedDownloadTask(TaskLoader(session: self, request: request, delivery: delivery, isDownload: true))
+    }
+
+    private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
+        // There is no request in the data: Foundation for Linux never made any.
+        let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it anew")
+        let loader = TaskLoader(
+            session: self, request: URLRequest(url: URL(fileURLWithPath: "/")), body: .refused(refusal),
+            delivery: delivery, isDownload: true)
+        return PinnedDownloadTask(loader)
+    }
+}

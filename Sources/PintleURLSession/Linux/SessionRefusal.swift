@@ -1,0 +1,47 @@
+/// A request that a pinned session does not make: what is the matter, and what to do about it.
+///
+/// It is what an `URLError` of a task has as its underlying error. Nothing was sent.
+public struct SessionRefusal: Error, Sendable, Hashable {
+    /// Stable strings.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The URL, the method or a header field cannot be sent as it is.
+        case invalidRequest = "invalid-request"
+        /// Neither `https` nor `http`.
+        case unsupportedScheme = "unsupported-scheme"
+        /// `http` to a host that the policy does not leave alone.
+        case plainHTTP = "plain-http"
+        /// A redirect from `https` to `http`.
+        case insecureRedirect = "insecure-redirect"
+        /// A redirect too many.
+        case tooManyRedirects = "too-many-redirects"
+        /// A proxy that cannot be used, or whose setting cannot be read.
+        case unsupportedProxy = "unsupported-proxy"
+        /// What URLSession offers and a pinned session does not yet.
+        case unsupportedFeature = "unsupported-feature"
+        /// The libcurl of this process cannot be made to ask before it sends.
+        case unsuitableLibrary = "unsuitable-library"
+        /// A connection without a live verdict for this host and policy. Never seen; refused all the same.
+        case notJudged = "not-judged"
+        /// A call that reached Foundation's own loader, which cannot pin.
+        case stockLoader = "stock-loader"
+    }
+
+    public let code: Code
+    public let message: String
+    /// The remedy, where one is known.
+    public let hint: String?
+
+    init(_ code: Code, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    static func unsupported(_ what: String, hint: String? = nil) -> SessionRefusal {
+        SessionRefusal(.unsupportedFeature, "\(what) is not supported by a pinned session yet", hint: hint)
+    }
+}
+
+extension SessionRefusal: CustomStringConvertible {
+    public var description: String { hint.map { "\(message); \($0)" } ?? message }
+}

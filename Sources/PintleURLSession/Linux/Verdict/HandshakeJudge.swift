@@ -1,0 +1,93 @@
+internal import COpenSSL
+internal import Foundation
+internal import Pintle
+internal import PintleOpenSSL
+
+/// Judges the server of one connection, inside its handshake.
+///
+/// Everything happens on the transport's thread. The connection's `SSL_CTX`, which libcurl makes anew for
+/// each connection, owns a reference: a judge outlives every callback that can reach it.
+final class HandshakeJudge {
+    private let endpoint: ServerEndpoint
+    private let generation: PolicyGeneration
+    private let writesReceipt: Bool
+    private var wasAsked = false
+    /// Why the server was refused.
+    private(set) var rejection: TrustRejection?
+
+    /// - Parameters:
+    ///   - endpoint: the transfer's, never what SNI or a certificate says.
+    ///   - writesReceipt: false only in a test of the second gate.
+    init(of endpoint: ServerEndpoint, in generation: PolicyGeneration, writesReceipt: Bool) {
+        self.endpoint = endpoint
+        self.generation = generation
+        self.writesReceipt = writesReceipt
+    }
+
+    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
+        _, pointer, _, _, _, _ in
+        guard let pointer else { return }
+        Unmanaged<HandshakeJudge>.fromOpaque(pointer).release()
+    }
+
+    /// Puts the judge between the handshake and the request; false, and the connection must not be made.
+    func install(on context: OpaquePointer) -> Bool {
+        let reference = Unmanaged.passRetained(self)
+        guard Self.index >= 0, SSL_CTX_set_ex_data(context, Self.index, reference.toOpaque()) == 1 else {
+            reference.release()
+            return false
+        }
+        SSL_CTX_set_cert_verify_callback(
+            context, { store, judge in HandshakeJudge.judge(judge)?.answer(store) ?? 0 }, reference.toOpaque())
+        SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
+            guard isSent == 0, let ssl else { return }
+            let seen = UnsafeRawBufferPointer(start: bytes, count: count)
+            guard let excess = CertificateMessageGuard.spoil(seen, contentType, version) else { return }
+            HandshakeJudge.judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), HandshakeJudge.index))?.refuseUnread(excess)
+        }
+        return TLSContext.restrict(context)
+    }
+
+    private static func judge(_ pointer: UnsafeMutableRawPointer?) -> HandshakeJudge? {
+        pointer.map { Unmanaged<HandshakeJudge>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func refuseUnread(_ excess: String) {
+        if !wasAsked { rejection = .invalidPath(PathFailure(.limitsExceeded, text: excess)) }
+    }
+
+    /// 1 lets the handshake go on, 0 ends it with the alert that the error in `store` stands for.
+    private func answer(_ store: OpaquePointer?) -> CInt {
+        guard let store else { return 0 }
+        let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
+        guard !wasAsked, rejection == nil, let ssl, isAsked(of: ssl), let chain = PeerChain(borrowing: store) else {
+            X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+            return 0
+        }
+        wasAsked = true
+        let now = Date()
+        let evaluation = generation.policy.evaluate(endpoint, chain, at: now, validator: generation.validator)
+        if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }
+        switch evaluation.decision.handshakeVerdict {
+        case .accept:
+            guard let receipt = HandshakeReceipt(evaluation, in: generation, at: now),
+                !writesReceipt || receipt.attach(to: ssl)
+            else {
+                X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
+                return 0
+            }
+            // libcurl asks SSL_get_verify_result afterwards.
+            X509_STORE_CTX_set_error(store, X509_V_OK)
+            return 1
+        case .reject(let alert):
+            X509_STORE_CTX_set_error(store, alert.verificationError)
+            return 0
+        }
+    }
+
+    /// Whether the name in SNI, if one was sent, is the one that is judged.
+    private func isAsked(of ssl: OpaquePointer) -> Bool {
+        guard let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return true }
+        return (try? ServerName(String(cString: name))) == endpoint.host
+    }
+}

@@ -1,0 +1,56 @@
+internal import COpenSSL
+internal import Foundation
+internal import Pintle
+
+/// The proof that a connection was judged: it hangs on the connection's `SSL` and goes with it.
+///
+/// Second gate. Whatever library, option or mistake should ever lead a connection past the verifier, it
+/// has no receipt, and no request is put on it.
+final class HandshakeReceipt: Sendable {
+    let receipt: TrustReceipt
+
+    init?(_ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date) {
+        guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
+        receipt = TrustReceipt(
+            endpoint: evaluation.endpoint, basis: basis, rule: evaluation.rule, path: path,
+            generation: generation.number,
+            validUntil: Self.end(of: path, evaluation.rule, in: generation.policy, after: instant))
+    }
+
+    func allows(_ endpoint: ServerEndpoint, in generation: PolicyGeneration, at instant: Date) -> Bool {
+        receipt.endpoint == endpoint && receipt.generation == generation.number && instant < receipt.validUntil
+    }
+
+    private static func end(
+        of path: ValidatedPath, _ rule: RuleChoice?, in policy: PinningPolicy, after instant: Date
+    ) -> Date {
+        // Those on the path have been read before; if one cannot be, the connection serves no request.
+        let ends = path.certificates.map { der in (try? Certificate(der: der))?.validity.notAfter ?? .distantPast }
+        var end = ends.min() ?? .distantPast
+        if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date, pinsEnd > instant { end = min(end, pinsEnd) }
+        return end
+    }
+}
+
+// MARK: On the connection
+
+extension HandshakeReceipt {
+    /// libcurl uses the index of `SSL_get_app_data`, so this one is our own.
+    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil) { _, pointer, _, _, _, _ in
+        guard let pointer else { return }
+        Unmanaged<HandshakeReceipt>.fromOpaque(pointer).release()
+    }
+
+    /// Hands a reference to the connection; false where OpenSSL has no memory.
+    func attach(to ssl: OpaquePointer) -> Bool {
+        let reference = Unmanaged.passRetained(self)
+        if Self.index >= 0, SSL_set_ex_data(ssl, Self.index, reference.toOpaque()) == 1 { return true }
+        reference.release()
+        return false
+    }
+
+    static func attached(to ssl: OpaquePointer) -> HandshakeReceipt? {
+        guard index >= 0, let pointer = SSL_get_ex_data(ssl, index) else { return nil }
+        return Unmanaged<HandshakeReceipt>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,24 @@
+public import Foundation
+public import Pintle
+
+/// What was decided about the connection that carried a response, when it was made.
+public struct TrustReceipt: Sendable, Hashable {
+    /// The server that was asked for.
+    public let endpoint: ServerEndpoint
+    /// Why it is trusted: the pin and where it matched, or why no pin was needed.
+    public let basis: TrustBasis
+    /// The rule that decided; `nil` where none covers the host.
+    public let rule: RuleChoice?
+    /// What validation found, leaf to anchor.
+    public let path: ValidatedPath
+    /// The policy that decided: each that a process puts in use has a number of its own.
+    public let generation: Int
+    /// No request starts on the connection from this instant on: the end of a certificate of the path or
+    /// of the pins, whichever comes first.
+    public let validUntil: Date
+
+    /// The pin that matched; `nil` where trust rests on the path alone.
+    public var matchedPin: PinMatch? {
+        if case .pinMatched(let match) = basis { match } else { nil }
+    }
+}

@@ -1,1 +1,138 @@
-import Testing
+import Foundation
+import FoundationNetworking
+import PintleOpenSSL
+import PintleTestKit
+import Synchronization
+
+@testable import PintleURLSession
+
+/// An authority, and servers and policies that belong to it.
+struct Stage {
+    let root: CertificateAuthority
+    let identity: Identity
+
+    init() throws {
+        root = try .root()
+        identity = try root.issue(hosts: ["localhost", "127.0.0.1", "::1"])
+    }
+
+    func server(
+        configure: (inout TLSServerConfiguration) -> Void = { _ in },
+        handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
+    ) throws -> LoopbackTLSServer {
+        try LoopbackTLSServer(identity, configure: configure, handler: handler)
+    }
+
+    /// A rule for each host: with the server's pin, or with a stranger's.
+    func policy(
+        _ hosts: [String] = ["localhost"], rightPin: Bool = true,
+        unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
+    ) throws -> PinningPolicy {
+        let key = rightPin ? identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
+        return try PinningPolicy(
+            hosts: hosts.map { host in
+                try PinnedHost(host, pins: [pin], backup: .noneAccepted, anchors: try anchors())
+            }, unpinnedHosts: unpinnedHosts)
+    }
+
+    /// Rules without pins: the path alone decides.
+    func unpinned(_ hosts: [String] = ["localhost"]) throws -> PinningPolicy {
+        try PinningPolicy(hosts: hosts.map { try PinnedHost($0, pins: [Pin](), anchors: try anchors()) })
+    }
+
+    private func anchors() throws -> TrustAnchors { .only([try Certificate(der: root.certificate.der)]) }
+}
+
+extension LoopbackTLSServer {
+    func address(_ path: String = "", host: String = "localhost") throws -> URL {
+        guard let url = URL(string: url(host: host) + path) else { throw URLError(.badURL) }
+        return url
+    }
+}
+
+extension URLSession {
+    static func pinned(
+        to policy: PinningPolicy, options: CurlTransport.Options, delegate: (any URLSessionDelegate)? = nil
+    ) -> PinnedURLSession {
+        PinnedURLSession(
+            policy: policy, configuration: .ephemeral, delegate: delegate, delegateQueue: nil, options: options)
+    }
+}
+
+/// Writes down what a delegate is told, in order.
+final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+    struct Log {
+        var events: [String] = []
+        var data = Data()
+        var error: (any Error)?
+        var downloaded: Data?
+    }
+
+    let log = Mutex(Log())
+    private let finished = AsyncStream<Void>.makeStream()
+    private let followsRedirects: Bool
+    private let disposition: URLSession.ResponseDisposition
+
+    init(followsRedirects: Bool = true, disposition: URLSession.ResponseDisposition = .allow) {
+        self.followsRedirects = followsRedirects
+        self.disposition = disposition
+    }
+
+    func run(_ task: URLSessionTask) async {
+        task.resume()
+        for await _ in finished.stream { return }
+    }
+
+    private func note(_ event: String) {
+        log.withLock { log in
+            if log.events.last != event { log.events.append(event) }
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        completionHandler(disposition)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        log.withLock { $0.data.append(data) }
+        note("data")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note("redirect \(response.statusCode)")
+        completionHandler(followsRedirects ? request : nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        if totalBytesSent == totalBytesExpectedToSend { note("sent \(totalBytesSent)") }
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        log.withLock { $0.downloaded = try? Data(contentsOf: location) }
+        note("downloaded")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        log.withLock { $0.error = error }
+        note("complete")
+        finished.continuation.yield()
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        note("invalid")
+        finished.continuation.yield()
+    }
+}

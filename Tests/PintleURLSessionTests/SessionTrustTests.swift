@@ -1,0 +1,148 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+import Synchronization
+import Testing
+
+/// The verdict, in every style of task: each refusal beside the twin that differs in the pin alone.
+@Suite("Pinned sessions: trust")
+struct SessionTrustTests {
+    enum Style: String, CaseIterable {
+        case asynchronous, completionHandler, delegate, uploadData, uploadFile, download, downloadDelegate
+        case asynchronousWithDelegate, asynchronousAsURLSession
+    }
+
+    @Test("The right pin gets the response, a wrong one nothing, and the server not a byte", arguments: Style.allCases)
+    func pin(style: Style) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+
+        let good = try await run(style, .pinned(to: try stage.policy()), server)
+        #expect(good.error == nil)
+        #expect(good.data == Data("ok\n".utf8))
+        #expect(server.requestByteCount > 0)
+
+        let interceptor = try stage.server()
+        let bad = try await run(style, .pinned(to: try stage.policy(rightPin: false)), interceptor)
+        #expect(bad.data == nil)
+        let error = try #require(bad.error)
+        #expect((error as? URLError)?.code == .serverCertificateUntrusted)
+        guard case .pinMismatch(let mismatch) = TrustRejection(underlying: error) else {
+            Issue.record("not a mismatch: \(error)")
+            return
+        }
+        #expect(mismatch.servedPins.first?.description == stage.pinText)
+        #expect(error.localizedDescription.contains(stage.pinText))
+        #expect(interceptor.waitUntilClosed())
+        #expect(interceptor.requestByteCount == 0)
+        #expect(interceptor.alertsReceived.map(\.code).contains(46))
+    }
+
+    private func run(
+        _ style: Style, _ session: PinnedURLSession, _ server: LoopbackTLSServer
+    ) async throws -> (data: Data?, error: (any Error)?) {
+        var request = URLRequest(url: try server.address())
+        let body = Data("secret".utf8)
+        let recorder = Recorder()
+        let plain: URLSession = session
+        do {
+            switch style {
+            case .asynchronous: return (try await session.data(for: request).0, nil)
+            case .asynchronousAsURLSession: return (try await plain.data(from: try server.address()).0, nil)
+            case .asynchronousWithDelegate: return (try await plain.data(for: request, delegate: recorder).0, nil)
+            case .uploadData:
+                request.httpMethod = "POST"
+                return (try await plain.upload(for: request, from: body).0, nil)
+            case .uploadFile:
+                request.httpMethod = "PUT"
+                let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+                try body.write(to: file)
+                defer { try? FileManager.default.removeItem(at: file) }
+                return (try await session.upload(for: request, fromFile: file).0, nil)
+            case .download:
+                let (file, _) = try await session.download(for: request)
+                defer { try? FileManager.default.removeItem(at: file) }
+                return (try Data(contentsOf: file), nil)
+            case .completionHandler:
+                return await withCheckedContinuation { continuation in
+                    plain.dataTask(with: request) { data, _, error in continuation.resume(returning: (data, error)) }
+                        .resume()
+                }
+            case .delegate:
+                let task = session.dataTask(with: request)
+                task.delegate = recorder
+                await recorder.run(task)
+                return recorder.log.withLock { ($0.error == nil ? $0.data : nil, $0.error) }
+            case .downloadDelegate:
+                let task = plain.downloadTask(with: request)
+                task.delegate = recorder
+                await recorder.run(task)
+                return recorder.log.withLock { ($0.downloaded, $0.error) }
+            }
+        } catch {
+            return (nil, error)
+        }
+    }
+
+    @Test("An untrusted path is refused before any pin, with the failure as reason")
+    func path() async throws {
+        let stage = try Stage()
+        let stranger = try CertificateAuthority.root().issue()
+        let server = try LoopbackTLSServer(stranger)
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.pinned(to: try stage.unpinned()).data(from: try server.address())
+        }
+        let rejection = TrustRejection(underlying: try #require(error))
+        #expect(rejection?.reason == "invalid-path")
+        #expect(rejection?.pathFailure?.code == .untrustedRoot)
+        #expect(server.requestByteCount == 0)
+        let own = try stage.server()
+        #expect(try await URLSession.pinned(to: try stage.unpinned()).data(from: try own.address()).0.count == 3)
+    }
+
+    @Test("A host without a rule is refused where the policy says so")
+    func hostNotAllowed() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject))
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+        let before = server.requestByteCount
+        let error = await #expect(throws: URLError.self) {
+            try await session.data(from: try server.address(host: "127.0.0.1"))
+        }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "host-not-allowed")
+        #expect(server.requestByteCount == before)
+    }
+
+    @Test("A response carries the receipt of its connection")
+    func receipt() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let receipt = try #require(response.trustReceipt)
+        #expect(receipt.matchedPin?.depth == 0)
+        #expect(receipt.path.certificates == stage.identity.chainWithRoot)
+        #expect(receipt.endpoint.port == server.port)
+        #expect(receipt.rule?.pattern == "localhost")
+    }
+
+    @Test("An error that is not about trust has no rejection")
+    func otherErrors() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let url = try server.address()
+        server.close()
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.pinned(to: try stage.policy()).data(from: url)
+        }
+        #expect(error?.code == .cannotConnectToHost)
+        #expect(TrustRejection(underlying: try #require(error)) == nil)
+    }
+}
+
+extension Stage {
+    var pinText: String {
+        (try? PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER).description) ?? "none"
+    }
+}

@@ -17,10 +17,14 @@ struct Stage {
     }
 
     func server(
-        configure: (inout TLSServerConfiguration) -> Void = { _ in },
         handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
     ) throws -> LoopbackTLSServer {
-        try LoopbackTLSServer(identity, configure: configure, handler: handler)
+        try LoopbackTLSServer(identity, handler: handler)
+    }
+
+    /// A server that is given the decrypted stream.
+    func server(stream: @escaping @Sendable (any ByteStream) -> Void) throws -> LoopbackTLSServer {
+        try LoopbackTLSServer(identity) { $0.application = .stream(stream) }
     }
 
     /// A rule for each host: with the server's pin, or with a stranger's.
@@ -45,6 +49,15 @@ struct Stage {
 }
 
 extension LoopbackTLSServer {
+    /// Waits for a request without keeping a thread of the pool, which may be the only one.
+    func hasRequest() async -> Bool {
+        for _ in 0..<500 {
+            if !requests.isEmpty { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+
     func address(_ path: String = "", host: String = "localhost") throws -> URL {
         guard let url = URL(string: url(host: host) + path) else { throw URLError(.badURL) }
         return url

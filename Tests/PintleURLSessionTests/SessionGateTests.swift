@@ -1,0 +1,223 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// What stands between a connection and a request, beside the verdict itself.
+@Suite("Pinned sessions: gates")
+struct SessionGateTests {
+    @Test("A connection without a receipt carries no request, whatever the verifier said")
+    func secondGate() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        var options = CurlTransport.Options()
+        #expect(
+            try await URLSession.pinned(to: try stage.policy(), options: options).data(from: try server.address())
+                .0.count == 3)
+        let before = server.requestByteCount
+
+        options.writesReceipts = false
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.pinned(to: try stage.policy(), options: options).data(from: try server.address())
+        }
+        #expect(error?.refusal == .notJudged)
+        #expect(server.waitUntilClosed(connections: 2))
+        #expect(server.completedHandshakeCount == 2)
+        #expect(server.requestByteCount == before)
+    }
+
+    @Test("A kept connection whose receipt has run out is not used again; another is made")
+    func receiptOver() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let isLate = Mutex(false)
+        let options = CurlTransport.Options(now: { isLate.withLock { $0 } ? .distantFuture : Date() })
+        let session = URLSession.pinned(to: try stage.policy(), options: options)
+        _ = try await session.data(from: try server.address())
+        _ = try await session.data(from: try server.address())
+        #expect(server.completedHandshakeCount == 1)
+
+        isLate.withLock { $0 = true }
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        // The new one has run out too, by that clock.
+        #expect(error?.refusal == .notJudged)
+        #expect(server.completedHandshakeCount == 2)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("Another policy decides at once, on connections of its own")
+    func policyChange() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy())
+        let first = try await session.data(from: try server.address()).1.trustReceipt
+        session.replacePolicy(try stage.policy(rightPin: false))
+        let before = server.requestByteCount
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        #expect(server.requestByteCount == before)
+        session.replacePolicy(try stage.policy())
+        let third = try await session.data(from: try server.address()).1.trustReceipt
+        #expect(try #require(third).generation > #require(first).generation)
+        #expect(server.completedHandshakeCount == 2)
+    }
+
+    @Test("A running transfer ends under the policy that decided it")
+    func policyChangeMeanwhile() async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in
+            usleep(300_000)
+            return .ok
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        async let running = session.data(from: try server.address())
+        #expect(await server.hasRequest())
+        session.replacePolicy(try stage.policy(rightPin: false))
+        #expect(try await running.0.count == 3)
+    }
+
+    @Test("Calls that reach Foundation's own loader are refused, and the server sees nobody")
+    func stockLoader() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session: URLSession = .pinned(to: try stage.policy())
+        let url = try server.address()
+        let request = URLRequest(url: url)
+        // With the optional parameter spelt out these are Foundation's own, as they are for a module that
+        // does not import ours.
+        let nobody: (any URLSessionTaskDelegate)? = nil
+        let data = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }
+        #expect(data.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        let upload = await #expect(throws: (any Error).self) {
+            try await session.upload(for: request, from: Data("x".utf8), delegate: nobody)
+        }
+        #expect(upload.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        let download = await #expect(throws: (any Error).self) {
+            try await session.download(from: url, delegate: nobody)
+        }
+        #expect(download.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
+        let socket = session.webSocketTask(with: try #require(URL(string: "wss://localhost:\(server.port)/")))
+        socket.resume()
+        await #expect(throws: (any Error).self) { try await socket.receive() }
+        socket.cancel()
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test("What is not there yet fails with its name", arguments: ["stream", "streamedUpload", "resumeData", "scheme"])
+    func unsupported(what: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        var request = URLRequest(url: try server.address())
+        let task: URLSessionTask
+        switch what {
+        case "stream":
+            request.httpMethod = "POST"
+            request.httpBodyStream = InputStream(data: Data("x".utf8))
+            task = session.dataTask(with: request)
+        case "streamedUpload": task = session.uploadTask(withStreamedRequest: request)
+        case "resumeData": task = session.downloadTask(withResumeData: Data())
+        default: task = session.dataTask(with: try #require(URL(string: "ftp://localhost/")))
+        }
+        await recorder.run(task)
+        let error = try #require(recorder.log.withLock { $0.error } as? URLError)
+        #expect(error.refusal == (what == "scheme" ? .unsupportedScheme : .unsupportedFeature))
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(
+        "A URL that programs read differently is refused",
+        arguments: ["https://user:pw@localhost/", "https://localhost%00.example/", "https://0x7f.1.example.1/"])
+    func ambiguousURL(text: String) async throws {
+        let stage = try Stage()
+        let session = URLSession.pinned(to: try stage.policy())
+        guard let url = URL(string: text) else { return }
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.refusal == .invalidRequest)
+    }
+
+    @Test("The policy is asked about the address that libcurl connects to, not about its spelling")
+    func addressSpelling() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy(["127.0.0.1"], rightPin: false))
+        for spelling in ["127.1", "0x7f.1", "2130706433", "127.0.0.1"] {
+            let url = try #require(URL(string: "https://\(spelling):\(server.port)/"))
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        }
+        #expect(server.requestByteCount == 0)
+        let good = URLSession.pinned(to: try stage.policy(["127.0.0.1"]))
+        let url = try #require(URL(string: "https://127.1:\(server.port)/"))
+        #expect(try await good.data(from: url).1.trustReceipt?.matchedPin != nil)
+    }
+
+    @Test("Plain http goes only to hosts that the policy has nothing to say about")
+    func plainHTTP() async throws {
+        let stage = try Stage()
+        let server = try LoopbackTCPServer { connection in
+            _ = try? connection.read(upTo: 4_096)
+            try? connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        let error = await #expect(throws: URLError.self) {
+            try await session.data(from: try #require(URL(string: "http://localhost:\(server.port)/")))
+        }
+        #expect(error?.refusal == .plainHTTP)
+        let (data, response) = try await session.data(
+            from: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
+        #expect(data == Data("ok".utf8))
+        #expect(response.trustReceipt == nil)
+    }
+
+    @Test("A proxy's tunnel carries the same verdict", arguments: [LoopbackProxy.Kind.httpConnect, .socks5])
+    func proxy(kind: LoopbackProxy.Kind) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let proxy = try LoopbackProxy(kind)
+        let configuration = URLSessionConfiguration.ephemeral
+        let name = kind == .httpConnect ? "HTTPS" : "SOCKS"
+        configuration.connectionProxyDictionary = [
+            "\(name)Enable": true, "\(name)Proxy": "127.0.0.1", "\(name)Port": Int(proxy.port),
+        ]
+        let good = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        #expect(try await good.data(from: try server.address()).0.count == 3)
+        #expect(proxy.connections.first?.host == "localhost")
+        let before = server.requestByteCount
+        let bad = URLSession.pinned(to: try stage.policy(rightPin: false), configuration: configuration)
+        let error = await #expect(throws: URLError.self) { try await bad.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        #expect(proxy.connections.count == 2)
+        #expect(server.requestByteCount == before)
+    }
+
+    @Test("An https proxy is refused by name")
+    func httpsProxy() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [
+            "HTTPSEnable": true, "HTTPSProxy": "https://127.0.0.1", "HTTPSPort": 1,
+        ]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(error?.refusal == .unsupportedProxy)
+        #expect(error?.localizedDescription.contains("https://") == true)
+        #expect(server.connectionCount == 0)
+    }
+}
+
+extension URLError {
+    var refusal: SessionRefusal.Code? { SessionRefusal.Code(in: self) }
+}
+
+extension SessionRefusal.Code {
+    init?(in error: any Error) {
+        guard let refusal = (error as NSError).userInfo[NSUnderlyingErrorKey] as? SessionRefusal else { return nil }
+        self = refusal.code
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+import Synchronization
+import Testing
+
+/// Every hop is a transfer of its own, decided anew.
+@Suite("Pinned sessions: redirects")
+struct SessionRedirectTests {
+    @Test("A redirect to a host that shows another key is refused there; the twin follows it", arguments: [true, false])
+    func otherHost(rightPin: Bool) async throws {
+        let stage = try Stage()
+        let target = try stage.server()
+        let server = try stage.server { _ in .redirect(to: target.url(host: "127.0.0.1")) }
+        let key = rightPin ? stage.identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let policy = try PinningPolicy(
+            hosts: [
+                try #require(try stage.policy().hosts.first),
+                try PinnedHost(
+                    "127.0.0.1", pins: [Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))],
+                    backup: .noneAccepted, anchors: .only([try Certificate(der: stage.root.certificate.der)])),
+            ])
+        let session = URLSession.pinned(to: policy)
+        if rightPin {
+            let (_, response) = try await session.data(from: try server.address())
+            #expect(response.url?.host == "127.0.0.1")
+            #expect(response.trustReceipt?.endpoint.host.description == "127.0.0.1")
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+            #expect(target.requestByteCount == 0)
+        }
+    }
+
+    @Test("A redirect to http is refused, even where http is allowed")
+    func downgrade() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer { connection in
+            _ = try? connection.read(upTo: 4_096)
+            try? connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+        }
+        let server = try stage.server { _ in .redirect(to: "http://127.0.0.1:\(plain.port)/") }
+        let session = URLSession.pinned(to: try stage.policy())
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
+        #expect(error?.localizedDescription.contains("from https to http") == true)
+    }
+
+    @Test("Credentials stay with their origin", arguments: [true, false])
+    func credentials(sameOrigin: Bool) async throws {
+        let stage = try Stage()
+        let target = try stage.server()
+        let server = try stage.server { request in
+            if request.target == "/end" { return .ok }
+            return .redirect(to: sameOrigin ? "/end" : target.url())
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Authorization": "Bearer session", "X-Kept": "yes"]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        var request = URLRequest(url: try server.address())
+        request.setValue("k=v", forHTTPHeaderField: "Cookie")
+        _ = try await session.data(for: request)
+        let last = try #require((sameOrigin ? server : target).requests.last)
+        #expect(last["authorization"] == (sameOrigin ? "Bearer session" : nil))
+        #expect(last["cookie"] == (sameOrigin ? "k=v" : nil))
+        #expect(last["x-kept"] == "yes")
+    }
+
+    @Test("Method and content follow the status", arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
+    func methods(status: Int, method: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server { request in
+            request.target == "/end" ? .ok : .redirect(to: "/end", status: status)
+        }
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        _ = try await URLSession.pinned(to: try stage.policy()).upload(for: request, from: Data("body".utf8))
+        let last = try #require(server.requests.last)
+        #expect(last.method == method)
+        #expect(last.body == (method == "POST" ? Array("body".utf8) : []))
+        #expect(server.completedHandshakeCount == 1)
+    }
+
+    @Test("The delegate has its say", arguments: [true, false])
+    func delegate(follows: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
+        let recorder = Recorder(followsRedirects: follows)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        await recorder.run(session.dataTask(with: try server.address()))
+        #expect(
+            recorder.log.withLock { $0.events }
+                == (follows
+                    ? ["redirect 302", "response 200", "data", "complete"]
+                    : ["redirect 302", "response 302", "complete"]))
+    }
+
+    @Test("A circle ends")
+    func circle() async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in .redirect(to: "/again") }
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        }
+        #expect(error?.code == .httpTooManyRedirects)
+        #expect(server.requests.count == 21)
+    }
+}

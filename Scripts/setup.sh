@@ -13,6 +13,7 @@ for purpose in "$@"; do
     build)
         command pkg-config pkg-config
         library "libssl >= 3 libpsl" "libssl-dev libpsl-dev"
+        library "libcurl >= 7.80" libcurl4-openssl-dev
         command openssl openssl
         ;;
     test)

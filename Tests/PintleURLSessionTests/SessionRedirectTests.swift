@@ -8,7 +8,8 @@ import Testing
 /// Every hop is a transfer of its own, decided anew.
 @Suite("Pinned sessions: redirects")
 struct SessionRedirectTests {
-    @Test("A redirect to a host that shows another key is refused there; the twin follows it", arguments: [true, false])
+    @Test(
+        "A redirect to a host that shows another key is refused there; the twin follows it", arguments: [true, false])
     func otherHost(rightPin: Bool) async throws {
         let stage = try Stage()
         let target = try stage.server()
@@ -67,7 +68,8 @@ struct SessionRedirectTests {
         #expect(last["x-kept"] == "yes")
     }
 
-    @Test("Method and content follow the status", arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
+    @Test(
+        "Method and content follow the status", arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
     func methods(status: Int, method: String) async throws {
         let stage = try Stage()
         let server = try stage.server { request in

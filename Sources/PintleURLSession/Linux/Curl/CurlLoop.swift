@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Foundation
+internal import Glibc
 internal import Synchronization
 
 /// The thread that libcurl runs on, and the way to it.
@@ -48,6 +49,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     func run() {
+        ignoreBrokenPipes()
         var running: CInt = 0
         while true {
             obey()
@@ -57,6 +59,15 @@ final class CurlLoop: @unchecked Sendable {
             if isFinishing, transfers.isEmpty, waiting.isEmpty, close() { return }
             curl_multi_poll(multi, nil, 0, patience, nil)
         }
+    }
+
+    /// A peer that hangs up must not end the process. libcurl only sees to it where it may change what
+    /// signals do to the whole of it, which CURLOPT_NOSIGNAL forbids; the signal is this thread's alone.
+    private func ignoreBrokenPipes() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     /// Milliseconds until somebody may have waited long enough. libcurl's own timers end the wait earlier.

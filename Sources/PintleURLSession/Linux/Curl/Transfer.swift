@@ -85,7 +85,8 @@ extension Transfer {
         setTrust(this)
         setMethod(this)
         request.proxy?.set(on: handle)
-        pintle_curl_set_write(handle, { bytes, size, count, at in Transfer.at(at)?.take(bytes, size * count) ?? 0 }, this)
+        pintle_curl_set_write(
+            handle, { bytes, size, count, at in Transfer.at(at)?.take(bytes, size * count) ?? 0 }, this)
         pintle_curl_set_header(
             handle, { bytes, size, count, at in Transfer.at(at)?.takeField(bytes, size * count) ?? 0 }, this)
         return handle

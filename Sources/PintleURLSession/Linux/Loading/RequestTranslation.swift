@@ -44,7 +44,8 @@ struct RequestTranslation {
         return result
     }
 
-    private func fields(_ request: URLRequest, hasBody: Bool) throws(SessionRefusal) -> [(name: String, value: String)] {
+    private func fields(_ request: URLRequest, hasBody: Bool) throws(SessionRefusal) -> [(name: String, value: String)]
+    {
         var fields: [String: (name: String, value: String)] = [:]
         func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
         put("User-Agent", "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)")

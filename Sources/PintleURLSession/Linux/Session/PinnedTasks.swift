@@ -5,9 +5,8 @@ internal import Synchronization
 // Foundation's tasks have no public initialiser but `init()`, which makes a task without a session. So each
 // override below is one that would otherwise reach into that missing session. The three classes say the same,
 // because a data, an upload and a download task have to be subclasses of Foundation's three.
-//
-// `@unchecked` as the superclass is; what is added never changes.
 
+// `@unchecked` as the superclass is; what is added never changes.
 final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
     let loader: TaskLoader
 
@@ -41,6 +40,7 @@ final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
     override func cancel() { loader.cancel() }
 }
 
+// `@unchecked` as the superclass is; what is added never changes.
 final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
     let loader: TaskLoader
 
@@ -74,6 +74,7 @@ final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
     override func cancel() { loader.cancel() }
 }
 
+// `@unchecked` as the superclass is; what is added never changes.
 final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
     let loader: TaskLoader
 

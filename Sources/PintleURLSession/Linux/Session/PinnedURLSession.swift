@@ -41,7 +41,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         // Where Foundation's loader would take an answer, or credentials, past the guard.
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
-        super.init(configuration: guarded, delegate: delegate, delegateQueue: delegateQueue)
+        // Foundation's session would keep the delegate for as long as it lives, even when invalidated.
+        let relay = StockTaskRelay()
+        super.init(configuration: guarded, delegate: relay, delegateQueue: delegateQueue)
+        relay.watch(self)
     }
 
     private static func transport(
@@ -126,9 +129,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     }
 
     public override func getTasksWithCompletionHandler(
-        _ completionHandler: @escaping @Sendable (
-            [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
-        ) -> Void
+        _ completionHandler:
+            @escaping @Sendable (
+                [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
+            ) -> Void
     ) {
         getAllTasks { tasks in
             completionHandler(

@@ -20,7 +20,9 @@ final class PinningURLProtocol: URLProtocol {
             }
         let refusal = SessionRefusal(
             .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
-            hint: "import PintleURLSession where the call is made, or use a task with a completion handler")
+            hint: task is URLSessionWebSocketTask
+                ? "web sockets are not supported yet"
+                : "import PintleURLSession where the call is made, or use a task with a completion handler")
         client?.urlProtocol(self, didFailWithError: URLError(.refused(refusal), url: request.url))
     }
 

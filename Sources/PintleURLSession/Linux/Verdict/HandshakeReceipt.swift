@@ -36,7 +36,8 @@ final class HandshakeReceipt: Sendable {
 
 extension HandshakeReceipt {
     /// libcurl uses the index of `SSL_get_app_data`, so this one is our own.
-    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil) { _, pointer, _, _, _, _ in
+    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil) {
+        _, pointer, _, _, _, _ in
         guard let pointer else { return }
         Unmanaged<HandshakeReceipt>.fromOpaque(pointer).release()
     }

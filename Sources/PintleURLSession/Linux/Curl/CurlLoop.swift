@@ -25,6 +25,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private let inbox = Mutex(Inbox())
     private let multi: UnsafeMutableRawPointer
+    private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// Those that have ended, while a hold keeps the end back.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
@@ -35,7 +36,7 @@ final class CurlLoop: @unchecked Sendable {
     init?(connectionsPerHost: Int) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
-        pintle_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, connectionsPerHost))
+        queues = HostQueues(limit: connectionsPerHost)
     }
 
     func send(_ command: Command) {
@@ -56,7 +57,7 @@ final class CurlLoop: @unchecked Sendable {
             curl_multi_perform(multi, &running)
             collect()
             endOverdue()
-            if isFinishing, transfers.isEmpty, waiting.isEmpty, close() { return }
+            if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             curl_multi_poll(multi, nil, 0, patience, nil)
         }
     }
@@ -95,7 +96,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         for command in commands {
             switch command {
-            case .start(let transfer): start(transfer)
+            case .start(let transfer): enqueue(transfer)
             case .cancel(let transfer):
                 remove(transfer)
                 transfer.end(.cancelled)
@@ -109,25 +110,48 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    private func start(_ transfer: Transfer) {
+    private func enqueue(_ transfer: Transfer) {
         // Cancelled before it could start.
         guard !transfer.isOver else { return }
-        let handle: UnsafeMutableRawPointer
-        do throws(TransferFailure) {
-            handle = try transfer.makeHandle()
-        } catch {
-            return transfer.end(error)
-        }
-        transfer.lastActivity = ProcessInfo.processInfo.systemUptime
-        transfers[handle] = transfer
-        nextDeadline = min(nextDeadline, deadline(of: transfer))
-        let code = curl_multi_add_handle(multi, handle)
-        guard code != CURLM_OK else { return }
-        remove(transfer)
-        transfer.end(.library(code: CURLE_FAILED_INIT.rawValue, text: String(cString: curl_multi_strerror(code))))
+        queues.add(transfer)
+        nextDeadline = min(nextDeadline, transfer.request.deadline)
+        startNext(for: transfer)
     }
 
+    /// Starts what may run beside, or in place of, a transfer to the same server.
+    private func startNext(for transfer: Transfer) {
+        while let next = queues.next(for: transfer.request.url.endpoint) { start(next) }
+    }
+
+    private func start(_ transfer: Transfer) {
+        do throws(TransferFailure) {
+            let handle = try transfer.makeHandle()
+            transfers[handle] = transfer
+            transfer.lastActivity = ProcessInfo.processInfo.systemUptime
+            nextDeadline = min(nextDeadline, deadline(of: transfer))
+            let code = curl_multi_add_handle(multi, handle)
+            guard code == CURLM_OK else {
+                throw .library(code: CURLE_FAILED_INIT.rawValue, text: String(cString: curl_multi_strerror(code)))
+            }
+        } catch {
+            detach(transfer)
+            queues.leave(transfer)
+            transfer.end(error)
+        }
+    }
+
+    /// Takes a transfer out of wherever it is, and lets the next have its place.
     private func remove(_ transfer: Transfer) {
+        if transfer.handle == nil {
+            queues.remove(transfer)
+        } else {
+            detach(transfer)
+            queues.leave(transfer)
+            startNext(for: transfer)
+        }
+    }
+
+    private func detach(_ transfer: Transfer) {
         guard let handle = transfer.handle else { return }
         transfer.handle = nil
         transfers[handle] = nil
@@ -145,11 +169,13 @@ final class CurlLoop: @unchecked Sendable {
             else { continue }
             // Removing the handle ends the message's life.
             let result = pintle_curl_message_result(message)
-            remove(transfer)
             if transfer.mayBeRepeated {
+                detach(transfer)
                 transfer.wantsFreshConnection = true
                 start(transfer)
+                startNext(for: transfer)
             } else {
+                remove(transfer)
                 transfer.end(result)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
             }
@@ -160,8 +186,9 @@ final class CurlLoop: @unchecked Sendable {
         let now = ProcessInfo.processInfo.systemUptime
         guard now >= nextDeadline else { return }
         nextDeadline = .infinity
-        for transfer in Array(transfers.values) {
-            let deadline = deadline(of: transfer)
+        for transfer in Array(transfers.values) + queues.waiting {
+            // While it waits for its turn nobody is slow.
+            let deadline = transfer.handle == nil ? transfer.request.deadline : deadline(of: transfer)
             if deadline <= now {
                 remove(transfer)
                 transfer.end(.timedOut)

@@ -243,6 +243,9 @@ extension Transfer {
     /// verdict on the one that was kept had run out.
     var mayBeRepeated: Bool { gateFailure == .receiptOver && !wantsFreshConnection }
 
+    /// Whether its connection carries many at a time.
+    var isMultiplexed: Bool { head.version.hasPrefix("HTTP/2") }
+
     /// Whether the last event is out.
     var isOver: Bool { events == nil }
 

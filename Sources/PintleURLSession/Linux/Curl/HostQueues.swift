@@ -1,0 +1,63 @@
+internal import Pintle
+
+/// Lets only so many transfers to one server run at a time; the others wait, first come, first served.
+///
+/// libcurl can do this itself (`CURLMOPT_MAX_HOST_CONNECTIONS`), but 7.88 sometimes forgets those that it
+/// lets wait: of 512 at once, a hundred were left beside six idle connections, with nothing to wake them.
+struct HostQueues {
+    private struct Host {
+        var running = 0
+        var multiplexes = false
+        var waiting: ArraySlice<Transfer> = []
+    }
+
+    /// As many streams as libcurl puts on one connection.
+    private static let streamLimit = 100
+
+    private let connectionLimit: Int
+    private var hosts: [ServerEndpoint: Host] = [:]
+
+    /// - Parameter limit: connections for one host and port, which is as many transfers over HTTP/1.1.
+    init(limit: Int) {
+        connectionLimit = max(1, limit)
+    }
+
+    /// Those that wait.
+    var waiting: [Transfer] { hosts.values.flatMap(\.waiting) }
+    var isEmpty: Bool { hosts.isEmpty }
+
+    mutating func add(_ transfer: Transfer) {
+        hosts[transfer.request.url.endpoint, default: Host()].waiting.append(transfer)
+    }
+
+    /// The next one that may run.
+    mutating func next(for endpoint: ServerEndpoint) -> Transfer? {
+        guard var host = hosts[endpoint], host.running < limit(of: host), let transfer = host.waiting.popFirst() else {
+            return nil
+        }
+        host.running += 1
+        hosts[endpoint] = host
+        return transfer
+    }
+
+    /// One that ran does no more.
+    mutating func leave(_ transfer: Transfer) {
+        let endpoint = transfer.request.url.endpoint
+        guard var host = hosts[endpoint] else { return }
+        host.running -= 1
+        host.multiplexes = host.multiplexes || transfer.isMultiplexed
+        hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
+    }
+
+    /// One that waited does no more.
+    mutating func remove(_ transfer: Transfer) {
+        let endpoint = transfer.request.url.endpoint
+        guard var host = hosts[endpoint] else { return }
+        host.waiting.removeAll { $0 === transfer }
+        hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
+    }
+
+    private func limit(of host: Host) -> Int {
+        host.multiplexes ? max(connectionLimit, Self.streamLimit) : connectionLimit
+    }
+}

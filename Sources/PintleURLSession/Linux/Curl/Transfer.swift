@@ -178,23 +178,17 @@ extension Transfer {
         lastActivity = ProcessInfo.processInfo.systemUptime
         // What comes after the content are trailers, which Foundation does not show.
         guard !hasHead else { return count }
-        let line = String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
-        if line.hasPrefix("HTTP/") {
-            let words = line.split(separator: " ", maxSplits: 2)
-            let receipt = head.receipt
-            head = ResponseHead(
-                status: words.count > 1 ? Int(words[1]) ?? 0 : 0, version: String(words[0]), receipt: receipt)
-        } else if let colon = line.firstIndex(of: ":") {
+        switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
+        case .status(let version, let status):
+            // Of a response in between (100, 103) nothing stays.
+            head = ResponseHead(status: status, version: version, receipt: head.receipt)
+        case .field(let name, let value):
             // libcurl limits the head as a whole to 300 kB.
-            head.fields.append(
-                (
-                    String(line[..<colon]),
-                    line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-                ))
-        } else if line.isEmpty, head.status >= 200 {
+            head.fields.append((name, value))
+        case .end where head.status >= 200:
             hasHead = true
             if let events { holds.formUnion(events.transfer(self, didReceive: head)) }
+        case .end, nil: break
         }
         return count
     }

@@ -39,6 +39,11 @@ struct ResponseHead: Sendable {
     /// Of the connection that it came over; `nil` for plain http.
     var receipt: TrustReceipt?
 
+    /// The values of a field, whose name is given in lower case.
+    func values(of name: String) -> [String] {
+        fields.compactMap { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name ? $0.value : nil }
+    }
+
     /// Fields of one name are one list (RFC 9110 section 5.3). Foundation splits `Set-Cookie` again.
     var joinedFields: [String: String] {
         var joined: [String: String] = [:]

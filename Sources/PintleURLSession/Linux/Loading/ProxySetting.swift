@@ -3,16 +3,39 @@ internal import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
 
-/// How a session reaches https servers: what its configuration says, or else the environment.
-struct ProxySetting {
-    private let dictionary: [AnyHashable: Any]?
+/// How a session reaches https servers: what its configuration says, or else the environment, both as they
+/// are when the session is made.
+struct ProxySetting: Sendable {
+    private enum Source: Sendable {
+        case configuration(ProxyConfiguration)
+        case environment(ProxyEnvironment)
+        case unusable(SessionRefusal)
+    }
+
+    private let source: Source
 
     init(_ configuration: URLSessionConfiguration) {
-        dictionary = configuration.connectionProxyDictionary
+        do throws(SessionRefusal) {
+            source =
+                if let dictionary = configuration.connectionProxyDictionary {
+                    .configuration(try Self.proxy(dictionary))
+                } else {
+                    .environment(try Self.environment())
+                }
+        } catch {
+            source = .unusable(error)
+        }
     }
 
     func proxy(for endpoint: ServerEndpoint) throws(SessionRefusal) -> ProxyConfiguration {
-        guard let dictionary else { return try fromEnvironment(endpoint) }
+        switch source {
+        case .configuration(let proxy): proxy
+        case .environment(let environment): environment.proxy(for: HandshakeTarget(endpoint))
+        case .unusable(let refusal): throw refusal
+        }
+    }
+
+    private static func proxy(_ dictionary: [AnyHashable: Any]) throws(SessionRefusal) -> ProxyConfiguration {
         // Apple's names of the keys. What is not understood may be the guarded way out.
         for key in ["ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable", "HTTPSProxyType"] where isOn(dictionary[key]) {
             throw SessionRefusal(
@@ -20,32 +43,34 @@ struct ProxySetting {
                 hint: "name the proxy with HTTPSProxy and HTTPSPort, or SOCKSProxy and SOCKSPort")
         }
         if isOn(dictionary["HTTPSEnable"]) || isNamedAlone("HTTPS", dictionary) {
-            return .http(try self.endpoint(dictionary, "HTTPS"), credentials(dictionary))
+            return .http(try endpoint(dictionary, "HTTPS"), credentials(dictionary))
         }
         if isOn(dictionary["SOCKSEnable"]) || isNamedAlone("SOCKS", dictionary) {
-            return .socks5(try self.endpoint(dictionary, "SOCKS"), credentials(dictionary))
+            return .socks5(try endpoint(dictionary, "SOCKS"), credentials(dictionary))
         }
         return .none
     }
 
-    private func fromEnvironment(_ endpoint: ServerEndpoint) throws(SessionRefusal) -> ProxyConfiguration {
+    private static func environment() throws(SessionRefusal) -> ProxyEnvironment {
         do {
-            return try ProxyEnvironment(ProcessInfo.processInfo.environment).proxy(for: HandshakeTarget(endpoint))
+            return try ProxyEnvironment(ProcessInfo.processInfo.environment)
         } catch {
             throw SessionRefusal(.unsupportedProxy, error.message, hint: error.hint)
         }
     }
 
-    private func isOn(_ value: Any?) -> Bool {
+    private static func isOn(_ value: Any?) -> Bool {
         guard let value else { return false }
         return (value as? NSNumber)?.boolValue ?? (value as? Bool) ?? true
     }
 
-    private func isNamedAlone(_ kind: String, _ dictionary: [AnyHashable: Any]) -> Bool {
+    private static func isNamedAlone(_ kind: String, _ dictionary: [AnyHashable: Any]) -> Bool {
         dictionary["\(kind)Enable"] == nil && dictionary["\(kind)Proxy"] != nil
     }
 
-    private func endpoint(_ dictionary: [AnyHashable: Any], _ kind: String) throws(SessionRefusal) -> ServerEndpoint {
+    private static func endpoint(_ dictionary: [AnyHashable: Any], _ kind: String) throws(SessionRefusal)
+        -> ServerEndpoint
+    {
         guard let host = dictionary["\(kind)Proxy"] as? String,
             let port = (dictionary["\(kind)Port"] as? NSNumber).flatMap({ UInt16(exactly: $0) })
                 ?? (dictionary["\(kind)Port"] as? Int).flatMap({ UInt16(exactly: $0) }),
@@ -59,7 +84,7 @@ struct ProxySetting {
         return ServerEndpoint(host: name, port: port)
     }
 
-    private func credentials(_ dictionary: [AnyHashable: Any]) -> ProxyCredentials? {
+    private static func credentials(_ dictionary: [AnyHashable: Any]) -> ProxyCredentials? {
         guard let user = dictionary["kCFProxyUsernameKey"] as? String else { return nil }
         return ProxyCredentials(user: user, password: dictionary["kCFProxyPasswordKey"] as? String ?? "")
     }

@@ -6,12 +6,16 @@ internal import PintleOpenSSL
 /// Makes libcurl's request of Foundation's, by the settings of the session.
 struct RequestTranslation {
     let configuration: URLSessionConfiguration
+    let proxies: ProxySetting
     let generation: PolicyGeneration
     /// Whether a redirect has left the origin that the credentials were meant for.
     var hasLeftOrigin = false
     /// Uptime in seconds.
     var deadline = Double.infinity
 
+    /// As Foundation has it.
+    private static let userAgent =
+        "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
     /// What an origin is told in confidence.
     private static let confidential: Set<String> = ["authorization", "cookie", "proxy-authorization"]
     /// What libcurl says itself, of a body whose length is known.
@@ -36,7 +40,7 @@ struct RequestTranslation {
         }
         result.body = body
         result.fields = try fields(request, hasBody: body != nil)
-        result.proxy = url.scheme == .https ? try ProxySetting(configuration).proxy(for: url.endpoint) : nil
+        result.proxy = url.scheme == .https ? try proxies.proxy(for: url.endpoint) : nil
         // 60 is what a request has of which nobody has said anything.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
         result.idleTimeout = timeout > 0 ? timeout : 60
@@ -48,7 +52,7 @@ struct RequestTranslation {
     {
         var fields: [String: (name: String, value: String)] = [:]
         func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
-        put("User-Agent", "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)")
+        put("User-Agent", Self.userAgent)
         put("Accept", "*/*")
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
             guard let name = name.base as? String else { continue }

@@ -28,7 +28,7 @@ extension TaskLoader: TransferEvents {
             refuse(transfer, SessionRefusal(.invalidRequest, "the response cannot be represented"))
             return []
         }
-        keepCookies(of: response, to: request, at: url)
+        keepCookies(head, to: request, at: url)
         do throws(SessionRefusal) {
             if let next = try Redirect.request(after: response, to: request) {
                 return try redirect(transfer, response, to: next)
@@ -104,11 +104,12 @@ extension TaskLoader {
         transport?.cancel(transfer)
     }
 
-    private func keepCookies(of response: HTTPURLResponse, to request: URLRequest, at url: URL) {
-        let configuration = session.configuration
+    private func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
+        let values = head.values(of: "set-cookie")
+        guard !values.isEmpty else { return }
+        let (value, configuration) = (values.joined(separator: ", "), session.configuration)
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
-            let storage = configuration.httpCookieStorage, configuration.httpCookieAcceptPolicy != .never,
-            let value = response.value(forHTTPHeaderField: "Set-Cookie")
+            let storage = configuration.httpCookieStorage, configuration.httpCookieAcceptPolicy != .never
         else { return }
         let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
         storage.setCookies(cookies, for: url, mainDocumentURL: request.mainDocumentURL)

@@ -188,7 +188,8 @@ extension TaskLoader {
                 state.discarded = 0
                 return (
                     RequestTranslation(
-                        configuration: session.configuration, generation: transport.generation,
+                        configuration: session.configuration, proxies: session.proxies,
+                        generation: transport.generation,
                         hasLeftOrigin: state.hasLeftOrigin, deadline: state.deadline), state.body
                 )
             }

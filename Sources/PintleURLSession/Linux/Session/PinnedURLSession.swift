@@ -20,6 +20,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         var delegate: (any URLSessionDelegate)?
     }
 
+    let proxies: ProxySetting
     private let inner: Mutex<State>
     private let validator: PathValidator
     private let options: CurlTransport.Options
@@ -33,6 +34,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
         self.validator = validator
         self.options = options
+        proxies = ProxySetting(configuration)
         inner = Mutex(
             State(transport: Self.transport(policy, validator, options), delegate: delegate))
         // `copy()` of a configuration is one, if it is anything.

@@ -271,4 +271,22 @@ struct SessionLoadingTests {
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(error?.code == .cancelled)
     }
+
+    @Test("A session that nobody holds any more goes, and its delegate with it")
+    func lifetime() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        weak var session: PinnedURLSession?
+        weak var delegate: Recorder?
+        do {
+            let recorder = Recorder()
+            let held = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+            (session, delegate) = (held, recorder)
+            await recorder.run(held.dataTask(with: try server.address()))
+        }
+        for _ in 0..<200 where session != nil || delegate != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(session == nil)
+        #expect(delegate == nil)
+        #expect(server.waitUntilClosed())
+    }
 }

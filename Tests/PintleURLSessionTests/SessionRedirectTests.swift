@@ -88,7 +88,7 @@ struct SessionRedirectTests {
     func delegate(follows: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
-        let recorder = Recorder(followsRedirects: follows)
+        let recorder = Recorder(redirects: { follows ? $0 : nil })
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         #expect(
@@ -96,6 +96,32 @@ struct SessionRedirectTests {
                 == (follows
                     ? ["redirect 302", "response 200", "data", "complete"]
                     : ["redirect 302", "response 302", "complete"]))
+    }
+
+    @Test("A delegate may give another origin credentials of its own, and cannot leave TLS", arguments: [true, false])
+    func delegateRequest(isSecure: Bool) async throws {
+        let stage = try Stage()
+        let target = try stage.server()
+        let server = try stage.server { _ in .redirect(to: target.url()) }
+        let insecure = try #require(URL(string: "http://127.0.0.1:\(target.port)/"))
+        let recorder = Recorder { request in
+            var request = request
+            if !isSecure { request.url = insecure }
+            request.setValue("Bearer other", forHTTPHeaderField: "Authorization")
+            return request
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Authorization": "Bearer session"]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: recorder)
+        await recorder.run(session.dataTask(with: try server.address()))
+        let error = recorder.log.withLock { $0.error }
+        if isSecure {
+            #expect(error == nil)
+            #expect(target.requests.last?["authorization"] == "Bearer other")
+        } else {
+            #expect((error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
+            #expect(target.connectionCount == 0)
+        }
     }
 
     @Test("A circle ends")

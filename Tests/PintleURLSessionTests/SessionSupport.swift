@@ -84,11 +84,14 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
 
     let log = Mutex(Log())
     private let finished = AsyncStream<Void>.makeStream()
-    private let followsRedirects: Bool
+    private let redirects: @Sendable (URLRequest) -> URLRequest?
     private let disposition: URLSession.ResponseDisposition
 
-    init(followsRedirects: Bool = true, disposition: URLSession.ResponseDisposition = .allow) {
-        self.followsRedirects = followsRedirects
+    init(
+        disposition: URLSession.ResponseDisposition = .allow,
+        redirects: @escaping @Sendable (URLRequest) -> URLRequest? = { $0 }
+    ) {
+        self.redirects = redirects
         self.disposition = disposition
     }
 
@@ -121,7 +124,7 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         note("redirect \(response.statusCode)")
-        completionHandler(followsRedirects ? request : nil)
+        completionHandler(redirects(request))
     }
 
     func urlSession(

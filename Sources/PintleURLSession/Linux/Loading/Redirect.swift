@@ -14,11 +14,7 @@ enum Redirect {
             let location = response.value(forHTTPHeaderField: "Location"), let base = request.url,
             let target = URL(string: location, relativeTo: base)?.absoluteURL
         else { return nil }
-        guard target.scheme?.lowercased() == "https" || base.scheme?.lowercased() != "https" else {
-            throw SessionRefusal(
-                .insecureRedirect, "\(base.host ?? "the server") redirects from https to \(target.scheme ?? "nowhere")",
-                hint: "have the server redirect to https")
-        }
+        try refuseDowngrade(from: base, to: target)
         var next = request
         next.url = target
         let method = request.httpMethod ?? "GET"
@@ -37,5 +33,14 @@ enum Redirect {
             }
         }
         return next
+    }
+
+    /// - Throws: where a request would go on without TLS, whoever wants it: a server, or a delegate.
+    static func refuseDowngrade(from base: URL?, to target: URL?) throws(SessionRefusal) {
+        guard base?.scheme?.lowercased() == "https", target?.scheme?.lowercased() != "https" else { return }
+        throw SessionRefusal(
+            .insecureRedirect,
+            "\(base?.host ?? "the server") redirects from https to \(target?.scheme ?? "nowhere")",
+            hint: "have the server redirect to https")
     }
 }

@@ -58,8 +58,9 @@ struct RequestTranslation {
             guard let name = name.base as? String else { continue }
             put(name, "\(value)")
         }
-        for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
+        // The request's own have been dropped on the way; what is there now a delegate has put there.
         if hasLeftOrigin { for name in Self.confidential { fields[name] = nil } }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
         for name in Self.framing { fields[name] = nil }
         if hasBody, request.httpMethod == "POST", fields["content-type"] == nil {
             put("Content-Type", "application/x-www-form-urlencoded")

@@ -163,8 +163,13 @@ extension TaskLoader {
         tell { session, task in
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) { answer in
                 if let answer {
-                    loader.follow(answer)
-                    loader.release(.answer)
+                    do throws(SessionRefusal) {
+                        try Redirect.refuseDowngrade(from: response.url, to: answer.url)
+                        loader.follow(answer)
+                        loader.release(.answer)
+                    } catch {
+                        loader.refuse(transfer, error)
+                    }
                 } else {
                     // The redirect itself is the response; one who has just been asked is not asked again.
                     if !loader.accept(transfer, response).contains(.answer) { loader.release(.answer) }

@@ -1,0 +1,29 @@
+// Pins a URLSession, and says why a server was refused.
+
+// Sessions exist on Linux only, so far.
+#if canImport(PintleURLSession)
+// snippet.session
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+
+let policy = try PinningPolicy {
+    try PinnedHost(
+        "example.com", includingSubdomains: true,
+        pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+        backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+}
+let session = URLSession.pinned(to: policy)
+do {
+    guard let url = URL(string: "https://example.com/") else { throw URLError(.badURL) }
+    let (data, response) = try await session.data(from: url)
+    print(data.count, response.trustReceipt?.matchedPin as Any)
+} catch {
+    switch TrustRejection(underlying: error) {
+    case .pinMismatch(let mismatch): print(mismatch)  // served pins, wanted pins, which rule
+    case let rejection?: print(rejection.reason)
+    case nil: throw error  // not about trust: offline, unknown host, ...
+    }
+}
+// snippet.end
+#endif

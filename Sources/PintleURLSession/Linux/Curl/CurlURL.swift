@@ -22,30 +22,14 @@ final class CurlURL: @unchecked Sendable {
                 hint: "write the host as A-labels (xn--) and percent-encode the rest")
         }
         guard let handle = curl_url() else { throw SessionRefusal(.invalidRequest, "out of memory") }
-        self.handle = handle
-        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
-            let scheme = text.prefix { $0 != ":" }.lowercased()
-            if text.contains(":"), !["https", "http"].contains(scheme) { throw Self.unsupported(scheme) }
-            throw SessionRefusal(.invalidRequest, "libcurl cannot read the URL")
-        }
-        let name = Self.part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
-        guard let scheme = Scheme(rawValue: name) else { throw Self.unsupported(name) }
-        for part in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_ZONEID]
-        where Self.part(part, of: handle) != nil {
-            throw SessionRefusal(
-                .invalidRequest, "the URL carries a user name, a password or a zone",
-                hint: "send credentials in the Authorization field")
-        }
-        guard let host = Self.part(CURLUPART_HOST, of: handle),
-            let port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
-            port > 0
-        else { throw SessionRefusal(.invalidRequest, "the URL names no host and port") }
-        do {
-            endpoint = ServerEndpoint(host: try ServerName(host), port: port)
+        do throws(SessionRefusal) {
+            (scheme, endpoint) = try Self.read(text, into: handle)
         } catch {
-            throw SessionRefusal(.invalidRequest, "\(error)", hint: error.hint)
+            // An object whose initialiser throws this early has no deinit.
+            curl_url_cleanup(handle)
+            throw error
         }
-        self.scheme = scheme
+        self.handle = handle
     }
 
     deinit {
@@ -55,6 +39,33 @@ final class CurlURL: @unchecked Sendable {
     /// Whether another URL is at the same scheme, host and port (RFC 6454).
     func hasSameOrigin(as other: CurlURL) -> Bool {
         scheme == other.scheme && endpoint == other.endpoint
+    }
+
+    private static func read(
+        _ text: String, into handle: OpaquePointer
+    ) throws(SessionRefusal) -> (Scheme, ServerEndpoint) {
+        guard curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK else {
+            let scheme = text.prefix { $0 != ":" }.lowercased()
+            if text.contains(":"), Scheme(rawValue: scheme) == nil { throw unsupported(scheme) }
+            throw SessionRefusal(.invalidRequest, "libcurl cannot read the URL")
+        }
+        let name = part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
+        guard let scheme = Scheme(rawValue: name) else { throw unsupported(name) }
+        for forbidden in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_ZONEID]
+        where part(forbidden, of: handle) != nil {
+            throw SessionRefusal(
+                .invalidRequest, "the URL carries a user name, a password or a zone",
+                hint: "send credentials in the Authorization field")
+        }
+        guard let host = part(CURLUPART_HOST, of: handle),
+            let port = part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
+            port > 0
+        else { throw SessionRefusal(.invalidRequest, "the URL names no host and port") }
+        do {
+            return (scheme, ServerEndpoint(host: try ServerName(host), port: port))
+        } catch {
+            throw SessionRefusal(.invalidRequest, "\(error)", hint: error.hint)
+        }
     }
 
     private static func unsupported(_ scheme: String) -> SessionRefusal {

@@ -44,6 +44,7 @@ struct SessionGateTests {
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         // The new one has run out too, by that clock.
         #expect(error?.refusal == .notJudged)
+        #expect(server.waitUntilClosed(connections: 2))
         #expect(server.completedHandshakeCount == 2)
         #expect(server.requests.count == 2)
     }

@@ -146,6 +146,23 @@ struct SessionLoadingTests {
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }
 
+    @Test("Where a method foresees content, none has a length; a GET with content is refused")
+    func emptyContent() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy())
+        var request = URLRequest(url: try server.address())
+        for (method, length) in [("POST", "0"), ("DELETE", "0"), ("GET", nil)] {
+            request.httpMethod = method
+            _ = try await session.data(for: request)
+            #expect(server.requests.last?["content-length"] == length)
+        }
+        request.httpBody = Data("x".utf8)
+        let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+        #expect(error?.localizedDescription.contains("GET") == true)
+        #expect(server.requests.count == 3)
+    }
+
     @Test("HEAD has no content, and an error status is a response")
     func statuses() async throws {
         let stage = try Stage()

@@ -10,7 +10,7 @@ final class FieldList {
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         // Servers that do not know it make every upload wait a second.
-        if request.body != nil { append("Expect:") }
+        if request.hasContent { append("Expect:") }
     }
 
     deinit {

@@ -119,9 +119,9 @@ extension Transfer {
     }
 
     private func setMethod(_ this: UnsafeMutableRawPointer) {
-        if let body = request.body {
+        if request.hasContent {
             set(CURLOPT_UPLOAD, 1)
-            pintle_curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.size))
+            pintle_curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body?.size ?? 0))
             pintle_curl_set_read(
                 handle,
                 { bytes, size, count, at in
@@ -207,14 +207,15 @@ extension Transfer {
 
     private func give(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
-        guard let bytes, let given = bodyReader?.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
+        guard let bodyReader else { return 0 }
+        guard let bytes, let given = bodyReader.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count))
         else { return pintle_CURL_READFUNC_ABORT }
         if given > 0 { events?.transfer(self, didSend: given) }
         return given
     }
 
     private func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
-        origin == SEEK_SET && bodyReader?.seek(to: Int64(offset)) == true
+        origin == SEEK_SET && bodyReader?.seek(to: Int64(offset)) ?? (offset == 0)
             ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
     }
 

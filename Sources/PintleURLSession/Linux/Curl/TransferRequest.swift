@@ -22,6 +22,9 @@ struct TransferRequest: Sendable {
     /// In order; names and values are known to hold no line break.
     var fields: [(name: String, value: String)] = []
     var body: Body?
+    /// Whether the length of the content is announced: where a method foresees content, even none at all
+    /// has one (RFC 9110 section 8.6).
+    var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
     /// `nil` for plain http: libcurl reads the environment itself there.
     var proxy: ProxyConfiguration?
     /// Seconds without a byte in either direction.

@@ -38,6 +38,10 @@ struct RequestTranslation {
         guard !result.method.isEmpty, result.method.utf8.allSatisfy(Self.isTokenByte) else {
             throw SessionRefusal(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
         }
+        guard body == nil || !["GET", "HEAD"].contains(result.method) else {
+            throw SessionRefusal(
+                .invalidRequest, "a \(result.method) request has content", hint: "use POST, or put it into the URL")
+        }
         result.body = body
         result.fields = try fields(request, hasBody: body != nil)
         result.proxy = url.scheme == .https ? try proxies.proxy(for: url.endpoint) : nil

@@ -172,7 +172,6 @@ extension TaskLoader {
         let limit = session.configuration.timeoutIntervalForResource
         state.withLock { state in
             state.body = body
-            state.expectedToSend = body?.size ?? 0
             state.deadline = limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity
         }
         load(originalRequest)
@@ -185,7 +184,8 @@ extension TaskLoader {
             let (translation, body) = state.withLock { state in
                 state.currentRequest = request
                 state.mode = .content
-                state.discarded = 0
+                (state.discarded, state.sent) = (0, 0)
+                state.expectedToSend = state.body?.size ?? 0
                 return (
                     RequestTranslation(
                         configuration: session.configuration, proxies: session.proxies,

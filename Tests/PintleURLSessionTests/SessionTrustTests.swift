@@ -101,6 +101,26 @@ struct SessionTrustTests {
         #expect(try await URLSession.pinned(to: try stage.unpinned()).data(from: try own.address()).0.count == 3)
     }
 
+    @Test(
+        "Certificates that nobody can or will read are refused as such",
+        arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
+    func unreadable(code: PathFailure.Code) async throws {
+        let stage = try Stage()
+        let garbage = [[UInt8](repeating: 0x30, count: 200)]
+        let many = stage.identity.chain + Array(repeating: stage.root.certificate.der, count: 200)
+        let chain = code == .malformedCertificate ? garbage : many
+        var configuration = TLSServerConfiguration(.init(chain: chain, key: stage.identity.key))
+        let server = try LoopbackTLSServer(configuration)
+        let session = URLSession.pinned(to: try stage.policy())
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.pathFailure?.code == code)
+        #expect(server.requestByteCount == 0)
+
+        configuration.credential = .init(stage.identity)
+        let good = try LoopbackTLSServer(configuration)
+        #expect(try await session.data(from: try good.address()).0.count == 3)
+    }
+
     @Test("A host without a rule is refused where the policy says so")
     func hostNotAllowed() async throws {
         let stage = try Stage()

@@ -1,6 +1,6 @@
 /// A request that a pinned session does not make: what is the matter, and what to do about it.
 ///
-/// It is what an `URLError` of a task has as its underlying error. Nothing was sent.
+/// It is what an `URLError` of a task has as its underlying error.
 public struct SessionRefusal: Error, Sendable, Hashable {
     /// Stable strings.
     public enum Code: String, Sendable, Hashable, CaseIterable {

@@ -275,8 +275,10 @@ extension Transfer {
                     hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
         }
         if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
-        let text = String(cString: errorText)
-        return .library(
-            code: result.rawValue, text: text.isEmpty ? String(cString: curl_easy_strerror(result)) : text)
+        let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
+        if let judge, judge.hasUnreadableCertificates {
+            return .rejected(.invalidPath(PathFailure(.malformedCertificate, text: text)))
+        }
+        return .library(code: result.rawValue, text: text)
     }
 }

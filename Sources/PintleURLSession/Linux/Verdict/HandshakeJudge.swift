@@ -12,6 +12,9 @@ final class HandshakeJudge {
     private let generation: PolicyGeneration
     private let writesReceipt: Bool
     private var wasAsked = false
+    private var sawCertificates = false
+    /// Whether OpenSSL stopped at certificates that it cannot parse: it asks as soon as it has.
+    var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?
 
@@ -41,9 +44,8 @@ final class HandshakeJudge {
             context, { store, judge in HandshakeJudge.judge(judge)?.answer(store) ?? 0 }, reference.toOpaque())
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
             guard isSent == 0, let ssl else { return }
-            let seen = UnsafeRawBufferPointer(start: bytes, count: count)
-            guard let excess = CertificateMessageGuard.spoil(seen, contentType, version) else { return }
-            HandshakeJudge.judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), HandshakeJudge.index))?.refuseUnread(excess)
+            let judge = HandshakeJudge.judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), HandshakeJudge.index))
+            judge?.see(UnsafeRawBufferPointer(start: bytes, count: count), contentType, version)
         }
         return TLSContext.restrict(context)
     }
@@ -52,8 +54,12 @@ final class HandshakeJudge {
         pointer.map { Unmanaged<HandshakeJudge>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private func refuseUnread(_ excess: String) {
-        if !wasAsked { rejection = .invalidPath(PathFailure(.limitsExceeded, text: excess)) }
+    /// A message from the server, before OpenSSL parses it.
+    private func see(_ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt) {
+        guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE) else { return }
+        sawCertificates = true
+        guard let excess = CertificateMessageGuard.spoil(message, contentType, version), !wasAsked else { return }
+        rejection = .invalidPath(PathFailure(.limitsExceeded, text: excess))
     }
 
     /// 1 lets the handshake go on, 0 ends it with the alert that the error in `store` stands for.

@@ -19,7 +19,7 @@ struct SessionHTTP2Tests {
             }
             for try await count in group { #expect(count == 1_000_000) }
         }
-        let lines = try nginx.log().split(separator: "\n")
+        let lines = try await nginx.log(lines: 33)
         #expect(lines.count == 33)
         #expect(lines.allSatisfy { $0.hasPrefix("HTTP/2.0 ") })
         #expect(Set(lines).count == 1, "one connection")
@@ -27,7 +27,7 @@ struct SessionHTTP2Tests {
         let bad = URLSession.pinned(to: try stage.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await bad.data(from: try nginx.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
-        #expect(try nginx.log().split(separator: "\n").count == 33)
+        #expect(try await nginx.log(lines: 33).count == 33)
     }
 }
 
@@ -62,8 +62,17 @@ private final class NginxHTTP2: Sendable {
         return url
     }
 
-    /// Protocol and connection of each request that was answered.
-    func log() throws -> String { String(decoding: try files.read("access.log"), as: UTF8.self) }
+    /// Protocol and connection of each request that was answered, once there are so many: nginx writes
+    /// them down after the answer.
+    func log(lines count: Int) async throws -> [Substring] {
+        var lines: [Substring] = []
+        for _ in 0..<500 {
+            lines = String(decoding: try files.read("access.log"), as: UTF8.self).split(separator: "\n")
+            if lines.count >= count { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return lines
+    }
 
     private static func configuration(port: UInt16, root: String) -> String {
         """

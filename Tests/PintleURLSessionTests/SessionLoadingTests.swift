@@ -203,10 +203,9 @@ struct SessionLoadingTests {
     @Test("A cancelled task ends with cancelled, before and during the transfer")
     func cancellation() async throws {
         let stage = try Stage()
-        let server = try stage.server { _ in
-            usleep(400_000)
-            return .ok
-        }
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(behind: gate)
+        defer { gate.signal() }
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         let early = session.dataTask(with: try server.address())
@@ -225,10 +224,9 @@ struct SessionLoadingTests {
     @Test("A server that says nothing times out; one that trickles does not")
     func timeouts() async throws {
         let stage = try Stage()
-        let silent = try stage.server { _ in
-            usleep(900_000)
-            return .ok
-        }
+        let gate = DispatchSemaphore(value: 0)
+        let silent = try stage.server(behind: gate)
+        defer { gate.signal() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 0.3
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
@@ -236,13 +234,16 @@ struct SessionLoadingTests {
         #expect(error?.code == .timedOut)
         let trickling = try stage.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
-            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n".utf8))
-            for byte in "hello".utf8 {
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n".utf8))
+            for _ in 0..<20 {
                 usleep(120_000)
-                try? stream.write([byte])
+                guard (try? stream.write([0x78])) != nil else { return }
             }
         })
-        #expect(try await session.data(from: try trickling.address()).0 == Data("hello".utf8))
+        // Longer than the pauses, shorter than the whole.
+        configuration.timeoutIntervalForRequest = 2
+        let patient = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        #expect(try await patient.data(from: try trickling.address()).0.count == 20)
         configuration.timeoutIntervalForRequest = 60
         configuration.timeoutIntervalForResource = 0.3
         let whole = URLSession.pinned(to: try stage.policy(), configuration: configuration)
@@ -269,18 +270,17 @@ struct SessionLoadingTests {
     @Test("An invalidated session lets its tasks end, says so, and takes no more")
     func invalidation() async throws {
         let stage = try Stage()
-        let server = try stage.server { _ in
-            usleep(200_000)
-            return .ok
-        }
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(behind: gate)
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try server.address())
         async let run: Void = recorder.run(task)
         #expect(await server.hasRequest())
         session.finishTasksAndInvalidate()
+        gate.signal()
         await run
-        for _ in 0..<100 where recorder.log.withLock({ $0.events.last != "invalid" }) {
+        for _ in 0..<500 where recorder.log.withLock({ $0.events.last != "invalid" }) {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(recorder.log.withLock { $0.events } == ["response 200", "data", "complete", "invalid"])

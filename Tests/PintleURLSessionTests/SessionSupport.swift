@@ -27,16 +27,24 @@ struct Stage {
         try LoopbackTLSServer(identity) { $0.application = .stream(stream) }
     }
 
+    /// A server that answers once it is let, or when a test has forgotten it.
+    func server(behind gate: DispatchSemaphore) throws -> LoopbackTLSServer {
+        try server { _ in
+            _ = gate.wait(timeout: .now() + 30)
+            return .ok
+        }
+    }
+
     /// A rule for each host: with the server's pin, or with a stranger's.
     func policy(
-        _ hosts: [String] = ["localhost"], rightPin: Bool = true,
+        _ hosts: [String] = ["localhost"], port: UInt16? = nil, rightPin: Bool = true,
         unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
     ) throws -> PinningPolicy {
         let key = rightPin ? identity.certificate.spkiDER : try PrivateKey().spkiDER
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
         return try PinningPolicy(
             hosts: hosts.map { host in
-                try PinnedHost(host, pins: [pin], backup: .noneAccepted, anchors: try anchors())
+                try PinnedHost(host, port: port, pins: [pin], backup: .noneAccepted, anchors: try anchors())
             }, unpinnedHosts: unpinnedHosts)
     }
 
@@ -56,6 +64,12 @@ extension LoopbackTLSServer {
             try? await Task.sleep(for: .milliseconds(10))
         }
         return false
+    }
+
+    /// The server knows of one a moment later than the client.
+    func hasCompletedHandshakes(_ count: Int) async -> Bool {
+        for _ in 0..<500 where completedHandshakeCount < count { try? await Task.sleep(for: .milliseconds(10)) }
+        return completedHandshakeCount == count
     }
 
     func address(_ path: String = "", host: String = "localhost") throws -> URL {

@@ -26,4 +26,79 @@ struct SessionPlainHTTPTests {
         #expect(data == Data("ok".utf8))
         #expect(response.trustReceipt == nil)
     }
+
+    @Test("A rule for another port keeps plain http from its host", arguments: ["localhost", "127.0.0.1"])
+    func ruleForAnotherPort(host: String) async throws {
+        let stage = try Stage()
+        let server = try LoopbackTCPServer.http()
+        let session = URLSession.pinned(to: try stage.policy(port: 8_443))
+        let url = try #require(URL(string: "http://\(host):\(server.port)/"))
+        if host == "localhost" {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(error?.refusal == .plainHTTP)
+            #expect(server.connectionCount == 0)
+        } else {
+            #expect(try await session.data(from: url).0.count == 3)
+        }
+    }
+
+    @Test("A secure cookie goes over TLS alone")
+    func secureCookie() async throws {
+        let stage = try Stage()
+        let seen = Mutex<[String?]>([])
+        let plain = try LoopbackTCPServer.http { request in
+            seen.withLock { $0.append(request["cookie"]) }
+            return .ok
+        }
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        for (name, secure) in [("open", nil), ("closed", "TRUE")] {
+            var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "1", .domain: "127.0.0.1", .path: "/"]
+            properties[.secure] = secure
+            configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        _ = try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(plain.port)/")))
+        #expect(seen.withLock { $0 } == ["open=1"])
+        let secured = URLSession.pinned(to: try stage.policy(["127.0.0.1"]), configuration: configuration)
+        _ = try await secured.data(from: try server.address(host: "127.0.0.1"))
+        #expect(server.requests.last?["cookie"]?.contains("open=1") == true)
+        #expect(server.requests.last?["cookie"]?.contains("closed=1") == true)
+    }
+
+    @Test("A cookie's path covers what is below it")
+    func cookiePath() {
+        for (cookie, path, isCovered) in [
+            ("/", "/", true), ("/", "/a", true), ("/a", "/a", true), ("/a", "/a/b", true), ("/a/", "/a/b", true),
+            ("/a", "/ab", false), ("/a/", "/a", false), ("/b", "/a", false),
+        ] {
+            #expect(RequestTranslation.covers(cookie, path) == isCovered, "\(cookie) and \(path)")
+        }
+    }
+
+    @Test("Plain http takes the proxy that is configured for it, and none where none is", arguments: [true, false])
+    func proxy(isNamed: Bool) async throws {
+        let stage = try Stage()
+        let targets = Mutex<[String]>([])
+        let server = try LoopbackTCPServer.http { request in
+            targets.withLock { $0.append(request.target) }
+            return .ok
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary =
+            isNamed ? ["HTTPProxy": "127.0.0.1", "HTTPPort": Int(server.port)] : [:]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let address = isNamed ? "http://www.example/" : "http://127.0.0.1:\(server.port)/"
+        #expect(try await session.data(from: try #require(URL(string: address))).0.count == 3)
+        #expect(targets.withLock { $0 } == [isNamed ? address : "/"])
+    }
+
+    @Test("The environment's proxy is asked for only where nothing is configured")
+    func environment() throws {
+        let url = try CurlURL("http://www.example/")
+        let configuration = URLSessionConfiguration.ephemeral
+        #expect(try ProxySetting(configuration).proxy(for: url) == nil)
+        configuration.connectionProxyDictionary = [:]
+        #expect(try ProxySetting(configuration).proxy(for: url) != nil)
+    }
 }

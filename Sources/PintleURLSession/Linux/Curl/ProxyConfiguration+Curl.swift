@@ -3,7 +3,9 @@ internal import PintleOpenSSL
 
 extension ProxyConfiguration {
     /// Tells libcurl the whole of it, so that it does not look into the environment itself.
-    func set(on handle: UnsafeMutableRawPointer) {
+    ///
+    /// - Parameter tunnels: whether an HTTP proxy only passes bytes on, as it must for TLS.
+    func set(on handle: UnsafeMutableRawPointer, tunnels: Bool) {
         func set(_ option: CURLoption, _ text: String) { pintle_curl_set_pointer(handle, option, text) }
         set(CURLOPT_NOPROXY, "")
         switch self {
@@ -11,7 +13,7 @@ extension ProxyConfiguration {
             set(CURLOPT_PROXY, "")
         case .http(let proxy, let credentials):
             set(CURLOPT_PROXY, "http://\(proxy)")
-            pintle_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, 1)
+            pintle_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1 : 0)
             if let credentials { setCredentials(credentials.user, credentials.password) }
         case .socks5(let proxy, let credentials, let remoteDNS):
             set(CURLOPT_PROXY, "\(remoteDNS ? "socks5h" : "socks5")://\(proxy)")

@@ -84,7 +84,7 @@ extension Transfer {
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
         setTrust(this)
         setMethod(this)
-        request.proxy?.set(on: handle)
+        request.proxy?.set(on: handle, tunnels: request.url.scheme == .https)
         pintle_curl_set_write(
             handle, { bytes, size, count, at in Transfer.at(at)?.take(bytes, size * count) ?? 0 }, this)
         pintle_curl_set_header(

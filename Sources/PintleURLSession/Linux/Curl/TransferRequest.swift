@@ -25,7 +25,7 @@ struct TransferRequest: Sendable {
     /// Whether the length of the content is announced: where a method foresees content, even none at all
     /// has one (RFC 9110 section 8.6).
     var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
-    /// `nil` for plain http: libcurl reads the environment itself there.
+    /// `nil` for plain http without a setting: libcurl reads the environment itself there.
     var proxy: ProxyConfiguration?
     /// Seconds without a byte in either direction.
     var idleTimeout = 60.0

@@ -3,11 +3,11 @@ internal import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
 
-/// How a session reaches https servers: what its configuration says, or else the environment, both as they
+/// How a session reaches servers: what its configuration says, or else the environment, both as they
 /// are when the session is made.
 struct ProxySetting: Sendable {
     private enum Source: Sendable {
-        case configuration(ProxyConfiguration)
+        case configuration(https: ProxyConfiguration, http: ProxyConfiguration)
         case environment(ProxyEnvironment)
         case unusable(SessionRefusal)
     }
@@ -18,7 +18,7 @@ struct ProxySetting: Sendable {
         do throws(SessionRefusal) {
             source =
                 if let dictionary = configuration.connectionProxyDictionary {
-                    .configuration(try Self.proxy(dictionary))
+                    .configuration(https: try Self.proxy(dictionary, "HTTPS"), http: try Self.proxy(dictionary, "HTTP"))
                 } else {
                     .environment(try Self.environment())
                 }
@@ -27,23 +27,27 @@ struct ProxySetting: Sendable {
         }
     }
 
-    func proxy(for endpoint: ServerEndpoint) throws(SessionRefusal) -> ProxyConfiguration {
+    /// - Returns: `nil` where libcurl is to read the environment itself.
+    func proxy(for url: CurlURL) throws(SessionRefusal) -> ProxyConfiguration? {
         switch source {
-        case .configuration(let proxy): proxy
-        case .environment(let environment): environment.proxy(for: HandshakeTarget(endpoint))
+        case .configuration(let https, let http): url.scheme == .https ? https : http
+        case .environment(let environment):
+            url.scheme == .https ? environment.proxy(for: HandshakeTarget(url.endpoint)) : nil
         case .unusable(let refusal): throw refusal
         }
     }
 
-    private static func proxy(_ dictionary: [AnyHashable: Any]) throws(SessionRefusal) -> ProxyConfiguration {
+    private static func proxy(
+        _ dictionary: [AnyHashable: Any], _ kind: String
+    ) throws(SessionRefusal) -> ProxyConfiguration {
         // Apple's names of the keys. What is not understood may be the guarded way out.
         for key in ["ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable", "HTTPSProxyType"] where isOn(dictionary[key]) {
             throw SessionRefusal(
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",
                 hint: "name the proxy with HTTPSProxy and HTTPSPort, or SOCKSProxy and SOCKSPort")
         }
-        if isOn(dictionary["HTTPSEnable"]) || isNamedAlone("HTTPS", dictionary) {
-            return .http(try endpoint(dictionary, "HTTPS"), credentials(dictionary))
+        if isOn(dictionary["\(kind)Enable"]) || isNamedAlone(kind, dictionary) {
+            return .http(try endpoint(dictionary, kind), credentials(dictionary))
         }
         if isOn(dictionary["SOCKSEnable"]) || isNamedAlone("SOCKS", dictionary) {
             return .socks5(try endpoint(dictionary, "SOCKS"), credentials(dictionary))

@@ -44,7 +44,7 @@ struct RequestTranslation {
         }
         result.body = body
         result.fields = try fields(request, hasBody: body != nil)
-        result.proxy = url.scheme == .https ? try proxies.proxy(for: url.endpoint) : nil
+        result.proxy = try proxies.proxy(for: url)
         // 60 is what a request has of which nobody has said anything.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
         result.idleTimeout = timeout > 0 ? timeout : 60
@@ -85,9 +85,20 @@ struct RequestTranslation {
 
     private func cookies(for request: URLRequest) -> String? {
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
-            let cookies = configuration.httpCookieStorage?.cookies(for: url), !cookies.isEmpty
+            let stored = configuration.httpCookieStorage?.cookies(for: url)
         else { return nil }
-        return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+        // Foundation for Linux looks at the domain alone.
+        let isSecure = url.scheme?.lowercased() == "https"
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        let cookies = stored.filter { (isSecure || !$0.isSecure) && Self.covers($0.path, path.isEmpty ? "/" : path) }
+        return cookies.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+    }
+
+    /// Whether a cookie's path matches that of a request (RFC 6265 section 5.1.4).
+    static func covers(_ cookiePath: String, _ path: String) -> Bool {
+        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
+        return path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/")
+            || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -8,18 +8,41 @@ struct PolicyGeneration: Sendable {
     let policy: PinningPolicy
     let validator: PathValidator
 
+    private let ports: PortsOfRules
+
     private static let count = Atomic<Int>(0)
 
     init(_ policy: PinningPolicy, validator: PathValidator) {
         number = Self.count.add(1, ordering: .relaxed).newValue
         self.policy = policy
         self.validator = validator
+        ports = PortsOfRules(policy)
     }
 
     /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about.
-    /// A rule for port 443 speaks for port 80 too, or whoever can alter a link could drop the pins.
+    /// A rule for one port speaks for every port, or whoever can alter a link could drop the pins.
     func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool {
-        policy.unpinnedHosts == .systemTrust && policy.rule(for: endpoint) == nil
-            && policy.rule(for: ServerEndpoint(host: endpoint.host)) == nil
+        guard policy.unpinnedHosts == .systemTrust, policy.rule(for: endpoint) == nil else { return false }
+        return ports.all.allSatisfy { policy.rule(for: ServerEndpoint(host: endpoint.host, port: $0)) == nil }
+    }
+}
+
+/// The ports that rules of a policy are for: read from all of them, once, and by the first plain request,
+/// since most sessions never make one.
+private final class PortsOfRules: Sendable {
+    private let policy: PinningPolicy
+    private let known = Mutex<Set<UInt16>?>(nil)
+
+    init(_ policy: PinningPolicy) {
+        self.policy = policy
+    }
+
+    var all: Set<UInt16> {
+        known.withLock { known in
+            if let known { return known }
+            let ports = Set(policy.hosts.compactMap(\.port))
+            known = ports
+            return ports
+        }
     }
 }

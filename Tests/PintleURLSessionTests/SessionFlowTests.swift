@@ -10,7 +10,7 @@ import Testing
 @Suite("Pinned sessions: back-pressure")
 struct SessionFlowTests {
     /// Takes its time with the first piece.
-    final class Sluggard: NSObject, URLSessionDataDelegate, Sendable {
+    final class Sluggard: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         let count = Mutex(0)
         let gate = DispatchSemaphore(value: 0)
         private let finished = AsyncStream<Void>.makeStream()
@@ -21,8 +21,23 @@ struct SessionFlowTests {
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            take(data.count)
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+            totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        ) {
+            take(Int(bytesWritten))
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {}
+
+        private func take(_ piece: Int) {
             if count.withLock({ $0 }) == 0 { gate.wait() }
-            count.withLock { $0 += data.count }
+            count.withLock { $0 += piece }
         }
 
         func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -30,8 +45,8 @@ struct SessionFlowTests {
         }
     }
 
-    @Test("A delegate that is slow stops the server, and gets everything in the end")
-    func backPressure() async throws {
+    @Test("A delegate that is slow stops the server, and gets everything in the end", arguments: [false, true])
+    func backPressure(isDownload: Bool) async throws {
         let stage = try Stage()
         let size = 48 << 20
         let sent = Atomic<Int>(0)
@@ -46,7 +61,8 @@ struct SessionFlowTests {
         })
         let sluggard = Sluggard()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: sluggard)
-        let task = session.dataTask(with: try server.address())
+        let url = try server.address()
+        let task = isDownload ? session.downloadTask(with: url) : session.dataTask(with: url)
         async let run: Void = sluggard.run(task)
         try await Task.sleep(for: .milliseconds(500))
         // Socket buffers and our own backlog.

@@ -47,26 +47,32 @@ extension TaskLoader: TransferEvents {
                 return state.discarded > Self.discardLimit ? nil : ([], false, 0)
             }
             state.received += Int64(data.count)
-            if let file = state.file { return file.append(data) ? ([], true, state.expectedToReceive) : nil }
+            if let file = state.file, !file.append(data) { return nil }
             guard case .delegate = delivery else {
-                state.content.append(data)
+                if state.file == nil { state.content.append(data) }
                 return ([], false, 0)
             }
             state.backlog += data.count
-            return (state.backlog > Self.backlogLimit ? .backlog : [], true, 0)
+            return (state.backlog > Self.backlogLimit ? .backlog : [], true, state.expectedToReceive)
         }
         guard let step else { return nil }
         guard step.tells, case .delegate = delivery else { return step.hold }
-        let (delegate, loader) = (delegate, self)
+        let (delegate, loader, count) = (delegate, self, data.count)
         let received = state.withLock { $0.received }
-        tell { session, task in
-            if let task = task as? URLSessionDownloadTask {
+        if isDownload {
+            // What is in the file stays out of what waits: the closure holds the count alone.
+            tell { session, task in
+                guard let task = task as? URLSessionDownloadTask else { return }
                 (delegate as? any URLSessionDownloadDelegate)?.urlSession(
-                    session, downloadTask: task, didWriteData: Int64(data.count), totalBytesWritten: received,
+                    session, downloadTask: task, didWriteData: Int64(count), totalBytesWritten: received,
                     totalBytesExpectedToWrite: step.expected)
-            } else if let task = task as? URLSessionDataTask {
+                loader.workOff(count)
+            }
+        } else {
+            tell { session, task in
+                guard let task = task as? URLSessionDataTask else { return }
                 (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
-                loader.workOff(data.count)
+                loader.workOff(count)
             }
         }
         return step.hold

@@ -107,6 +107,10 @@ struct SessionGateTests {
         socket.resume()
         await #expect(throws: (any Error).self) { try await socket.receive() }
         socket.cancel()
+        // Nobody can take the guard away.
+        session.configuration.protocolClasses = []
+        let again = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }
+        #expect(again.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
         #expect(server.connectionCount == 0)
     }
 

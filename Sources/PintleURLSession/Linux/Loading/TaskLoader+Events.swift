@@ -113,7 +113,7 @@ extension TaskLoader {
     private func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
         let values = head.values(of: "set-cookie")
         guard !values.isEmpty else { return }
-        let (value, configuration) = (values.joined(separator: ", "), session.configuration)
+        let (value, configuration) = (values.joined(separator: ", "), session.settings)
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
             let storage = configuration.httpCookieStorage, configuration.httpCookieAcceptPolicy != .never
         else { return }

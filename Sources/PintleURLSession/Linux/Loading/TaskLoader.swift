@@ -169,7 +169,7 @@ extension TaskLoader {
             body = .file(path: url.path, size: size.int64Value)
         case .refused(let refusal): return finish(.refused(refusal))
         }
-        let limit = session.configuration.timeoutIntervalForResource
+        let limit = session.settings.timeoutIntervalForResource
         state.withLock { state in
             state.body = body
             state.deadline = limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity
@@ -188,7 +188,7 @@ extension TaskLoader {
                 state.expectedToSend = state.body?.size ?? 0
                 return (
                     RequestTranslation(
-                        configuration: session.configuration, proxies: session.proxies,
+                        configuration: session.settings, proxies: session.proxies,
                         generation: transport.generation,
                         hasLeftOrigin: state.hasLeftOrigin, deadline: state.deadline), state.body
                 )

@@ -21,6 +21,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     }
 
     let proxies: ProxySetting
+    /// What the loader goes by. Nobody outside gets hold of it, and nobody here changes it.
+    let settings: URLSessionConfiguration
     private let inner: Mutex<State>
     private let validator: PathValidator
     private let options: CurlTransport.Options
@@ -43,10 +45,18 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         // Where Foundation's loader would take an answer, or credentials, past the guard.
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
+        settings = guarded
         // Foundation's session would keep the delegate for as long as it lives, even when invalidated.
         let relay = StockTaskRelay()
-        super.init(configuration: guarded, delegate: relay, delegateQueue: delegateQueue)
+        super.init(configuration: Self.copy(of: guarded), delegate: relay, delegateQueue: delegateQueue)
         relay.watch(self)
+    }
+
+    private static func copy(of settings: URLSessionConfiguration) -> URLSessionConfiguration {
+        if let copy = settings.copy() as? URLSessionConfiguration { return copy }
+        let guarded = URLSessionConfiguration.ephemeral
+        guarded.protocolClasses = [PinningURLProtocol.self]
+        return guarded
     }
 
     private static func transport(
@@ -58,6 +68,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
             return .failure(error)
         }
     }
+
+    /// A copy. Foundation's loader asks for it at each task, and whoever could change it would take away the
+    /// guard in front of that loader.
+    public override var configuration: URLSessionConfiguration { Self.copy(of: settings) }
 
     public override var delegate: (any URLSessionDelegate)? { inner.withLock { $0.delegate } }
 

@@ -13,9 +13,16 @@ final class BodyReader {
             file = -1
             return
         }
-        file = open(path, O_RDONLY | O_CLOEXEC)
+        // Opening a pipe waits for its other end, and everybody would wait with this thread.
+        file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             throw .refused(SessionRefusal(.invalidRequest, "the file to upload cannot be read: \(path)"))
+        }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            // Everything has its value by now, so that `deinit` closes it.
+            throw .refused(
+                SessionRefusal(.invalidRequest, "what is to be uploaded is no file: \(path)", hint: "upload its data"))
         }
     }
 

@@ -24,10 +24,17 @@ final class Transfer: @unchecked Sendable {
     private var judge: HandshakeJudge?
     private var head = ResponseHead()
     private var hasHead = false
+    /// Whether the next line of a head is its first.
+    private var isHeadNew = true
+    /// Of all heads, those of responses in between too.
+    private var headSize = 0
     private var isPaused = false
     private var gateFailure: GateFailure?
     /// What is known to be the end, while a hold keeps it back.
     private var end: Result<Void, TransferFailure>?
+
+    /// As newer and patched versions of libcurl have it too; others read on for ever.
+    private static let headLimit = 300 << 10
 
     private enum GateFailure {
         case noReceipt, receiptOver
@@ -69,6 +76,7 @@ extension Transfer {
         self.handle = handle
         head = ResponseHead()
         (hasHead, isPaused, gateFailure, judge) = (false, false, nil, nil)
+        (isHeadNew, headSize) = (true, 0)
         let this = Unmanaged.passUnretained(self).toOpaque()
 
         set(CURLOPT_NOSIGNAL, 1)
@@ -82,7 +90,7 @@ extension Transfer {
         set(CURLOPT_BUFFERSIZE, 64 * 1024)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
-        setTrust(this)
+        try setTrust(this)
         setMethod(this)
         request.proxy?.set(on: handle, tunnels: request.url.scheme == .https)
         pintle_curl_set_write(
@@ -93,17 +101,19 @@ extension Transfer {
     }
 
     /// What makes the verdict, and every connection without one useless.
-    private func setTrust(_ this: UnsafeMutableRawPointer) {
+    ///
+    /// - Throws: where libcurl does not take an option that the verdict rests on.
+    private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferFailure) {
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         // With 0 libcurl would go on where the verifier says no.
-        set(CURLOPT_SSL_VERIFYPEER, 1)
-        set(CURLOPT_SSL_VERIFYHOST, 2)
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1))
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2))
         // The roots are the validator's; libcurl would load its own for each connection, in 20 ms.
         pintle_curl_set_pointer(handle, CURLOPT_CAINFO, nil)
         pintle_curl_set_pointer(handle, CURLOPT_CAPATH, nil)
         // A resumed session never calls the verifier.
-        set(CURLOPT_SSL_SESSIONID_CACHE, 0)
-        pintle_curl_set_ssl_context(
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0))
+        let asksJudge = pintle_curl_set_ssl_context(
             handle,
             { _, context, at in
                 guard let context, Transfer.at(at)?.install(on: OpaquePointer(context)) == true else {
@@ -111,11 +121,22 @@ extension Transfer {
                 }
                 return CURLE_OK
             }, this)
-        pintle_curl_set_prereq(
+        try require(asksJudge)
+        let asksGate = pintle_curl_set_prereq(
             handle,
             { at, _, _, _, _ in
                 Transfer.at(at)?.passesGate() == true ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
             }, this)
+        try require(asksGate)
+    }
+
+    private func require(_ code: CURLcode) throws(TransferFailure) {
+        guard code != CURLE_OK else { return }
+        throw .refused(
+            SessionRefusal(
+                .unsuitableLibrary,
+                "libcurl does not take an option that pinning rests on: "
+                    + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
     }
 
     private func setMethod(_ this: UnsafeMutableRawPointer) {
@@ -178,18 +199,23 @@ extension Transfer {
         lastActivity = ProcessInfo.processInfo.systemUptime
         // What comes after the content are trailers, which Foundation does not show.
         guard !hasHead else { return count }
+        headSize += count
+        guard headSize <= Self.headLimit else { return 0 }
         switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
-        case .status(let version, let status):
+        case .status(let version, let status) where isHeadNew:
             // Of a response in between (100, 103) nothing stays.
             head = ResponseHead(status: status, version: version, receipt: head.receipt)
         case .field(let name, let value):
-            // libcurl limits the head as a whole to 300 kB.
             head.fields.append((name, value))
         case .end where head.status >= 200:
             hasHead = true
             if let events { holds.formUnion(events.transfer(self, didReceive: head)) }
-        case .end, nil: break
+        case .end:
+            isHeadNew = true
+            return count
+        case .status, nil: break
         }
+        isHeadNew = false
         return count
     }
 
@@ -275,6 +301,10 @@ extension Transfer {
                     hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
         }
         if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
+        if headSize > Self.headLimit {
+            return .library(
+                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "the head of the response is longer than 300 kB")
+        }
         let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
         if let judge, judge.hasUnreadableCertificates {
             return .rejected(.invalidPath(PathFailure(.malformedCertificate, text: text)))

@@ -1,0 +1,62 @@
+import Foundation
+import FoundationNetworking
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import PintleURLSession
+
+/// Messages that are not as they should be.
+@Suite("Pinned sessions: messages")
+struct SessionMessageTests {
+    @Test("Heads have an end, those of responses in between too", arguments: [20, 100])
+    func headSize(count: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let hint = "HTTP/1.1 103 Early Hints\r\nLink: \(String(repeating: "x", count: 4_000))\r\n\r\n"
+            for _ in 0..<count { guard (try? stream.write(Array(hint.utf8))) != nil else { return } }
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
+        })
+        let session = URLSession.pinned(to: try stage.policy())
+        if count == 20 {
+            #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.code == .badServerResponse)
+            #expect(error?.localizedDescription.contains("300 kB") == true)
+        }
+    }
+
+    @Test("A status line is the first line of a head and no other")
+    func statusLine() async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let head = "HTTP/1.1 200 OK\r\nX-First: 1\r\nHTTP/1.1 404 Not: Found\r\nContent-Length: 2\r\n\r\nok"
+            try? stream.write(Array(head.utf8))
+        })
+        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-First") == "1")
+    }
+
+    @Test("A pipe in place of a file is refused, and holds nobody up")
+    func pipe() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let files = try TemporaryDirectory()
+        try files.write("content", to: "file")
+        #expect(mkfifo(files.path(of: "pipe"), 0o600) == 0)
+        let session = URLSession.pinned(to: try stage.policy())
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "PUT"
+        let upload = request
+        let error = await #expect(throws: URLError.self) {
+            try await session.upload(for: upload, fromFile: URL(fileURLWithPath: files.path(of: "pipe")))
+        }
+        #expect(error?.refusal == .invalidRequest)
+        _ = try await session.upload(for: upload, fromFile: URL(fileURLWithPath: files.path(of: "file")))
+        #expect(server.requests.map(\.body) == [Array("content".utf8)])
+    }
+}

@@ -29,6 +29,8 @@ final class Transfer: @unchecked Sendable {
     /// Of all heads, those of responses in between too.
     private var headSize = 0
     private var isPaused = false
+    /// Part of the content could not be kept: the rest must not pass for the whole.
+    private var hasLostContent = false
     private var gateFailure: GateFailure?
     /// What is known to be the end, while a hold keeps it back.
     private var end: Result<Void, TransferFailure>?
@@ -75,7 +77,7 @@ extension Transfer {
         }
         self.handle = handle
         head = ResponseHead()
-        (hasHead, isPaused, gateFailure, judge) = (false, false, nil, nil)
+        (hasHead, isPaused, hasLostContent, gateFailure, judge) = (false, false, false, nil, nil)
         (isHeadNew, headSize) = (true, 0)
         let this = Unmanaged.passUnretained(self).toOpaque()
 
@@ -225,8 +227,11 @@ extension Transfer {
             isPaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
-        guard let bytes, count > 0, let events else { return 0 }
-        guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else { return 0 }
+        guard !hasLostContent, let bytes, count > 0, let events else { return 0 }
+        guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else {
+            hasLostContent = true
+            return 0
+        }
         holds.formUnion(more)
         return count
     }
@@ -253,7 +258,8 @@ extension Transfer {
         if end != nil { return tellEnd() }
         guard isPaused, let handle else { return }
         isPaused = false
-        curl_easy_pause(handle, CInt(CURLPAUSE_CONT))
+        // What libcurl held back comes through `take` inside this call; it keeps nothing that is not taken.
+        if curl_easy_pause(handle, CInt(CURLPAUSE_CONT)) != CURLE_OK { hasLostContent = true }
     }
 }
 
@@ -272,6 +278,7 @@ extension Transfer {
 
     /// Has come to its end, which is told once nothing is held back.
     func end(_ result: CURLcode) {
+        let result = hasLostContent && result == CURLE_OK ? CURLE_WRITE_ERROR : result
         end = result == CURLE_OK ? .success(()) : .failure(failure(result))
         // Nothing to wait for: an error may overtake the delegate's answer.
         if holds.isEmpty || result != CURLE_OK { tellEnd() }

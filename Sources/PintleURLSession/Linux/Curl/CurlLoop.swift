@@ -33,9 +33,14 @@ final class CurlLoop: @unchecked Sendable {
     /// Uptime before which no transfer can have timed out.
     private var nextDeadline = Double.infinity
 
+    /// Kept at most, over all servers.
+    private static let idleConnections = 256
+
     init?(connectionsPerHost: Int) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
+        // By default libcurl keeps four idle connections for each transfer that runs: few, when few run.
+        pintle_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.idleConnections)
         queues = HostQueues(limit: connectionsPerHost)
     }
 

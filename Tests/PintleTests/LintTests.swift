@@ -208,7 +208,7 @@ struct LintTests {
             }
         }
         // Looking at each would take minutes; this is generous for a debug build on a busy machine.
-        #expect(duration < .seconds(60))
+        #expect(duration < .seconds(20))
     }
 
     @Test("Broken JSON is one error")

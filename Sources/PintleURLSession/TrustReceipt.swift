@@ -11,8 +11,9 @@ public struct TrustReceipt: Sendable, Hashable {
     public let rule: RuleChoice?
     /// What validation found, leaf to anchor.
     public let path: ValidatedPath
-    /// The policy that decided: each that a process puts in use has a number of its own.
-    public let generation: Int
+    /// The generation of the policy that decided, as the session's ``PolicySource`` has numbered it; 1 where the
+    /// session has one policy for good.
+    public let generation: UInt64
     /// No request starts on the connection from this instant on: the end of a certificate of the path or
     /// of the pins, whichever comes first.
     public let validUntil: Date

@@ -16,7 +16,24 @@ extension URLSession {
         to policy: PinningPolicy, configuration: URLSessionConfiguration,
         delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
     ) -> PinnedURLSession {
+        pinned(
+            to: LivePolicy(policy), configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+    }
+
+    /// A session that asks for the policy in force before each decision, with the default configuration.
+    public static func pinned(to source: some PolicySource) -> PinnedURLSession {
+        pinned(to: source, configuration: .default)
+    }
+
+    /// A session that asks for the policy in force before each decision.
+    ///
+    /// After a change, connections that were made before carry no new request. What runs ends as it was decided;
+    /// what has not sent anything yet is decided anew.
+    public static func pinned(
+        to source: some PolicySource, configuration: URLSessionConfiguration,
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+    ) -> PinnedURLSession {
         PinnedURLSession(
-            policy: policy, configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+            source: source, configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
     }
 }

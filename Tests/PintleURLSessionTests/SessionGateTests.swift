@@ -53,36 +53,6 @@ struct SessionGateTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("Another policy decides at once, on connections of its own")
-    func policyChange() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy())
-        let first = try await session.data(from: try server.address()).1.trustReceipt
-        session.replacePolicy(try stage.policy(rightPin: false))
-        let before = server.requestByteCount
-        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
-        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
-        #expect(server.requestByteCount == before)
-        session.replacePolicy(try stage.policy())
-        let third = try await session.data(from: try server.address()).1.trustReceipt
-        #expect(try #require(third).generation > #require(first).generation)
-        #expect(await server.hasCompletedHandshakes(2))
-    }
-
-    @Test("A running transfer ends under the policy that decided it")
-    func policyChangeMeanwhile() async throws {
-        let stage = try Stage()
-        let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(behind: gate)
-        let session = URLSession.pinned(to: try stage.policy())
-        async let running = session.data(from: try server.address())
-        #expect(await server.hasRequest())
-        session.replacePolicy(try stage.policy(rightPin: false))
-        gate.signal()
-        #expect(try await running.0.count == 3)
-    }
-
     @Test("Calls that reach Foundation's own loader are refused, and the server sees nobody")
     func stockLoader() async throws {
         let stage = try Stage()

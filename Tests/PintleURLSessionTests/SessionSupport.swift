@@ -82,8 +82,14 @@ extension URLSession {
     static func pinned(
         to policy: PinningPolicy, options: CurlTransport.Options, delegate: (any URLSessionDelegate)? = nil
     ) -> PinnedURLSession {
+        pinned(to: LivePolicy(policy), options: options, delegate: delegate)
+    }
+
+    static func pinned(
+        to source: some PolicySource, options: CurlTransport.Options, delegate: (any URLSessionDelegate)? = nil
+    ) -> PinnedURLSession {
         PinnedURLSession(
-            policy: policy, configuration: .ephemeral, delegate: delegate, delegateQueue: nil, options: options)
+            source: source, configuration: .ephemeral, delegate: delegate, delegateQueue: nil, options: options)
     }
 }
 

@@ -14,6 +14,8 @@ final class CurlLoop: @unchecked Sendable {
         case cancel(Transfer)
         case hold(Transfer, TransferHold)
         case release(Transfer, TransferHold)
+        /// Gives back what has not started.
+        case retire
         /// Takes no new transfers, and ends after the last.
         case finish
     }
@@ -110,6 +112,8 @@ final class CurlLoop: @unchecked Sendable {
             case .release(let transfer, let hold):
                 transfer.release(hold)
                 if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
+            case .retire:
+                for transfer in queues.takeWaiting() { transfer.end(.superseded) }
             case .finish: isFinishing = true
             }
         }
@@ -118,6 +122,7 @@ final class CurlLoop: @unchecked Sendable {
     private func enqueue(_ transfer: Transfer) {
         // Cancelled before it could start.
         guard !transfer.isOver else { return }
+        guard transfer.generation.isCurrent else { return transfer.end(.superseded) }
         queues.add(transfer)
         nextDeadline = min(nextDeadline, transfer.request.deadline)
         startNext(for: transfer)
@@ -130,6 +135,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func start(_ transfer: Transfer) {
         do throws(TransferFailure) {
+            guard transfer.generation.isCurrent else { throw .superseded }
             let handle = try transfer.makeHandle()
             transfers[handle] = transfer
             transfer.lastActivity = ProcessInfo.processInfo.systemUptime

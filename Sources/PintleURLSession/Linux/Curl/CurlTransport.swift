@@ -43,6 +43,9 @@ final class CurlTransport: Sendable {
 
     func start(_ transfer: Transfer) { loop.send(.start(transfer)) }
 
+    /// Another generation is in force: those that wait for their turn need not wait here.
+    func retire() { loop.send(.retire) }
+
     func cancel(_ transfer: Transfer) { loop.send(.cancel(transfer)) }
     func hold(_ transfer: Transfer, _ hold: TransferHold) { loop.send(.hold(transfer, hold)) }
     func release(_ transfer: Transfer, _ hold: TransferHold) { loop.send(.release(transfer, hold)) }

@@ -57,6 +57,16 @@ struct HostQueues {
         hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
     }
 
+    /// Lets go of all that wait.
+    mutating func takeWaiting() -> [Transfer] {
+        let waiting = waiting
+        for (endpoint, var host) in hosts {
+            host.waiting = []
+            hosts[endpoint] = host.running == 0 ? nil : host
+        }
+        return waiting
+    }
+
     private func limit(of host: Host) -> Int {
         host.multiplexes ? max(connectionLimit, Self.streamLimit) : connectionLimit
     }

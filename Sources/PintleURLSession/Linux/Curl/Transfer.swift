@@ -39,7 +39,7 @@ final class Transfer: @unchecked Sendable {
     private static let headLimit = 300 << 10
 
     private enum GateFailure {
-        case noReceipt, receiptOver
+        case noReceipt, receiptOver, superseded
     }
 
     init(
@@ -179,6 +179,10 @@ extension Transfer {
     /// Before each request, on new connections and on those that were kept.
     private func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
+        guard generation.isCurrent else {
+            gateFailure = .superseded
+            return false
+        }
         let ssl = pintle_curl_get_ssl(handle)
         guard request.url.scheme == .https else { return ssl == nil }
         guard let ssl, let receipt = HandshakeReceipt.attached(to: OpaquePointer(ssl)) else {
@@ -300,6 +304,7 @@ extension Transfer {
     }
 
     private func failure(_ result: CURLcode) -> TransferFailure {
+        if gateFailure == .superseded || judge?.isSuperseded == true { return .superseded }
         if let rejection = judge?.rejection { return .rejected(rejection) }
         if gateFailure != nil {
             return .refused(

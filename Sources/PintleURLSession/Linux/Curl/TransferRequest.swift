@@ -66,6 +66,8 @@ enum TransferFailure: Error {
     case refused(SessionRefusal)
     case timedOut
     case cancelled
+    /// Another policy was put in force before anything was sent: it has to decide, from the start.
+    case superseded
     /// libcurl's code and words.
     case library(code: UInt32, text: String)
 }

@@ -7,6 +7,8 @@ extension TaskLoader: TransferEvents {
     private static let backlogLimit = 1 << 20
     /// What is read of the content of a redirect to keep the connection, which is worth so much and no more.
     private static let discardLimit = 256 << 10
+    /// How often a policy may change before a task gives up reaching a server under one.
+    private static let supersessionLimit = 64
 
     func transfer(_ transfer: Transfer, didSend count: Int) {
         let (sent, expected) = state.withLock { state in
@@ -81,10 +83,13 @@ extension TaskLoader: TransferEvents {
     func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?) {
         let next = state.withLock { state -> URLRequest? in
             (state.transport, state.transfer) = (nil, nil)
-            // However the content of a redirect ended, the next request does not depend on it.
-            guard case .redirect(let next) = state.mode, state.phase == .running || state.phase == .suspended else {
-                return nil
+            guard state.phase == .running || state.phase == .suspended else { return nil }
+            if case .superseded = failure, state.supersessions < Self.supersessionLimit {
+                state.supersessions += 1
+                return state.currentRequest
             }
+            // However the content of a redirect ended, the next request does not depend on it.
+            guard case .redirect(let next) = state.mode else { return nil }
             return next
         }
         if let next { return load(next) }

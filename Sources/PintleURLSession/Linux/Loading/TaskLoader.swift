@@ -45,6 +45,7 @@ final class TaskLoader: Sendable {
         var body = TransferRequest.Body?.none
         var deadline = Double.infinity
         var redirects = 0
+        var supersessions = 0
         var hasLeftOrigin = false
         var mode = Mode.content
         var content = Data()

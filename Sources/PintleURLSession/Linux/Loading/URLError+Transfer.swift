@@ -31,6 +31,8 @@ extension URLError {
             self.init(code, refusal.description, url: url, underlying: refusal)
         case .timedOut: self.init(.timedOut, "the request timed out", url: url)
         case .cancelled: self.init(.cancelled, "cancelled", url: url)
+        case .superseded:
+            self.init(.secureConnectionFailed, "the policy changes faster than a connection is made", url: url)
         case .library(let code, let text): self.init(Self.code(CURLcode(rawValue: code)), text, url: url)
         }
     }

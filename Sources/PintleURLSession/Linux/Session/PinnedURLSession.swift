@@ -13,7 +13,8 @@ internal import Synchronization
 public final class PinnedURLSession: URLSession, @unchecked Sendable {
     // `@unchecked` as the superclass is; what is added is behind a lock or never changes.
     private struct State {
-        var transport: Result<CurlTransport, SessionRefusal>
+        /// For the newest generation that a task has asked for; `nil` before the first.
+        var transport: (generation: UInt64, Result<CurlTransport, SessionRefusal>)?
         var tasks: [Int: URLSessionTask] = [:]
         var lastIdentifier = 0
         var isInvalidated = false
@@ -24,21 +25,22 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// What the loader goes by. Nobody outside gets hold of it, and nobody here changes it.
     let settings: URLSessionConfiguration
     private let inner: Mutex<State>
+    private let source: any PolicySource
     private let validator: PathValidator
     private let options: CurlTransport.Options
 
     init(
-        policy: PinningPolicy, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        source: any PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue: OperationQueue?, validator: PathValidator = PathValidator(),
         options: CurlTransport.Options = CurlTransport.Options()
     ) {
         var options = options
         options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
+        self.source = source
         self.validator = validator
         self.options = options
         proxies = ProxySetting(configuration)
-        inner = Mutex(
-            State(transport: Self.transport(policy, validator, options), delegate: delegate))
+        inner = Mutex(State(delegate: delegate))
         // `copy()` of a configuration is one, if it is anything.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]
@@ -59,38 +61,39 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         return guarded
     }
 
-    private static func transport(
-        _ policy: PinningPolicy, _ validator: PathValidator, _ options: CurlTransport.Options
-    ) -> Result<CurlTransport, SessionRefusal> {
-        do throws(SessionRefusal) {
-            return .success(try CurlTransport(PolicyGeneration(policy, validator: validator), options: options))
-        } catch {
-            return .failure(error)
-        }
-    }
-
     /// A copy. Foundation's loader asks for it at each task, and whoever could change it would take away the
     /// guard in front of that loader.
     public override var configuration: URLSessionConfiguration { Self.copy(of: settings) }
 
     public override var delegate: (any URLSessionDelegate)? { inner.withLock { $0.delegate } }
 
-    /// Puts another policy in use: requests that start from now on are decided by it, on connections of
-    /// their own. Those that run end as they were decided.
-    func replacePolicy(_ policy: PinningPolicy) {
-        let new = Self.transport(policy, validator, options)
-        // The old one goes when its last transfer does, and not under the lock.
-        let old = inner.withLock { state in
-            defer { state.transport = new }
-            return state.transport
-        }
-        withExtendedLifetime(old) {}
-    }
-
     // MARK: For tasks
 
+    /// What carries transfers under the policy that is in force now.
     func transport() throws(SessionRefusal) -> CurlTransport {
-        try inner.withLock { $0.transport }.get()
+        let snapshot = source.current
+        let (transport, old) = inner.withLock { state in
+            // Another task may have asked later and been faster: newer is better.
+            if let (generation, known) = state.transport, generation >= snapshot.generation {
+                return (known, Result<CurlTransport, SessionRefusal>?.none)
+            }
+            let old = state.transport?.1
+            let new = makeTransport(snapshot)
+            state.transport = (snapshot.generation, new)
+            return (new, old)
+        }
+        // It goes when its last transfer does, and not under the lock.
+        if case .success(let old) = old { old.retire() }
+        return try transport.get()
+    }
+
+    private func makeTransport(_ snapshot: PolicySnapshot) -> Result<CurlTransport, SessionRefusal> {
+        do throws(SessionRefusal) {
+            let generation = PolicyGeneration(snapshot, of: source, validator: validator)
+            return .success(try CurlTransport(generation, options: options))
+        } catch {
+            return .failure(error)
+        }
     }
 
     func nextTaskIdentifier() -> Int {

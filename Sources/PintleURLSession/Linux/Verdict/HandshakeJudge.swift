@@ -17,6 +17,8 @@ final class HandshakeJudge {
     var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?
+    /// Whether another policy was in force by the time that the server showed itself: this one said nothing.
+    private(set) var isSuperseded = false
 
     /// - Parameters:
     ///   - endpoint: the transfer's, never what SNI or a certificate says.
@@ -71,6 +73,11 @@ final class HandshakeJudge {
             return 0
         }
         wasAsked = true
+        guard generation.isCurrent else {
+            isSuperseded = true
+            X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+            return 0
+        }
         let now = Date()
         let evaluation = generation.policy.evaluate(endpoint, chain, at: now, validator: generation.validator)
         if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }

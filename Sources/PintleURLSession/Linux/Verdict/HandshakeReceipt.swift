@@ -8,17 +8,19 @@ internal import Pintle
 /// has no receipt, and no request is put on it.
 final class HandshakeReceipt: Sendable {
     let receipt: TrustReceipt
+    private let generation: Int
 
     init?(_ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date) {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
+        self.generation = generation.number
         receipt = TrustReceipt(
             endpoint: evaluation.endpoint, basis: basis, rule: evaluation.rule, path: path,
-            generation: generation.number,
+            generation: generation.snapshot.generation,
             validUntil: Self.end(of: path, evaluation.rule, in: generation.policy, after: instant))
     }
 
     func allows(_ endpoint: ServerEndpoint, in generation: PolicyGeneration, at instant: Date) -> Bool {
-        receipt.endpoint == endpoint && receipt.generation == generation.number && instant < receipt.validUntil
+        receipt.endpoint == endpoint && self.generation == generation.number && instant < receipt.validUntil
     }
 
     private static func end(

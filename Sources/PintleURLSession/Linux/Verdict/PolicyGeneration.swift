@@ -2,22 +2,30 @@ internal import Pintle
 internal import PintleOpenSSL
 internal import Synchronization
 
-/// A policy in use, under a number that no other in this process has. Connections belong to one.
+/// What was in force when a transport was made, under a number that no other in this process has.
+/// Connections belong to one.
 struct PolicyGeneration: Sendable {
     let number: Int
-    let policy: PinningPolicy
+    let snapshot: PolicySnapshot
     let validator: PathValidator
+    var policy: PinningPolicy { snapshot.policy }
 
+    private let source: any PolicySource
     private let ports: PortsOfRules
 
     private static let count = Atomic<Int>(0)
 
-    init(_ policy: PinningPolicy, validator: PathValidator) {
+    /// - Parameter snapshot: what `source` has returned.
+    init(_ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator) {
         number = Self.count.add(1, ordering: .relaxed).newValue
-        self.policy = policy
+        self.snapshot = snapshot
+        self.source = source
         self.validator = validator
-        ports = PortsOfRules(policy)
+        ports = PortsOfRules(snapshot.policy)
     }
+
+    /// Whether nothing newer is in force: where something is, nothing may begin any more.
+    var isCurrent: Bool { source.current.generation == snapshot.generation }
 
     /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about.
     /// A rule for one port speaks for every port, or whoever can alter a link could drop the pins.

@@ -1,0 +1,25 @@
+/// What is in force at one instant: everything that decides about a connection, read in one go.
+public struct PolicySnapshot: Sendable {
+    public let policy: PinningPolicy
+    /// Grows with every change of what decides, and never otherwise: of one source, two snapshots with the
+    /// same number decide the same.
+    public let generation: UInt64
+
+    public init(policy: PinningPolicy, generation: UInt64) {
+        self.policy = policy
+        self.generation = generation
+    }
+}
+
+/// Where the policy that is in force is found: whoever decides asks before each decision.
+///
+/// Nobody is told of a change, and nobody has to listen: a connection, and a request on a kept one, are decided
+/// by what `current` returns at that moment.
+public protocol PolicySource: AnyObject, Sendable {
+    /// What is in force now.
+    ///
+    /// It is asked on any thread, for each request several times, also inside handshakes: it returns at once,
+    /// without I/O and without waiting for anybody. What it has once returned never comes back after a newer
+    /// generation.
+    var current: PolicySnapshot { get }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Counts how often it is asked, and changes its mind when told, or at a given question.
+private final class ObservedPolicy: PolicySource {
+    private struct State {
+        var snapshot: PolicySnapshot
+        var questionCount = 0
+    }
+
+    private let state: Mutex<State>
+    private let change: (question: Int, policy: PinningPolicy)?
+
+    init(_ policy: PinningPolicy, from question: Int = .max, then next: PinningPolicy? = nil) {
+        state = Mutex(State(snapshot: PolicySnapshot(policy: policy, generation: 1)))
+        change = next.map { (question, $0) }
+    }
+
+    var questionCount: Int { state.withLock { $0.questionCount } }
+
+    var current: PolicySnapshot {
+        state.withLock { state in
+            state.questionCount += 1
+            if let change, state.questionCount == change.question {
+                state.snapshot = PolicySnapshot(policy: change.policy, generation: 2)
+            }
+            return state.snapshot
+        }
+    }
+
+    func replace(with policy: PinningPolicy) {
+        state.withLock { $0.snapshot = PolicySnapshot(policy: policy, generation: $0.snapshot.generation + 1) }
+    }
+
+    func isAsked(_ count: Int) async -> Bool {
+        for _ in 0..<500 where questionCount < count { try? await Task.sleep(for: .milliseconds(10)) }
+        return questionCount >= count
+    }
+}
+
+/// No request is decided by a policy that is no longer in force when it starts, nor by a mix of two.
+@Suite("Pinned sessions: another policy")
+struct SessionPolicyChangeTests {
+    @Test("Another policy decides at once, on connections of its own")
+    func replaced() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let session = URLSession.pinned(to: policy, configuration: .ephemeral)
+        let first = try await session.data(from: try server.address()).1.trustReceipt
+        #expect(first?.generation == 1)
+        policy.replace(with: try stage.policy(rightPin: false))
+        let before = server.requestByteCount
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        #expect(server.requestByteCount == before)
+        let generation = policy.replace(with: try stage.policy()).generation
+        let third = try await session.data(from: try server.address()).1.trustReceipt
+        #expect(third?.generation == generation)
+        #expect(await server.hasCompletedHandshakes(2))
+    }
+
+    @Test("A running transfer ends under the policy that decided it")
+    func running() async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(behind: gate)
+        let policy = LivePolicy(try stage.policy())
+        let session = URLSession.pinned(to: policy)
+        async let running = session.data(from: try server.address())
+        #expect(await server.hasRequest())
+        policy.replace(with: try stage.policy(rightPin: false))
+        gate.signal()
+        #expect(try await running.0.count == 3)
+    }
+
+    @Test("Whenever the policy changes while a request is on its way, one of the two has decided it", arguments: 1...7)
+    func anyMoment(question: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let (right, wrong) = (try stage.policy(), try stage.policy(rightPin: false))
+        let unchanged = ObservedPolicy(right)
+        _ = try await URLSession.pinned(to: unchanged).data(from: try server.address())
+        // When it wants a transport, joins a queue, starts, in the handshake and at the gate before the request.
+        #expect(unchanged.questionCount == 5)
+
+        let before = server.requestByteCount
+        let tightened = ObservedPolicy(right, from: question, then: wrong)
+        do {
+            let response = try await URLSession.pinned(to: tightened).data(from: try server.address()).1
+            #expect(question > 5)
+            #expect(response.trustReceipt?.generation == 1)
+        } catch {
+            #expect(question <= 5)
+            #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
+            #expect(server.requestByteCount == before)
+        }
+        // The twin, whose first policy would refuse: it never gets as far as the gate.
+        let loosened = ObservedPolicy(wrong, from: question, then: right)
+        do {
+            let response = try await URLSession.pinned(to: loosened).data(from: try server.address()).1
+            #expect(question <= 4)
+            #expect(response.trustReceipt?.matchedPin != nil)
+        } catch {
+            #expect(question > 4)
+            #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
+        }
+    }
+
+    @Test("What waits for its turn is decided by the policy in force when it starts", arguments: [true, false])
+    func queued(staysRight: Bool) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server { request in
+            if request.target == "/first" { _ = gate.wait(timeout: .now() + 30) }
+            return .ok
+        }
+        let policy = ObservedPolicy(try stage.policy())
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession.pinned(to: policy, configuration: configuration)
+        let (firstURL, secondURL) = (try server.address("first"), try server.address("second"))
+        let first = Task { try await session.data(from: firstURL) }
+        #expect(await server.hasRequest())
+        let asked = policy.questionCount
+        let second = Task { try await session.data(from: secondURL) }
+        // For its transport, and when it joins the queue behind the first.
+        #expect(await policy.isAsked(asked + 2))
+        policy.replace(with: try stage.policy(rightPin: staysRight))
+        gate.signal()
+        #expect(try await first.value.0.count == 3)
+        if staysRight {
+            #expect(try await second.value.1.trustReceipt?.generation == 2)
+            #expect(await server.hasCompletedHandshakes(2))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await second.value }
+            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+            #expect(server.requests.count == 1)
+        }
+    }
+}

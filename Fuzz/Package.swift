@@ -4,7 +4,8 @@ import PackageDescription
 // One executable a folder of Sources: an entry that reads foreign bytes. Fuzz/run.sh builds them with
 // coverage in every module, links libFuzzer's main, and enables @testable, for entries are internal.
 let entries = [
-    "Arguments", "Base64", "Batch", "Certificate", "DER", "Dates", "JSON", "Keys", "Names", "PEM", "Path", "Pins",
+    "Arguments", "Base64", "Batch", "Certificate", "Challenges", "DER", "Dates", "JSON", "Keys", "Names", "PEM", "Path",
+    "Pins",
     "Policy",
 ]
 
@@ -17,6 +18,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "PintleURLSession", package: "pintle"),
                 .product(name: "_PintleTools", package: "pintle"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]

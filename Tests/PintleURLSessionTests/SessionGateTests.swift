@@ -84,20 +84,14 @@ struct SessionGateTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("What is not there yet fails with its name", arguments: ["stream", "streamedUpload", "resumeData", "scheme"])
+    @Test("What is not there yet fails with its name", arguments: ["resumeData", "scheme"])
     func unsupported(what: String) async throws {
         let stage = try Stage()
         let server = try stage.server()
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
-        var request = URLRequest(url: try server.address())
         let task: URLSessionTask
         switch what {
-        case "stream":
-            request.httpMethod = "POST"
-            request.httpBodyStream = InputStream(data: Data("x".utf8))
-            task = session.dataTask(with: request)
-        case "streamedUpload": task = session.uploadTask(withStreamedRequest: request)
         case "resumeData": task = session.downloadTask(withResumeData: Data())
         default: task = session.dataTask(with: try #require(URL(string: "ftp://localhost/")))
         }

@@ -3,6 +3,14 @@ internal import Glibc
 
 /// The content of a request, read from where the transfer is.
 final class BodyReader {
+    enum Piece {
+        /// How many; none at the end.
+        case bytes(Int)
+        /// Nothing yet: the stream tells when there is.
+        case later
+        case failed
+    }
+
     private let body: TransferRequest.Body
     private var offset: Int64 = 0
     private let file: CInt
@@ -30,27 +38,31 @@ final class BodyReader {
         if file >= 0 { close(file) }
     }
 
-    /// How many bytes there were; `nil` where they cannot be read.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        let count = Int(min(Int64(buffer.count), body.size - offset))
-        guard count > 0, let base = buffer.baseAddress else { return 0 }
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+        let count = Int(min(Int64(buffer.count), (body.size ?? .max) - offset))
+        guard count > 0, let base = buffer.baseAddress else { return .bytes(0) }
+        let piece: Piece
         switch body {
         case .data(let data):
             let start = data.startIndex + Int(offset)
             data.copyBytes(to: buffer, from: start..<start + count)
-            offset += Int64(count)
-            return count
+            piece = .bytes(count)
         case .file:
             let got = pread(file, base, count, off_t(offset))
             // A file that has become shorter cannot keep the promised length.
-            guard got > 0 else { return nil }
-            offset += Int64(got)
-            return got
+            piece = got > 0 ? .bytes(got) : .failed
+        case .stream(let stream, let size):
+            piece = stream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
+            // Nor can a stream.
+            if case .bytes(0) = piece, size != nil { return .failed }
         }
+        if case .bytes(let count) = piece { offset += Int64(count) }
+        return piece
     }
 
     func seek(to offset: Int64) -> Bool {
-        guard (0...body.size).contains(offset) else { return false }
+        if case .stream(let stream, _) = body { return offset == self.offset || offset == 0 && stream.isWhole }
+        guard (0...(body.size ?? 0)).contains(offset) else { return false }
         self.offset = offset
         return true
     }

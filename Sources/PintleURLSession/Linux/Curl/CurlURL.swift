@@ -41,6 +41,12 @@ final class CurlURL: @unchecked Sendable {
         scheme == other.scheme && endpoint == other.endpoint
     }
 
+    /// Path and query, as they are sent.
+    var target: String {
+        let query = Self.part(CURLUPART_QUERY, of: handle).map { "?\($0)" } ?? ""
+        return (Self.part(CURLUPART_PATH, of: handle) ?? "/") + query
+    }
+
     private static func read(
         _ text: String, into handle: OpaquePointer
     ) throws(SessionRefusal) -> (Scheme, ServerEndpoint) {

@@ -8,11 +8,14 @@ struct TransferRequest: Sendable {
         case data(Data)
         /// A file, read while it is sent.
         case file(path: String, size: Int64)
+        /// A stream, of a length that may not be known.
+        case stream(BodyStream, size: Int64?)
 
-        var size: Int64 {
+        var size: Int64? {
             switch self {
             case .data(let data): Int64(data.count)
             case .file(_, let size): size
+            case .stream(_, let size): size
             }
         }
     }
@@ -22,15 +25,19 @@ struct TransferRequest: Sendable {
     /// In order; names and values are known to hold no line break.
     var fields: [(name: String, value: String)] = []
     var body: Body?
-    /// Whether the length of the content is announced: where a method foresees content, even none at all
-    /// has one (RFC 9110 section 8.6).
+    /// Whether there is content, if only of no length: where a method foresees content, even none at all
+    /// is announced (RFC 9110 section 8.6).
     var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
+    /// Bytes of content; `nil` where nobody knows before its end.
+    var announcedLength: Int64? { body.map(\.size) ?? 0 }
     /// `nil` for plain http without a setting: libcurl reads the environment itself there.
     var proxy: ProxyConfiguration?
     /// Seconds without a byte in either direction.
     var idleTimeout = 60.0
     /// Uptime in seconds at which it ends whatever happens.
     var deadline = Double.infinity
+    /// Who goes first of those that wait for the same server; 0 to 1.
+    var priority: Float = 0.5
 }
 
 /// A response up to its content, as it came.
@@ -68,6 +75,10 @@ enum TransferFailure: Error {
     case cancelled
     /// Another policy was put in force before anything was sent: it has to decide, from the start.
     case superseded
+    /// The content has to be sent, once more perhaps, and nobody has a stream for it.
+    case noBodyStream
+    /// A cache was to answer, and has nothing that may be used.
+    case notCached
     /// libcurl's code and words.
     case library(code: UInt32, text: String)
 }

@@ -22,6 +22,7 @@ enum Redirect {
         case 301 where method == "POST", 302 where method == "POST", 303 where method != "GET" && method != "HEAD":
             next.httpMethod = "GET"
             next.httpBody = nil
+            next.httpBodyStream = nil
             for name in ["Content-Type", "Content-Length", "Content-Encoding"] {
                 next.setValue(nil, forHTTPHeaderField: name)
             }

@@ -12,6 +12,7 @@ struct RequestTranslation {
     var hasLeftOrigin = false
     /// Uptime in seconds.
     var deadline = Double.infinity
+    var priority = URLSessionTask.defaultPriority
 
     /// As Foundation has it.
     private static let userAgent =
@@ -21,7 +22,11 @@ struct RequestTranslation {
     /// What libcurl says itself, of a body whose length is known.
     private static let framing: Set<String> = ["content-length", "transfer-encoding", "expect"]
 
-    func transferRequest(_ request: URLRequest, body: TransferRequest.Body?) throws(SessionRefusal) -> TransferRequest {
+    /// - Parameter authorization: what answers a challenge of the request's origin, in place of what the
+    ///   request says itself.
+    func transferRequest(
+        _ request: URLRequest, body: TransferRequest.Body?, authorization: inout Authorization?
+    ) throws(SessionRefusal) -> TransferRequest {
         guard let address = request.url?.absoluteString else {
             throw SessionRefusal(.invalidRequest, "the request has no URL")
         }
@@ -35,7 +40,7 @@ struct RequestTranslation {
         }
         var result = TransferRequest(url: url)
         result.method = request.httpMethod ?? "GET"
-        guard !result.method.isEmpty, result.method.utf8.allSatisfy(Self.isTokenByte) else {
+        guard !result.method.isEmpty, result.method.utf8.allSatisfy(HeaderToken.isByte) else {
             throw SessionRefusal(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
         }
         guard body == nil || !["GET", "HEAD"].contains(result.method) else {
@@ -43,17 +48,20 @@ struct RequestTranslation {
                 .invalidRequest, "a \(result.method) request has content", hint: "use POST, or put it into the URL")
         }
         result.body = body
-        result.fields = try fields(request, hasBody: body != nil)
+        let credentials = authorization?.value(for: url, method: result.method)
+        result.fields = try fields(request, hasBody: body != nil, credentials: credentials)
         result.proxy = try proxies.proxy(for: url)
         // 60 is what a request has of which nobody has said anything.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
         result.idleTimeout = timeout > 0 ? timeout : 60
         result.deadline = deadline
+        result.priority = priority
         return result
     }
 
-    private func fields(_ request: URLRequest, hasBody: Bool) throws(SessionRefusal) -> [(name: String, value: String)]
-    {
+    private func fields(
+        _ request: URLRequest, hasBody: Bool, credentials: String?
+    ) throws(SessionRefusal) -> [(name: String, value: String)] {
         var fields: [String: (name: String, value: String)] = [:]
         func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
         put("User-Agent", Self.userAgent)
@@ -66,13 +74,14 @@ struct RequestTranslation {
         if hasLeftOrigin { for name in Self.confidential { fields[name] = nil } }
         for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
         for name in Self.framing { fields[name] = nil }
+        if let credentials { put("Authorization", credentials) }
         if hasBody, request.httpMethod == "POST", fields["content-type"] == nil {
             put("Content-Type", "application/x-www-form-urlencoded")
         }
         if fields["cookie"] == nil, let cookies = cookies(for: request) { put("Cookie", cookies) }
         for field in fields.values {
             // A line break would be a field, or a request, of its own.
-            guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte),
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
                 field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else {
                 throw SessionRefusal(
@@ -99,12 +108,5 @@ struct RequestTranslation {
         guard path.utf8.starts(with: cookiePath.utf8) else { return false }
         return path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/")
             || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

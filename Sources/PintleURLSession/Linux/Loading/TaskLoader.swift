@@ -14,19 +14,11 @@ final class TaskLoader: Sendable {
         case file(@Sendable (URL?, URLResponse?, (any Error)?) -> Void, onDelegateQueue: Bool)
     }
 
-    enum Body: Sendable {
-        case none
-        case data(Data)
-        case file(URL)
-        /// What is not there yet; the task fails with it.
-        case refused(SessionRefusal)
-    }
-
     /// What happens to the content that arrives.
     enum Mode {
         case content
-        /// It belongs to a redirect that is followed: the next request.
-        case redirect(URLRequest)
+        /// It belongs to a response that is not the last: the next request, after a redirect or a challenge.
+        case passing(next: URLRequest)
     }
 
     struct State {
@@ -43,6 +35,9 @@ final class TaskLoader: Sendable {
         var transport: CurlTransport?
         var transfer: Transfer?
         var body = TransferRequest.Body?.none
+        /// Whether the content comes from a stream, which is gone once it is sent.
+        var isStreamed = false
+        var authentication = AuthenticationState()
         var deadline = Double.infinity
         var redirects = 0
         var supersessions = 0
@@ -63,25 +58,20 @@ final class TaskLoader: Sendable {
     let originalRequest: URLRequest
     let identifier: Int
     let delivery: Delivery
-    let givenBody: Body
+    let givenBody: RequestBody
     let isDownload: Bool
     let state: Mutex<State>
 
     init(
-        session: PinnedURLSession, request: URLRequest, body: Body = .none, delivery: Delivery, isDownload: Bool = false
+        session: PinnedURLSession, request: URLRequest, body: RequestBody? = nil, delivery: Delivery,
+        isDownload: Bool = false
     ) {
         self.session = session
         self.delivery = delivery
         self.isDownload = isDownload
         originalRequest = request
         identifier = session.nextTaskIdentifier()
-        if case .none = body, let data = request.httpBody {
-            givenBody = .data(data)
-        } else if case .none = body, request.httpBodyStream != nil {
-            givenBody = .refused(.unsupported("a body stream", hint: "upload data or a file"))
-        } else {
-            givenBody = body
-        }
+        givenBody = body ?? RequestBody(of: request)
         state = Mutex(State(currentRequest: request))
     }
 
@@ -116,7 +106,7 @@ extension TaskLoader {
         switch step {
         case .start:
             guard let task, session.register(task, loader: self) else { return finish(.cancelled) }
-            start()
+            begin()
         case .goOn: withTransfer { $0.release($1, .suspended) }
         case .nothing: break
         }
@@ -152,114 +142,5 @@ extension TaskLoader {
     func withTransfer(_ action: (CurlTransport, Transfer) -> Void) {
         let running = state.withLock { state in state.transport.flatMap { way in state.transfer.map { (way, $0) } } }
         if let (transport, transfer) = running { action(transport, transfer) }
-    }
-}
-
-// MARK: One transfer after the other
-
-extension TaskLoader {
-    private func start() {
-        let body: TransferRequest.Body?
-        switch givenBody {
-        case .none: body = nil
-        case .data(let data): body = .data(data)
-        case .file(let url):
-            guard let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber else {
-                return finish(.refused(SessionRefusal(.invalidRequest, "there is no file to upload: \(url.path)")))
-            }
-            body = .file(path: url.path, size: size.int64Value)
-        case .refused(let refusal): return finish(.refused(refusal))
-        }
-        let limit = session.settings.timeoutIntervalForResource
-        state.withLock { state in
-            state.body = body
-            state.deadline = limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity
-        }
-        load(originalRequest)
-    }
-
-    /// Makes a transfer of its own for each hop, decided anew by the policy that is in use now.
-    func load(_ request: URLRequest) {
-        do throws(SessionRefusal) {
-            let transport = try session.transport()
-            let (translation, body) = state.withLock { state in
-                state.currentRequest = request
-                state.mode = .content
-                (state.discarded, state.sent) = (0, 0)
-                state.expectedToSend = state.body?.size ?? 0
-                return (
-                    RequestTranslation(
-                        configuration: session.settings, proxies: session.proxies,
-                        generation: transport.generation,
-                        hasLeftOrigin: state.hasLeftOrigin, deadline: state.deadline), state.body
-                )
-            }
-            let ready = try translation.transferRequest(request, body: body)
-            let transfer = transport.make(ready, events: self)
-            let isWanted = state.withLock { state in
-                guard state.phase == .running || state.phase == .suspended else { return false }
-                (state.transport, state.transfer) = (transport, transfer)
-                if state.phase == .suspended { transport.hold(transfer, .suspended) }
-                return true
-            }
-            guard isWanted else { return finish(.cancelled) }
-            transport.start(transfer)
-        } catch {
-            finish(.refused(error))
-        }
-    }
-
-    /// The last thing that happens to a task, whoever comes first.
-    func finish(_ failure: TransferFailure?) {
-        let outcome = state.withLock { state -> (TransferFailure?, Data, DownloadFile?, URLResponse?)? in
-            guard state.phase != .completed else { return nil }
-            let failure = state.phase == .canceling ? .cancelled : failure
-            state.phase = .completed
-            state.error = failure.map { URLError($0, url: state.currentRequest?.url) }
-            (state.transport, state.transfer) = (nil, nil)
-            defer { (state.content, state.file) = (Data(), nil) }
-            return (failure, state.content, state.file, state.response)
-        }
-        guard let (failure, content, file, response) = outcome else { return }
-        // Held here until the end has been told.
-        guard let task = state.withLock({ $0.task }) else { return session.unregister(self) }
-        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
-        task.progress.completedUnitCount = task.progress.totalUnitCount
-        let error = state.withLock { $0.error }
-        let succeeded = failure == nil
-
-        let last: @Sendable () -> Void
-        var isQueued = true
-        switch delivery {
-        case .data(let handler, let onDelegateQueue):
-            isQueued = onDelegateQueue
-            last = { succeeded ? handler(content, response, nil) : handler(nil, nil, error) }
-        case .file(let handler, let onDelegateQueue):
-            isQueued = onDelegateQueue
-            last = {
-                succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
-                // The handler has moved it, or does not want it. An async caller keeps it.
-                if onDelegateQueue || !succeeded { file?.remove() }
-            }
-        case .delegate:
-            let (delegate, session) = (delegate, session)
-            last = {
-                if let file, succeeded, let task = task as? URLSessionDownloadTask {
-                    (delegate as? any URLSessionDownloadDelegate)?
-                        .urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
-                }
-                file?.remove()
-                delegate?.urlSession(session, task: task, didCompleteWithError: error)
-            }
-        }
-        let (session, loader) = (session, self)
-        guard isQueued else {
-            session.unregister(loader)
-            return last()
-        }
-        session.delegateQueue.addOperation {
-            last()
-            session.unregister(loader)
-        }
     }
 }

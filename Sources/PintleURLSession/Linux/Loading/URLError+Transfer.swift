@@ -33,6 +33,12 @@ extension URLError {
         case .cancelled: self.init(.cancelled, "cancelled", url: url)
         case .superseded:
             self.init(.secureConnectionFailed, "the policy changes faster than a connection is made", url: url)
+        case .noBodyStream:
+            self.init(
+                .requestBodyStreamExhausted,
+                "the delegate has no stream to send; implement urlSession(_:task:needNewBodyStream:)", url: url)
+        case .notCached:
+            self.init(.resourceUnavailable, "nothing in the cache may be used, and nothing else was allowed", url: url)
         case .library(let code, let text): self.init(Self.code(CURLcode(rawValue: code)), text, url: url)
         }
     }
@@ -53,7 +59,8 @@ extension URLError {
         case CURLE_COULDNT_CONNECT: .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CIPHER: .secureConnectionFailed
-        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
+            CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
         case CURLE_WEIRD_SERVER_REPLY: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData

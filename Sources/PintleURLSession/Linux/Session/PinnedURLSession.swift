@@ -24,6 +24,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     let proxies: ProxySetting
     /// What the loader goes by. Nobody outside gets hold of it, and nobody here changes it.
     let settings: URLSessionConfiguration
+    /// The configuration's, out of reach of Foundation's loader.
+    let credentials: CredentialStore
     private let inner: Mutex<State>
     private let source: any PolicySource
     private let validator: PathValidator
@@ -41,6 +43,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         self.options = options
         proxies = ProxySetting(configuration)
         inner = Mutex(State(delegate: delegate))
+        credentials = CredentialStore(storage: configuration.urlCredentialStorage)
         // `copy()` of a configuration is one, if it is anything.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]
@@ -205,8 +208,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     }
 
     public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        uploadTask(
-            request, .refused(.unsupported("an upload from a stream", hint: "upload data or a file")), .delegate)
+        uploadTask(request, .stream(nil), .delegate)
     }
 
     public override func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
@@ -247,7 +249,7 @@ extension PinnedURLSession {
     }
 
     func uploadTask(
-        _ request: URLRequest, _ body: TaskLoader.Body, _ delivery: TaskLoader.Delivery
+        _ request: URLRequest, _ body: RequestBody, _ delivery: TaskLoader.Delivery
     ) -> PinnedUploadTask {
         PinnedUploadTask(TaskLoader(session: self, request: request, body: body, delivery: delivery))
     }

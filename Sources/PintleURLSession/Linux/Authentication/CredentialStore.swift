@@ -1,0 +1,32 @@
+internal import Foundation
+internal import FoundationNetworking
+
+/// The credentials that a configuration comes with.
+///
+/// Foundation for Linux compares protection spaces by identity, so that what is stored for one is not found
+/// for its equal: what is stored is looked through for it.
+struct CredentialStore: Sendable {
+    let storage: URLCredentialStorage?
+
+    /// The default one for a space, else the first by name.
+    func credential(for space: URLProtectionSpace) -> URLCredential? {
+        guard let storage else { return nil }
+        let stored = stored(space)
+        if let credential = storage.defaultCredential(for: stored) { return credential }
+        return storage.credentials(for: stored)?.min { $0.key < $1.key }?.value
+    }
+
+    /// Keeps one that a server has taken, for as long as it says itself.
+    func keep(_ credential: URLCredential, for space: URLProtectionSpace) {
+        storage?.set(credential, for: stored(space))
+    }
+
+    /// The space under which something is stored already.
+    private func stored(_ space: URLProtectionSpace) -> URLProtectionSpace {
+        storage?.allCredentials.keys.first { known in
+            known.host.lowercased() == space.host.lowercased() && known.port == space.port
+                && known.protocol == space.protocol && known.realm == space.realm
+                && known.authenticationMethod == space.authenticationMethod && !known.isProxy()
+        } ?? space
+    }
+}

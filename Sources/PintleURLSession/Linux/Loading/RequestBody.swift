@@ -1,0 +1,106 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// The content that a task was made with.
+enum RequestBody: Sendable {
+    case none
+    case data(Data)
+    case file(URL)
+    /// `nil` where the delegate has it.
+    case stream(BodyStream?)
+    /// What cannot be sent; the task fails with it.
+    case refused(SessionRefusal)
+
+    /// What the request itself holds.
+    init(of request: URLRequest) {
+        if let data = request.httpBody {
+            self = .data(data)
+        } else if let stream = request.httpBodyStream {
+            self = .stream(BodyStream(stream))
+        } else {
+            self = .none
+        }
+    }
+}
+
+// MARK: For one transfer after the other
+
+extension TaskLoader {
+    /// Makes the given content ready for the first transfer.
+    func takeBody() throws(SessionRefusal) {
+        var body: TransferRequest.Body?
+        var isStreamed = false
+        switch givenBody {
+        case .none: break
+        case .data(let data): body = .data(data)
+        case .file(let url):
+            guard let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber else {
+                throw SessionRefusal(.invalidRequest, "there is no file to upload: \(url.path)")
+            }
+            body = .file(path: url.path, size: size.int64Value)
+        case .stream(let stream):
+            body = stream.map { .stream($0, size: originalRequest.declaredLength) }
+            isStreamed = true
+        case .refused(let refusal): throw refusal
+        }
+        state.withLock { state in
+            (state.body, state.isStreamed) = (body, isStreamed)
+        }
+    }
+
+    /// Chooses the content of the next request, as a redirect or a delegate has left it.
+    func replaceBody(by next: URLRequest) {
+        state.withLock { state in
+            let last = state.currentRequest
+            if let data = next.httpBody {
+                if data != last?.httpBody { (state.body, state.isStreamed) = (.data(data), false) }
+            } else if let stream = next.httpBodyStream {
+                guard stream !== last?.httpBodyStream else { return }
+                state.body = .stream(BodyStream(stream), size: next.declaredLength)
+                state.isStreamed = true
+            } else if last?.httpMethod != next.httpMethod {
+                (state.body, state.isStreamed) = (nil, false)
+            }
+        }
+    }
+
+    /// Whether there is content to send where there should be; if not, the delegate is asked for a stream and
+    /// the request made once it is there.
+    func hasBody(for request: URLRequest) -> Bool {
+        let isThere = state.withLock { state in
+            guard state.isStreamed else { return true }
+            guard case .stream(let stream, _)? = state.body else { return false }
+            return stream.isWhole
+        }
+        guard !isThere else { return true }
+        guard let delegate else {
+            finish(.noBodyStream)
+            return false
+        }
+        let loader = self
+        tell { session, task in
+            let answer = OnceAnswered<InputStream?> { stream in
+                guard let stream else { return loader.finish(.noBodyStream) }
+                let body = BodyStream(stream)
+                loader.state.withLock { $0.body = .stream(body, size: request.declaredLength) }
+                loader.load(request)
+            }
+            delegate.urlSession(session, task: task, needNewBodyStream: { answer.take($0) })
+        }
+        return false
+    }
+
+    /// Has a stream tell the transfer when there is more of it.
+    func listenToBody() {
+        guard case .stream(let stream, _)? = state.withLock({ $0.body }) else { return }
+        stream.whenReady { [weak self] in self?.withTransfer { $0.release($1, []) } }
+    }
+}
+
+extension URLRequest {
+    /// What a request says itself of a stream's length; without it the content goes in chunks.
+    fileprivate var declaredLength: Int64? {
+        value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+}

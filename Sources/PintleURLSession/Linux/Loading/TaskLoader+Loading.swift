@@ -1,0 +1,114 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// One transfer after the other, until the task is over.
+extension TaskLoader {
+    func begin() {
+        do throws(SessionRefusal) {
+            try takeBody()
+        } catch {
+            return finish(.refused(error))
+        }
+        let limit = session.settings.timeoutIntervalForResource
+        state.withLock { state in
+            state.deadline = limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity
+        }
+        load(originalRequest)
+    }
+
+    /// Makes a transfer of its own for each hop, decided anew by the policy that is in use now.
+    func load(_ request: URLRequest) {
+        guard hasBody(for: request) else { return }
+        do throws(SessionRefusal) {
+            let transport = try session.transport()
+            let transfer = transport.make(try ready(request, for: transport.generation), events: self)
+            let isWanted = state.withLock { state in
+                guard state.phase == .running || state.phase == .suspended else { return false }
+                (state.transport, state.transfer) = (transport, transfer)
+                if state.phase == .suspended { transport.hold(transfer, .suspended) }
+                return true
+            }
+            guard isWanted else { return finish(.cancelled) }
+            listenToBody()
+            transport.start(transfer)
+        } catch {
+            finish(.refused(error))
+        }
+    }
+
+    private func ready(
+        _ request: URLRequest, for generation: PolicyGeneration
+    ) throws(SessionRefusal) -> TransferRequest {
+        let (body, known, translation) = state.withLock { state in
+            state.currentRequest = request
+            state.mode = .content
+            (state.discarded, state.sent) = (0, 0)
+            state.expectedToSend = state.body.map { $0.size ?? NSURLSessionTransferSizeUnknown } ?? 0
+            return (
+                state.body, state.authentication.authorization,
+                RequestTranslation(
+                    configuration: session.settings, proxies: session.proxies, generation: generation,
+                    hasLeftOrigin: state.hasLeftOrigin, deadline: state.deadline, priority: state.priority)
+            )
+        }
+        var authorization = known
+        let result = try translation.transferRequest(request, body: body, authorization: &authorization)
+        state.withLock { $0.authentication.authorization = authorization }
+        return result
+    }
+
+    /// The last thing that happens to a task, whoever comes first.
+    func finish(_ failure: TransferFailure?) {
+        let outcome = state.withLock { state -> (TransferFailure?, Data, DownloadFile?, URLResponse?)? in
+            guard state.phase != .completed else { return nil }
+            let failure = state.phase == .canceling ? .cancelled : failure
+            state.phase = .completed
+            state.error = failure.map { URLError($0, url: state.currentRequest?.url) }
+            (state.transport, state.transfer) = (nil, nil)
+            defer { (state.content, state.file, state.body) = (Data(), nil, nil) }
+            return (failure, state.content, state.file, state.response)
+        }
+        guard let (failure, content, file, response) = outcome else { return }
+        // Held here until the end has been told.
+        guard let task = state.withLock({ $0.task }) else { return session.unregister(self) }
+        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
+        task.progress.completedUnitCount = task.progress.totalUnitCount
+        let error = state.withLock { $0.error }
+        let succeeded = failure == nil
+
+        let last: @Sendable () -> Void
+        var isQueued = true
+        switch delivery {
+        case .data(let handler, let onDelegateQueue):
+            isQueued = onDelegateQueue
+            last = { succeeded ? handler(content, response, nil) : handler(nil, nil, error) }
+        case .file(let handler, let onDelegateQueue):
+            isQueued = onDelegateQueue
+            last = {
+                succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
+                // The handler has moved it, or does not want it. An async caller keeps it.
+                if onDelegateQueue || !succeeded { file?.remove() }
+            }
+        case .delegate:
+            let (delegate, session) = (delegate, session)
+            last = {
+                if let file, succeeded, let task = task as? URLSessionDownloadTask {
+                    (delegate as? any URLSessionDownloadDelegate)?
+                        .urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
+                }
+                file?.remove()
+                delegate?.urlSession(session, task: task, didCompleteWithError: error)
+            }
+        }
+        let (session, loader) = (session, self)
+        guard isQueued else {
+            session.unregister(loader)
+            return last()
+        }
+        session.delegateQueue.addOperation {
+            last()
+            session.unregister(loader)
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// What a task does about a response, once its head is there.
+extension TaskLoader {
+    func workOff(_ count: Int) {
+        let wasOver = state.withLock { state in
+            let before = state.backlog
+            state.backlog -= count
+            return before > Self.backlogLimit && state.backlog <= Self.backlogLimit
+        }
+        if wasOver { withTransfer { $0.release($1, .backlog) } }
+    }
+
+    func refuse(_ transfer: Transfer, _ refusal: SessionRefusal) {
+        let transport = state.withLock { $0.transport }
+        finish(.refused(refusal))
+        transport?.cancel(transfer)
+    }
+
+    func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
+        let values = head.values(of: "set-cookie")
+        guard !values.isEmpty else { return }
+        let (value, configuration) = (values.joined(separator: ", "), session.settings)
+        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
+            let storage = configuration.httpCookieStorage, configuration.httpCookieAcceptPolicy != .never
+        else { return }
+        let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+        storage.setCookies(cookies, for: url, mainDocumentURL: request.mainDocumentURL)
+    }
+
+    func accept(_ transfer: Transfer, _ response: HTTPURLResponse) -> TransferHold {
+        let file = isDownload ? DownloadFile() : nil
+        if isDownload, file == nil {
+            refuse(transfer, SessionRefusal(.invalidRequest, "no file can be made in the temporary directory"))
+            return []
+        }
+        state.withLock { state in
+            state.response = response
+            state.expectedToReceive = response.expectedContentLength
+            state.file = file
+        }
+        guard case .delegate = delivery, !isDownload, let delegate = delegate as? any URLSessionDataDelegate else {
+            return []
+        }
+        let loader = self
+        tell { session, task in
+            guard let task = task as? URLSessionDataTask else { return loader.release(.answer) }
+            delegate.urlSession(session, dataTask: task, didReceive: response) { disposition in
+                switch disposition {
+                case .allow: loader.release(.answer)
+                case .cancel: loader.cancel()
+                case .becomeDownload:
+                    loader.refuse(
+                        transfer, .unsupported("turning a data task into a download", hint: "make a download task"))
+                }
+            }
+        }
+        return .answer
+    }
+
+    /// Gives out a response that was kept back for an answer.
+    func handOver(_ transfer: Transfer, _ response: HTTPURLResponse) {
+        // The next answer ends the wait where one is asked for.
+        if !accept(transfer, response).contains(.answer) { release(.answer) }
+    }
+
+    func redirect(
+        _ transfer: Transfer, _ response: HTTPURLResponse, to next: URLRequest
+    ) throws(SessionRefusal) -> TransferHold {
+        let count = state.withLock { state in
+            state.redirects += 1
+            return state.redirects
+        }
+        guard count <= Redirect.limit else {
+            throw SessionRefusal(.tooManyRedirects, "more than \(Redirect.limit) redirects")
+        }
+        guard let delegate else {
+            follow(next)
+            return []
+        }
+        let loader = self
+        tell { session, task in
+            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) { answer in
+                if let answer {
+                    do throws(SessionRefusal) {
+                        try Redirect.refuseDowngrade(from: response.url, to: answer.url)
+                        loader.follow(answer)
+                        loader.release(.answer)
+                    } catch {
+                        loader.refuse(transfer, error)
+                    }
+                } else {
+                    // The redirect itself is the response.
+                    loader.handOver(transfer, response)
+                }
+            }
+        }
+        return .answer
+    }
+
+    /// Has another request made once the content of this response has passed.
+    func follow(_ next: URLRequest) {
+        replaceBody(by: next)
+        state.withLock { state in
+            state.mode = .passing(next: next)
+            guard let from = state.currentRequest?.url, let target = next.url,
+                let current = try? CurlURL(from.absoluteString), let wanted = try? CurlURL(target.absoluteString),
+                current.hasSameOrigin(as: wanted)
+            else {
+                state.hasLeftOrigin = true
+                return
+            }
+        }
+    }
+
+    func release(_ hold: TransferHold) {
+        withTransfer { $0.release($1, hold) }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Who asks: a 401 is answered inside, over connections that the policy has judged.
+@Suite("Pinned sessions: authentication")
+struct SessionAuthenticationTests {
+    private let right = URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession)
+    private let wrong = URLCredential(user: "Mufasa", password: "Pride Rock", persistence: .forSession)
+    private let basic = "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl"
+
+    private func guarded(
+        _ stage: Stage, challenge: String = "Basic realm=\"pride\""
+    ) throws -> LoopbackTLSServer {
+        let expected = basic
+        return try stage.server { request in
+            request["authorization"] == expected
+                ? HTTPResponse(
+                    status: 200, reason: "OK", body: request.body.isEmpty ? Array("ok\n".utf8) : request.body)
+                : .unauthorized(challenge: challenge)
+        }
+    }
+
+    @Test("A delegate's credential gets in, and the challenge says what Foundation's does")
+    func basicCredential() async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let right = right
+        let delegate = Correspondent { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await delegate.run(session.dataTask(with: try server.address("den")))
+        #expect(delegate.events == ["challenge 0", "response 200", "data", "complete"])
+        #expect(delegate.log.withLock { $0.data } == Data("ok\n".utf8))
+        let challenge = try #require(delegate.log.withLock { $0.challenges.first })
+        let space = challenge.protectionSpace
+        #expect(space.host == "localhost")
+        #expect(space.port == Int(server.port))
+        #expect(space.protocol == "https")
+        #expect(space.realm == "pride")
+        #expect(space.authenticationMethod == NSURLAuthenticationMethodHTTPBasic)
+        #expect(space.receivesCredentialSecurely)
+        #expect((challenge.failureResponse as? HTTPURLResponse)?.statusCode == 401)
+        #expect(challenge.proposedCredential == nil)
+        #expect(server.requests.map { $0["authorization"] } == [nil, basic])
+        #expect(server.completedHandshakeCount == 1)
+    }
+
+    @Test("A wrong credential is asked about again, with the count; one who never gives up is stopped")
+    func wrongCredential() async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let (right, wrong) = (right, wrong)
+        let delegate = Correspondent {
+            ($0.previousFailureCount < 2 ? (.useCredential, wrong) : (.useCredential, right))
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await delegate.run(session.dataTask(with: try server.address()))
+        #expect(
+            delegate.events == ["challenge 0", "challenge 1", "challenge 2", "response 200", "data", "complete"])
+
+        let stubborn = Correspondent { _ in (.useCredential, wrong) }
+        let other = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: stubborn)
+        await other.run(stubborn, try server.address())
+        #expect(stubborn.events.suffix(3) == ["challenge 19", "response 401", "complete"])
+    }
+
+    @Test(
+        "The delegate's other answers are as in Foundation",
+        arguments: [
+            ("nil", "response 401"), ("default", "response 401"), ("reject", "response 401"), ("cancel", "complete"),
+        ])
+    func dispositions(answer: String, next: String) async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let delegate = Correspondent { challenge in
+            // One of them in the older way, and twice: the first counts.
+            if answer == "default" { challenge.sender?.performDefaultHandling(for: challenge) }
+            return switch answer {
+            case "nil": (.useCredential, nil)
+            case "reject": (.rejectProtectionSpace, nil)
+            default: (.cancelAuthenticationChallenge, nil)
+            }
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(delegate.events.prefix(2) == ["challenge 0", next])
+        #expect((delegate.error?.code == .cancelled) == (answer == "cancel"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("Without a delegate the stored credential is used, of another realm's none", arguments: ["pride", "other"])
+    func storedCredential(realm: String) async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let configuration = URLSessionConfiguration.ephemeral
+        let storage = URLCredentialStorage()
+        configuration.urlCredentialStorage = storage
+        storage.setDefaultCredential(
+            right,
+            for: URLProtectionSpace(
+                host: "localhost", port: Int(server.port), protocol: "https", realm: realm,
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let (_, response) = try await session.data(from: try server.address())
+        #expect((response as? HTTPURLResponse)?.statusCode == (realm == "pride" ? 200 : 401))
+        #expect(storage.allCredentials.count == 1)
+    }
+
+    @Test("A credential that was taken is proposed the next time, one that was refused is not")
+    func proposal() async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let (right, wrong) = (right, wrong)
+        let delegate = Correspondent { challenge in
+            challenge.proposedCredential == nil ? (.useCredential, right) : (.performDefaultHandling, nil)
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        await session.run(delegate, try server.address())
+        let proposed = delegate.log.withLock { $0.challenges.map { $0.proposedCredential?.password } }
+        #expect(proposed == [nil, "Circle of Life"])
+
+        let strange = try stage.server { _ in .unauthorized() }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCredentialStorage?.setDefaultCredential(
+            wrong,
+            for: URLProtectionSpace(
+                host: "localhost", port: Int(strange.port), protocol: "https", realm: "test",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+        let bare = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let (_, response) = try await bare.data(from: try strange.address())
+        #expect((response as? HTTPURLResponse)?.statusCode == 401)
+        #expect(strange.requests.count == 2)
+    }
+
+    @Test(
+        "Challenges of other kinds are handed over, and nobody is asked",
+        arguments: ["NTLM", "Negotiate YII=", "Bearer realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", algorithm=MD6"])
+    func otherKinds(challenge: String) async throws {
+        let stage = try Stage()
+        let server = try guarded(stage, challenge: challenge)
+        let right = right
+        let delegate = Correspondent { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(delegate.events == ["response 401", "complete"])
+    }
+
+    @Test("Of several ways the strongest is tried first, and a rejected one makes room for the next")
+    func severalWays() async throws {
+        let stage = try Stage()
+        let server = try guarded(
+            stage,
+            challenge: "Basic realm=\"pride\", Digest realm=\"a, b\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256")
+        let right = right
+        let delegate = Correspondent { challenge in
+            challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest
+                ? (.rejectProtectionSpace, nil) : (.useCredential, right)
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(delegate.log.withLock { $0.challenges.map { $0.protectionSpace.realm } } == ["a, b", "pride"])
+        #expect(delegate.events.contains("response 200"))
+    }
+
+    @Test("A credential stays with its origin, on every way that leads elsewhere", arguments: [true, false])
+    func origin(isSame: Bool) async throws {
+        let stage = try Stage()
+        let (basic, right) = (basic, right)
+        let target = try stage.server()
+        let server = try stage.server { request in
+            guard request["authorization"] == basic else { return .unauthorized(challenge: "Basic realm=\"pride\"") }
+            return request.target == "/end" ? .ok : .redirect(to: isSame ? "/end" : target.url())
+        }
+        let delegate = Correspondent { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(delegate.events == ["challenge 0", "redirect 302", "response 200", "data", "complete"])
+        #expect((isSame ? server : target).requests.last?["authorization"] == (isSame ? basic : nil))
+    }
+
+    @Test("What is uploaded goes again with the credential", arguments: ["data", "file"])
+    func upload(kind: String) async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let right = right
+        let delegate = Correspondent { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let body = Data(repeating: 0x61, count: 300_000)
+        let files = try TemporaryDirectory()
+        try body.write(to: URL(fileURLWithPath: files.path(of: "body")))
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "PUT"
+        let task =
+            kind == "data"
+            ? session.uploadTask(with: request, from: body)
+            : session.uploadTask(with: request, fromFile: URL(fileURLWithPath: files.path(of: "body")))
+        await delegate.run(task)
+        #expect(delegate.log.withLock { $0.data } == body)
+        #expect(server.requests.map(\.body.count) == [300_000, 300_000])
+    }
+
+    @Test("The answer to a challenge is decided by the policy that is in force by then", arguments: [true, false])
+    func policyChange(rightPin: Bool) async throws {
+        let stage = try Stage()
+        let server = try guarded(stage)
+        let (right, next) = (right, try stage.policy(rightPin: rightPin))
+        let live = LivePolicy(try stage.policy())
+        let delegate = Correspondent { _ in
+            live.replace(with: next)
+            return (.useCredential, right)
+        }
+        let session = URLSession.pinned(to: live, configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(server.requests.count == (rightPin ? 2 : 1))
+        let rejection = delegate.error.flatMap { TrustRejection(underlying: $0) }
+        #expect(rejection?.reason == (rightPin ? nil : "pin-mismatch"))
+    }
+
+    @Test("An interceptor that asks for a credential gets no request at all; its twin with the pin gets both")
+    func pinned() async throws {
+        let stage = try Stage()
+        let right = right
+        for rightPin in [true, false] {
+            let server = try guarded(stage)
+            let delegate = Correspondent { _ in (.useCredential, right) }
+            let session = URLSession.pinned(
+                to: try stage.policy(rightPin: rightPin), configuration: .ephemeral, delegate: delegate)
+            await session.run(delegate, try server.address())
+            #expect(server.requests.count == (rightPin ? 2 : 0))
+            #expect(rightPin || server.requestByteCount == 0)
+        }
+    }
+}
+
+extension URLSession {
+    func run(_ delegate: Correspondent, _ url: URL) async {
+        await delegate.run(dataTask(with: url))
+    }
+}

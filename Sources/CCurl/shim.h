@@ -43,6 +43,11 @@ static inline CURLcode pintle_curl_set_prereq(CURL *curl, curl_prereq_callback f
     return curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, function);
 }
 
+/// CURLOPT_QUICK_EXIT by its number, which headers before 7.87 do not name; older libraries refuse it.
+static inline CURLcode pintle_curl_set_quick_exit(CURL *curl) {
+    return curl_easy_setopt(curl, (CURLoption)(CURLOPTTYPE_LONG + 322), 1L);
+}
+
 static inline CURLcode pintle_curl_get_long(CURL *curl, CURLINFO info, long *value) {
     return curl_easy_getinfo(curl, info, value);
 }

@@ -53,6 +53,64 @@ struct SessionGateTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test("A kept connection is not used at a time at which its certificate was not valid yet", arguments: [0.0, 1.0])
+    func clockSetBack(days: Double) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let back = Mutex(0.0)
+        let options = CurlTransport.Options(now: { Date() - back.withLock { $0 } })
+        let session = URLSession.pinned(to: try stage.policy(), options: options)
+        _ = try await session.data(from: try server.address())
+        let notBefore = try Certificate(der: stage.identity.certificate.der).validity.notBefore
+        back.withLock { $0 = days * (Date().timeIntervalSince(notBefore) + 60) }
+        if days == 0 {
+            #expect(try await session.data(from: try server.address()).0.count == 3)
+            #expect(server.requests.count == 2)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.refusal == .notJudged)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test(
+        "Pins that had expired count again for a kept connection when the clock is set back", arguments: [true, false])
+    func clockSetBackBeforeExpiry(isSetBack: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let foreign = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)))
+        let policy = try PinningPolicy(
+            hosts: [
+                try PinnedHost(
+                    "localhost", pins: [foreign], backup: .noneAccepted, expiry: .systemTrust(after: Date() - 60),
+                    anchors: .only([try Certificate(der: stage.root.certificate.der)]))
+            ])
+        let back = Mutex(0.0)
+        let options = CurlTransport.Options(now: { Date() - back.withLock { $0 } })
+        let session = URLSession.pinned(to: policy, options: options)
+        #expect(try await session.data(from: try server.address()).1.trustReceipt?.basis.reason == "pins-expired")
+        back.withLock { $0 = isSetBack ? 120 : 0 }
+        if isSetBack {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.refusal == .notJudged)
+        } else {
+            #expect(try await session.data(from: try server.address()).0.count == 3)
+        }
+        #expect(server.requests.count == (isSetBack ? 1 : 2))
+    }
+
+    @Test("The session that the class inherits has no policy, and loads nothing")
+    func shared() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let type: URLSession.Type = PinnedURLSession.self
+        let url = try server.address()
+        let error = await #expect(throws: URLError.self) { try await type.shared.data(from: url) }
+        #expect(error?.refusal == .unsupportedFeature)
+        #expect(server.connectionCount == 0)
+        #expect(try await URLSession.pinned(to: try stage.policy()).data(from: url).0.count == 3)
+    }
+
     @Test("Calls that reach Foundation's own loader are refused, and the server sees nobody")
     func stockLoader() async throws {
         let stage = try Stage()
@@ -99,33 +157,6 @@ struct SessionGateTests {
         let error = try #require(recorder.log.withLock { $0.error } as? URLError)
         #expect(error.refusal == (what == "scheme" ? .unsupportedScheme : .unsupportedFeature))
         #expect(server.connectionCount == 0)
-    }
-
-    @Test(
-        "A URL that programs read differently is refused",
-        arguments: ["https://user:pw@localhost/", "https://localhost%00.example/", "https://0x7f.1.example.1/"])
-    func ambiguousURL(text: String) async throws {
-        let stage = try Stage()
-        let session = URLSession.pinned(to: try stage.policy())
-        let url = try #require(URL(string: text))
-        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
-        #expect(error?.refusal == .invalidRequest)
-    }
-
-    @Test("The policy is asked about the address that libcurl connects to, not about its spelling")
-    func addressSpelling() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy(["127.0.0.1"], rightPin: false))
-        for spelling in ["127.1", "0x7f.1", "2130706433", "127.0.0.1"] {
-            let url = try #require(URL(string: "https://\(spelling):\(server.port)/"))
-            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
-            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
-        }
-        #expect(server.requestByteCount == 0)
-        let good = URLSession.pinned(to: try stage.policy(["127.0.0.1"]))
-        let url = try #require(URL(string: "https://127.1:\(server.port)/"))
-        #expect(try await good.data(from: url).1.trustReceipt?.matchedPin != nil)
     }
 
     @Test("A proxy's tunnel carries the same verdict", arguments: [LoopbackProxy.Kind.httpConnect, .socks5])

@@ -289,6 +289,25 @@ struct SessionLoadingTests {
         #expect(error?.code == .cancelled)
     }
 
+    @Test("A task that is over lets go of its delegate")
+    func taskDelegate() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy())
+        let task = session.dataTask(with: try server.address())
+        weak var delegate: Recorder?
+        do {
+            let recorder = Recorder()
+            delegate = recorder
+            task.delegate = recorder
+            #expect(task.delegate === recorder)
+            await recorder.run(task)
+        }
+        for _ in 0..<500 where delegate != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(delegate == nil)
+        #expect(task.state == .completed)
+    }
+
     @Test("A session that nobody holds any more goes, and its delegate with it")
     func lifetime() async throws {
         let stage = try Stage()

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import Glibc
 import PintleTestKit
+import Synchronization
 import Testing
 
 @testable import PintleURLSession
@@ -26,6 +27,59 @@ struct SessionMessageTests {
             #expect(error?.code == .badServerResponse)
             #expect(error?.localizedDescription.contains("300 kB") == true)
         }
+    }
+
+    @Test("Heads have so many lines and no more", arguments: [900, 1_100])
+    func headLines(count: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let cookies = (0..<count).map { "Set-Cookie: c\($0)=v\r\n" }.joined()
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(cookies)Content-Length: 2\r\n\r\nok".utf8))
+        })
+        let session = URLSession.pinned(to: try stage.policy())
+        if count == 900 {
+            #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.code == .badServerResponse)
+            #expect(error?.localizedDescription.contains("1000 lines") == true)
+        }
+    }
+
+    @Test("A value of blanks alone is an empty one, and does not take a field away", arguments: ["x", "", "  \t "])
+    func blankValue(value: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = [
+            "X-Field": value, "Host": value.contains("x") ? "named.example" : "\(value)",
+        ]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        _ = try await session.data(from: try server.address())
+        let seen = try #require(server.requests.first)
+        #expect(seen["x-field"] == (value == "x" ? "x" : ""))
+        #expect(seen["host"] == (value == "x" ? "named.example" : ""))
+    }
+
+    @Test("A proxy that makes a tunnel sees none of the server's fields")
+    func tunnelFields() async throws {
+        let stage = try Stage()
+        let seen = Mutex<[HTTPRequest]>([])
+        let proxy = try LoopbackTCPServer.http { request in
+            seen.withLock { $0.append(request) }
+            return HTTPResponse(status: 502)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        configuration.httpAdditionalHeaders = ["Authorization": "Bearer secret", "Cookie": "k=v", "X-Field": "x"]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        await #expect(throws: URLError.self) {
+            try await session.data(from: try #require(URL(string: "https://localhost:1/secret")))
+        }
+        let connect = try #require(seen.withLock { $0.first })
+        #expect(connect.method == "CONNECT")
+        #expect(Set(connect.fields.map { $0.name.lowercased() }) == ["host", "proxy-connection"])
     }
 
     @Test("A status line is the first line of a head and no other")

@@ -34,18 +34,27 @@ struct SessionRedirectTests {
         }
     }
 
-    @Test("A redirect to http is refused, even where http is allowed")
-    func downgrade() async throws {
+    @Test(
+        "A redirect to http is refused, even where http is allowed; the twin goes on over https",
+        arguments: [true, false])
+    func downgrade(isSecure: Bool) async throws {
         let stage = try Stage()
-        let plain = try LoopbackTCPServer { connection in
-            _ = try? connection.read(upTo: 4_096)
-            try? connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
-        }
-        let server = try stage.server { _ in .redirect(to: "http://127.0.0.1:\(plain.port)/") }
+        let plain = try LoopbackTCPServer.http()
+        let secure = try stage.server()
+        let insecure = "http://127.0.0.1:\(plain.port)/"
+        let server = try stage.server { _ in .redirect(to: isSecure ? secure.url() : insecure) }
         let session = URLSession.pinned(to: try stage.policy())
-        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
-        #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
-        #expect(error?.localizedDescription.contains("from https to http") == true)
+        if isSecure {
+            #expect(try await session.data(from: try server.address()).0.count == 3)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
+            #expect(error?.refusal == .insecureRedirect)
+            #expect(error?.localizedDescription.contains("from https to http") == true)
+            #expect(plain.connectionCount == 0)
+            // Nobody redirects: then it may go there.
+            #expect(try await session.data(from: try #require(URL(string: insecure))).0.count == 3)
+        }
     }
 
     @Test("Credentials stay with their origin", arguments: [true, false])
@@ -61,10 +70,12 @@ struct SessionRedirectTests {
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address())
         request.setValue("k=v", forHTTPHeaderField: "Cookie")
+        request.setValue("named.example", forHTTPHeaderField: "Host")
         _ = try await session.data(for: request)
         let last = try #require((sameOrigin ? server : target).requests.last)
         #expect(last["authorization"] == (sameOrigin ? "Bearer session" : nil))
         #expect(last["cookie"] == (sameOrigin ? "k=v" : nil))
+        #expect(last["host"] == (sameOrigin ? "named.example" : "localhost:\(target.port)"))
         #expect(last["x-kept"] == "yes")
     }
 
@@ -122,6 +133,59 @@ struct SessionRedirectTests {
             #expect((error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
             #expect(target.connectionCount == 0)
         }
+    }
+
+    /// Answers every question twice, the second time otherwise.
+    private final class Stutterer: NSObject, URLSessionDataDelegate, Sendable {
+        let error = Mutex<(any Error)?>(nil)
+        private let elsewhere: URL
+        private let finished = AsyncStream<Void>.makeStream()
+
+        init(elsewhere: URL) {
+            self.elsewhere = elsewhere
+        }
+
+        func run(_ task: URLSessionTask) async {
+            task.resume()
+            for await _ in finished.stream { return }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            completionHandler(request)
+            completionHandler(URLRequest(url: elsewhere))
+            completionHandler(nil)
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            completionHandler(.allow)
+            completionHandler(.cancel)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            self.error.withLock { $0 = error }
+            finished.continuation.yield()
+        }
+    }
+
+    @Test("The first answer of a delegate counts")
+    func answersTwice() async throws {
+        let stage = try Stage()
+        let other = try stage.server()
+        let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
+        let delegate = Stutterer(elsewhere: try other.address())
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let task = session.dataTask(with: try server.address())
+        await delegate.run(task)
+        #expect(delegate.error.withLock { $0 } == nil)
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(server.requests.map(\.target) == ["/", "/end"])
+        #expect(other.connectionCount == 0)
     }
 
     @Test("A circle ends")

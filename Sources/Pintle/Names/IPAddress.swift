@@ -5,6 +5,12 @@ public struct IPAddress: Sendable, Hashable {
 
     public var isIPv6: Bool { octets.count == 16 }
 
+    /// Whether it stands for an IPv4 address (RFC 4291 section 2.5.5.2), to which systems then connect. The two
+    /// are different hosts all the same, as they are in certificates.
+    package var isMappedIPv4: Bool {
+        isIPv6 && octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
+    }
+
     /// `nil` unless there are four or sixteen octets.
     public init?(octets: some Collection<UInt8>) {
         guard octets.count == 4 || octets.count == 16 else { return nil }
@@ -95,8 +101,7 @@ extension IPAddress: CustomStringConvertible {
     /// Dotted decimal, or the text form of RFC 5952.
     public var description: String {
         guard isIPv6 else { return octets.map(String.init).joined(separator: ".") }
-        let isMapped = octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
-        if isMapped { return "::ffff:" + octets[12...].map(String.init).joined(separator: ".") }
+        if isMappedIPv4 { return "::ffff:" + octets[12...].map(String.init).joined(separator: ".") }
         let groups = stride(from: 0, to: 16, by: 2).map { UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]) }
         let gap = Self.longestRunOfZeros(groups)
         let head = groups[..<gap.lowerBound].map { String($0, radix: 16) }.joined(separator: ":")

@@ -56,10 +56,20 @@ final class CurlLoop: @unchecked Sendable {
         if isClosed, case .start(let transfer) = command { transfer.end(.cancelled) }
     }
 
+    /// Ends the wait for something to happen.
+    func wake() {
+        inbox.withLock { inbox in
+            if !inbox.isClosed { curl_multi_wakeup(multi) }
+        }
+    }
+
     func run() {
         ignoreBrokenPipes()
+        ExitGuard.enter(self)
+        defer { ExitGuard.leave(self) }
         var running: CInt = 0
         while true {
+            ExitGuard.pass(self)
             obey()
             curl_multi_perform(multi, &running)
             collect()

@@ -13,6 +13,8 @@ final class CurlTransport: Sendable {
         var now: @Sendable () -> Date = { Date() }
         /// False only in a test of the second gate, which then has to stop every request.
         var writesReceipts = true
+        /// `HOST:PORT:ADDRESS`, only in tests: names that lead to this machine without a name service.
+        var addresses: [String] = []
     }
 
     let generation: PolicyGeneration

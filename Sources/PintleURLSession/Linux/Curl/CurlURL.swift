@@ -57,6 +57,11 @@ final class CurlURL: @unchecked Sendable {
         }
         let name = part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
         guard let scheme = Scheme(rawValue: name) else { throw unsupported(name) }
+        // With one slash or three libcurl finds a host where others find a path.
+        let rest = text.dropFirst(name.count)
+        guard rest.hasPrefix("://"), !rest.hasPrefix(":///") else {
+            throw SessionRefusal(.invalidRequest, "the URL does not begin with \(name)://HOST")
+        }
         for forbidden in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_ZONEID]
         where part(forbidden, of: handle) != nil {
             throw SessionRefusal(
@@ -67,11 +72,19 @@ final class CurlURL: @unchecked Sendable {
             let port = part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
             port > 0
         else { throw SessionRefusal(.invalidRequest, "the URL names no host and port") }
+        let server: ServerName
         do {
-            return (scheme, ServerEndpoint(host: try ServerName(host), port: port))
+            server = try ServerName(host)
         } catch {
             throw SessionRefusal(.invalidRequest, "\(error)", hint: error.hint)
         }
+        // The policy takes it for a host of its own, and the system for the IPv4 address inside.
+        guard server.ipAddress?.isMappedIPv4 != true else {
+            throw SessionRefusal(
+                .invalidRequest, "the URL has an IPv4 address in the form of IPv6: \(server)",
+                hint: "write it as four decimal numbers")
+        }
+        return (scheme, ServerEndpoint(host: server, port: port))
     }
 
     private static func unsupported(_ scheme: String) -> SessionRefusal {

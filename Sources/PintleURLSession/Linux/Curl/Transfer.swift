@@ -18,7 +18,8 @@ final class Transfer: @unchecked Sendable {
     var wantsFreshConnection = false
 
     private let options: CurlTransport.Options
-    private let fields: FieldList
+    private let fields: StringList
+    private let addresses: StringList
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private var bodyReader: BodyReader?
     private var judge: HandshakeJudge?
@@ -27,7 +28,7 @@ final class Transfer: @unchecked Sendable {
     /// Whether the next line of a head is its first.
     private var isHeadNew = true
     /// Of all heads, those of responses in between too.
-    private var headSize = 0
+    private var (headSize, headLines) = (0, 0)
     private var isPaused = false
     /// Part of the content could not be kept: the rest must not pass for the whole.
     private var hasLostContent = false
@@ -37,6 +38,8 @@ final class Transfer: @unchecked Sendable {
 
     /// As newer and patched versions of libcurl have it too; others read on for ever.
     private static let headLimit = 300 << 10
+    /// Each costs more than its bytes.
+    private static let headLineLimit = 1_000
 
     private enum GateFailure {
         case noReceipt, receiptOver, superseded
@@ -50,7 +53,8 @@ final class Transfer: @unchecked Sendable {
         self.generation = generation
         self.options = options
         self.events = events
-        fields = FieldList(request)
+        fields = StringList(request.fieldLines)
+        addresses = StringList(options.addresses)
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
@@ -78,10 +82,12 @@ extension Transfer {
         self.handle = handle
         head = ResponseHead()
         (hasHead, isPaused, hasLostContent, gateFailure, judge) = (false, false, false, nil, nil)
-        (isHeadNew, headSize) = (true, 0)
+        (isHeadNew, headSize, headLines) = (true, 0, 0)
         let this = Unmanaged.passUnretained(self).toOpaque()
 
         set(CURLOPT_NOSIGNAL, 1)
+        // Whoever cancels a look-up does not wait for the resolver: its thread ends by itself.
+        pintle_curl_set_quick_exit(handle)
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         pintle_curl_set_url(handle, request.url.handle)
         set(CURLOPT_FOLLOWLOCATION, 0)
@@ -92,6 +98,9 @@ extension Transfer {
         set(CURLOPT_BUFFERSIZE, 64 * 1024)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
+        // They are the server's; a proxy that makes a tunnel gets none of them.
+        set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        if addresses.pointer != nil { pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses.pointer) }
         try setTrust(this)
         setMethod(this)
         request.proxy?.set(on: handle, tunnels: request.url.scheme == .https)
@@ -208,7 +217,8 @@ extension Transfer {
         // What comes after the content are trailers, which Foundation does not show.
         guard !hasHead else { return count }
         headSize += count
-        guard headSize <= Self.headLimit else { return 0 }
+        headLines += 1
+        guard headSize <= Self.headLimit, headLines <= Self.headLineLimit else { return 0 }
         switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
         case .status(let version, let status) where isHeadNew:
             // Of a response in between (100, 103) nothing stays.
@@ -320,9 +330,9 @@ extension Transfer {
                     hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
         }
         if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
-        if headSize > Self.headLimit {
-            return .library(
-                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "the head of the response is longer than 300 kB")
+        if headSize > Self.headLimit || headLines > Self.headLineLimit {
+            let excess = headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
+            return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "the head of the response \(excess)")
         }
         let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
         if let judge, judge.hasUnreadableCertificates {

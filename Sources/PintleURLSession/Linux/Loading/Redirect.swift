@@ -29,7 +29,8 @@ enum Redirect {
         default: break
         }
         if try CurlURL(base.absoluteString).hasSameOrigin(as: CurlURL(target.absoluteString)) == false {
-            for name in ["Authorization", "Cookie", "Proxy-Authorization"] {
+            // A host's name, given by hand, would have another server answer for it.
+            for name in ["Authorization", "Cookie", "Host", "Proxy-Authorization"] {
                 next.setValue(nil, forHTTPHeaderField: name)
             }
         }

@@ -17,8 +17,8 @@ struct RequestTranslation {
     /// As Foundation has it.
     private static let userAgent =
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
-    /// What an origin is told in confidence.
-    private static let confidential: Set<String> = ["authorization", "cookie", "proxy-authorization"]
+    /// What an origin is told in confidence, and what is true of it alone.
+    private static let confidential: Set<String> = ["authorization", "cookie", "host", "proxy-authorization"]
     /// What libcurl says itself, of a body whose length is known.
     private static let framing: Set<String> = ["content-length", "transfer-encoding", "expect"]
 

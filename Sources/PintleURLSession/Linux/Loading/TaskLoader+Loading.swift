@@ -104,11 +104,23 @@ extension TaskLoader {
         let (session, loader) = (session, self)
         guard isQueued else {
             session.unregister(loader)
+            loader.forgetDelegate()
             return last()
         }
         session.delegateQueue.addOperation {
             last()
             session.unregister(loader)
+            loader.forgetDelegate()
         }
+    }
+
+    /// Who keeps the task must not keep its delegate, and whom that keeps, for as long.
+    private func forgetDelegate() {
+        let delegate = state.withLock { state in
+            defer { state.delegate = nil }
+            return state.delegate
+        }
+        // It goes here, and not under the lock.
+        withExtendedLifetime(delegate) {}
     }
 }

@@ -47,7 +47,7 @@ extension TaskLoader {
         let loader = self
         tell { session, task in
             guard let task = task as? URLSessionDataTask else { return loader.release(.answer) }
-            delegate.urlSession(session, dataTask: task, didReceive: response) { disposition in
+            let answer = OnceAnswered<URLSession.ResponseDisposition> { disposition in
                 switch disposition {
                 case .allow: loader.release(.answer)
                 case .cancel: loader.cancel()
@@ -56,6 +56,7 @@ extension TaskLoader {
                         transfer, .unsupported("turning a data task into a download", hint: "make a download task"))
                 }
             }
+            delegate.urlSession(session, dataTask: task, didReceive: response) { answer.take($0) }
         }
         return .answer
     }
@@ -82,19 +83,19 @@ extension TaskLoader {
         }
         let loader = self
         tell { session, task in
-            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) { answer in
-                if let answer {
-                    do throws(SessionRefusal) {
-                        try Redirect.refuseDowngrade(from: response.url, to: answer.url)
-                        loader.follow(answer)
-                        loader.release(.answer)
-                    } catch {
-                        loader.refuse(transfer, error)
-                    }
-                } else {
-                    // The redirect itself is the response.
-                    loader.handOver(transfer, response)
+            let answer = OnceAnswered<URLRequest?> { wanted in
+                // Without one the redirect itself is the response.
+                guard let wanted else { return loader.handOver(transfer, response) }
+                do throws(SessionRefusal) {
+                    try Redirect.refuseDowngrade(from: response.url, to: wanted.url)
+                    loader.follow(wanted)
+                    loader.release(.answer)
+                } catch {
+                    loader.refuse(transfer, error)
                 }
+            }
+            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
+                answer.take($0)
             }
         }
         return .answer

@@ -27,12 +27,12 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// The configuration's, out of reach of Foundation's loader.
     let credentials: CredentialStore
     private let inner: Mutex<State>
-    private let source: any PolicySource
+    private let source: (any PolicySource)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
 
     init(
-        source: any PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        source: (any PolicySource)?, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue: OperationQueue?, validator: PathValidator = PathValidator(),
         options: CurlTransport.Options = CurlTransport.Options()
     ) {
@@ -64,6 +64,14 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         return guarded
     }
 
+    /// Inherited, and what it would be has no policy. Called through `URLSession.Type` it is a session whose
+    /// tasks all fail.
+    @available(*, unavailable, message: "it has no policy; use URLSession.pinned(to:)")
+    public override class var shared: URLSession { withoutPolicy }
+
+    private static let withoutPolicy = PinnedURLSession(
+        source: nil, configuration: .default, delegate: nil, delegateQueue: nil)
+
     /// A copy. Foundation's loader asks for it at each task, and whoever could change it would take away the
     /// guard in front of that loader.
     public override var configuration: URLSessionConfiguration { Self.copy(of: settings) }
@@ -74,6 +82,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     /// What carries transfers under the policy that is in force now.
     func transport() throws(SessionRefusal) -> CurlTransport {
+        guard let source else {
+            throw SessionRefusal(
+                .unsupportedFeature, "PinnedURLSession.shared has no policy", hint: "use URLSession.pinned(to:)")
+        }
         let snapshot = source.current
         let (transport, old) = inner.withLock { state in
             // Another task may have asked later and been faster: newer is better.
@@ -81,7 +93,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
                 return (known, Result<CurlTransport, SessionRefusal>?.none)
             }
             let old = state.transport?.1
-            let new = makeTransport(snapshot)
+            let new = makeTransport(snapshot, of: source)
             state.transport = (snapshot.generation, new)
             return (new, old)
         }
@@ -90,7 +102,9 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         return try transport.get()
     }
 
-    private func makeTransport(_ snapshot: PolicySnapshot) -> Result<CurlTransport, SessionRefusal> {
+    private func makeTransport(
+        _ snapshot: PolicySnapshot, of source: any PolicySource
+    ) -> Result<CurlTransport, SessionRefusal> {
         do throws(SessionRefusal) {
             let generation = PolicyGeneration(snapshot, of: source, validator: validator)
             return .success(try CurlTransport(generation, options: options))

@@ -42,6 +42,8 @@ final class HandshakeJudge {
             reference.release()
             return false
         }
+        // libcurl writes the connection's keys to the file that SSLKEYLOGFILE names, if it names one.
+        SSL_CTX_set_keylog_callback(context, nil)
         SSL_CTX_set_cert_verify_callback(
             context, { store, judge in HandshakeJudge.judge(judge)?.answer(store) ?? 0 }, reference.toOpaque())
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in

@@ -9,28 +9,36 @@ internal import Pintle
 final class HandshakeReceipt: Sendable {
     let receipt: TrustReceipt
     private let generation: Int
+    private let validFrom: Date
 
     init?(_ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date) {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
         self.generation = generation.number
+        let time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
+        validFrom = time.start
         receipt = TrustReceipt(
             endpoint: evaluation.endpoint, basis: basis, rule: evaluation.rule, path: path,
-            generation: generation.snapshot.generation,
-            validUntil: Self.end(of: path, evaluation.rule, in: generation.policy, after: instant))
+            generation: generation.snapshot.generation, validUntil: time.end)
     }
 
     func allows(_ endpoint: ServerEndpoint, in generation: PolicyGeneration, at instant: Date) -> Bool {
-        receipt.endpoint == endpoint && self.generation == generation.number && instant < receipt.validUntil
+        receipt.endpoint == endpoint && self.generation == generation.number && validFrom <= instant
+            && instant < receipt.validUntil
     }
 
-    private static func end(
-        of path: ValidatedPath, _ rule: RuleChoice?, in policy: PinningPolicy, after instant: Date
-    ) -> Date {
+    /// While the verdict would be the same. Clocks are set back too: before a certificate was valid, or to a
+    /// time at which pins that had expired still counted.
+    private static func time(
+        of path: ValidatedPath, _ rule: RuleChoice?, in policy: PinningPolicy, at instant: Date
+    ) -> (start: Date, end: Date) {
         // Those on the path have been read before; if one cannot be, the connection serves no request.
-        let ends = path.certificates.map { der in (try? Certificate(der: der))?.validity.notAfter ?? .distantPast }
-        var end = ends.min() ?? .distantPast
-        if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date, pinsEnd > instant { end = min(end, pinsEnd) }
-        return end
+        let validities = path.certificates.map { der in (try? Certificate(der: der))?.validity }
+        var start = validities.map { $0?.notBefore ?? .distantFuture }.max() ?? .distantFuture
+        var end = validities.map { $0?.notAfter ?? .distantPast }.min() ?? .distantPast
+        if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date {
+            if pinsEnd > instant { end = min(end, pinsEnd) } else { start = max(start, pinsEnd) }
+        }
+        return (start, end)
     }
 }
 

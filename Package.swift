@@ -9,11 +9,13 @@ let strict: [SwiftSetting] = [
 ]
 
 var products: [Product] = [
-    .library(name: "Pintle", targets: ["Pintle"])
+    .library(name: "Pintle", targets: ["Pintle"]),
+    .library(name: "PintleFiles", targets: ["PintleFiles"]),
 ]
 
 var targets: [Target] = [
     .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
+    .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -35,14 +37,14 @@ targets += [
     .target(name: "PintleCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
     .target(
         name: "PintleOpenSSL",
-        dependencies: ["Pintle", "COpenSSL", "CPublicSuffix"],
+        dependencies: ["Pintle", "PintleFiles", "COpenSSL", "CPublicSuffix"],
         swiftSettings: strict,
         // Here, not in COpenSSL: the core needs libcrypto alone.
         linkerSettings: [.linkedLibrary("ssl")]
     ),
     .target(
         name: "PintleURLSession",
-        dependencies: ["Pintle", "PintleOpenSSL", "COpenSSL", "CCurl"],
+        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "COpenSSL", "CCurl"],
         swiftSettings: strict
     ),
     .target(
@@ -53,19 +55,19 @@ targets += [
     ),
     .target(
         name: "PintleTools",
-        dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit", "COpenSSL"],
+        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "COpenSSL"],
         swiftSettings: strict
     ),
     .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: strict),
     .testTarget(
         name: "PintleOpenSSLTests",
-        dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit"],
         exclude: ["limbo-exceptions.txt"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "PintleURLSessionTests",
-        dependencies: ["PintleURLSession", "PintleOpenSSL", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit"],
         swiftSettings: strict
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),

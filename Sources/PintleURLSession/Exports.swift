@@ -1,1 +1,2 @@
 @_exported public import Pintle
+@_exported public import PintleFiles

@@ -1,5 +1,6 @@
-import Pintle
 import Testing
+
+@testable import Pintle
 
 @Suite("Bundles of certificates")
 struct CertificateBundleTests {
@@ -30,5 +31,42 @@ struct CertificateBundleTests {
         let error = #expect(throws: CertificateBundleError.self) { try CertificateBundle(Array(text.utf8)) }
         #expect(error?.problems.count == 1)
         #expect(error?.problems.first?.message == "no certificate in it")
+    }
+
+    @Test("Inline PEM is read like a file")
+    func inline() throws {
+        let der = UnsignedCertificate().der
+        let text = PEMBlock.text(label: "CERTIFICATE", bytes: der)
+        #expect(try CertificateBundle(pem: text).certificates.map(\.der) == [der])
+        let cut = text + "-----BEGIN CERTIFICATE-----\n"
+        #expect(throws: CertificateBundleError.self) { try CertificateBundle(pem: cut) }
+    }
+
+    @Test("Pins come out of a bundle in its order, each key and each certificate once")
+    func pins() throws {
+        let (first, second) = (TestChain(1), TestChain(2))
+        var renewed = UnsignedCertificate()
+        renewed.key = UnsignedCertificate.p256Key(3)
+        renewed.subject = UnsignedCertificate.commonName("renewed")
+        let ders = [first.certificates[0], second.certificates[0], renewed.der, first.certificates[0]]
+        let bundle = try CertificateBundle(ders.flatMap { pem($0) })
+        // Number 3 is the key of the first chain's leaf.
+        #expect(bundle.publicKeyPins() == [first.keyPin(0), second.keyPin(0)])
+        #expect(bundle.publicKeyPins(at: .ca) == [first.keyPin(0, .ca), second.keyPin(0, .ca)])
+        #expect(
+            bundle.certificatePins(at: .leaf) == [
+                first.certificatePin(0, .leaf), second.certificatePin(0, .leaf),
+                Pin(.certificate(CertificatePin(certificate: renewed.der)), at: .leaf),
+            ])
+    }
+
+    @Test("Anchors are a bundle's certificates, alone or beside the system's")
+    func anchors() throws {
+        let bundle = try CertificateBundle(TestChain().certificates[2])
+        #expect(TrustAnchors.only(bundle) == .only(bundle.certificates))
+        #expect(TrustAnchors(bundle, includesSystem: true) == TrustAnchors(bundle.certificates, includesSystem: true))
+        let host = try PinnedHost("a.example", anchors: .only(bundle))
+        #expect(host.pins.isEmpty && host.anchors == .only(bundle))
+        #expect(throws: PolicyError.self) { try PinnedHost("a.example", anchors: .only([])) }
     }
 }

@@ -25,6 +25,19 @@ public struct CertificateBundle: Sendable {
         self.certificates = certificates
     }
 
+    /// Inline PEM: the text of a file.
+    ///
+    /// - Throws: as ``init(_:)``.
+    public init(pem: String) throws(CertificateBundleError) {
+        try self.init(Array(pem.utf8))
+    }
+
+    /// Certificates that were read before; `nil` for none.
+    package init?(certificates: [Certificate]) {
+        guard !certificates.isEmpty else { return nil }
+        self.certificates = certificates
+    }
+
     private static func readBlocks(
         _ bytes: [UInt8], _ certificates: inout [Certificate], _ problems: inout [CertificateBundleError.Problem]
     ) {

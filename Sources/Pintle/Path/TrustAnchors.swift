@@ -26,6 +26,16 @@ public struct TrustAnchors: Sendable, Hashable {
         TrustAnchors(certificates, includesSystem: false)
     }
 
+    /// The certificates of a file or folder, beside the system's roots or instead of them.
+    public init(_ bundle: CertificateBundle, includesSystem: Bool) {
+        self.init(bundle.certificates, includesSystem: includesSystem)
+    }
+
+    /// The roots of this bundle and no others.
+    public static func only(_ bundle: CertificateBundle) -> TrustAnchors {
+        TrustAnchors(bundle, includesSystem: false)
+    }
+
     public static func == (left: TrustAnchors, right: TrustAnchors) -> Bool {
         left.includesSystem == right.includesSystem && left.certificates == right.certificates
     }

@@ -146,6 +146,18 @@ public struct PinnedHost: Sendable, Hashable {
         try PolicyError.throwIfAny(problems)
     }
 
+    /// A rule without pins: paths to this host end in these anchors, and the path alone decides.
+    ///
+    /// - Throws: every problem of the rule at once.
+    public init(
+        _ host: String, port: UInt16? = nil, includingSubdomains: Bool = false, anchors: TrustAnchors,
+        reportTo: [String] = []
+    ) throws(PolicyError) {
+        try self.init(
+            host, port: port, includingSubdomains: includingSubdomains, pins: [Pin](), anchors: anchors,
+            reportTo: reportTo)
+    }
+
     /// A rule whose ``problems`` the caller looks at.
     package init(
         unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, pins: [Pin], backupPins: [Pin],

@@ -1,4 +1,5 @@
 public import Pintle
+internal import PintleFiles
 
 extension PinningPolicy {
     /// Reads a policy file from disk, with what the core cannot know: the anchor files that it names, relative to its
@@ -21,22 +22,5 @@ extension PinningPolicy {
         let folder = PolicyFolder(ofFile: path)
         try self.init(
             json: bytes, resolvingFile: { try folder.content(of: $0) }, isPublicSuffix: PublicSuffixList.contains)
-    }
-}
-
-/// The folder of a policy file, from which the paths in `anchors.include` lead.
-package struct PolicyFolder: Sendable {
-    /// Empty, or with a slash at its end.
-    private let path: String
-
-    private static let maximumAnchorFileSize = 16 << 20
-
-    package init(ofFile policy: String) {
-        path = policy.lastIndex(of: "/").map { String(policy[...$0]) } ?? ""
-    }
-
-    /// The content of a file that the policy names.
-    package func content(of name: String) throws(FileError) -> [UInt8] {
-        try RegularFile.content(name.hasPrefix("/") ? name : path + name, limit: Self.maximumAnchorFileSize)
     }
 }

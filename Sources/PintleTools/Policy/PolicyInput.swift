@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleFiles
 internal import PintleOpenSSL
 
 /// A policy file and the files that it names.

@@ -1,0 +1,50 @@
+internal import Pintle
+
+/// Reads several files as one bundle: all of them or none.
+struct CertificateFiles {
+    /// Of a file, in bytes.
+    static let maximumSize = 16 << 20
+    /// Of all files taken together.
+    private static let maximumTotal = 64 << 20
+
+    private var certificates: [Certificate] = []
+    private var known: Set<CertificatePin> = []
+    private var problems: [CertificateFilesError.Problem] = []
+    private var total = 0
+
+    /// A certificate that stands in several files counts once.
+    static func read(_ paths: [String]) throws(CertificateFilesError) -> [Certificate] {
+        var files = CertificateFiles()
+        for path in paths where files.problems.count < CertificateFilesError.maximumProblems {
+            files.read(path)
+        }
+        guard files.problems.isEmpty else { throw CertificateFilesError(problems: files.problems) }
+        return files.certificates
+    }
+
+    private mutating func read(_ path: String) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try RegularFile.content(path, limit: Self.maximumSize)
+            total += bytes.count
+            guard total <= Self.maximumTotal else {
+                throw FileError(
+                    id: "too-large", path: path, message: "the files together are larger than 64 MiB",
+                    help: "leave out what is not needed")
+            }
+        } catch {
+            problems.append(CertificateFilesError.Problem(error))
+            return
+        }
+        do throws(CertificateBundleError) {
+            for certificate in try CertificateBundle(bytes).certificates
+            where known.insert(certificate.fingerprint).inserted {
+                certificates.append(certificate)
+            }
+        } catch {
+            problems += error.problems.prefix(CertificateFilesError.maximumProblems).map {
+                CertificateFilesError.Problem($0, in: path)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import Pintle
+
+/// Everything in files of certificates that could not be read. Nothing was taken from any of them.
+public struct CertificateFilesError: Error, Sendable, Hashable {
+    /// One thing that is wrong.
+    public struct Problem: Sendable, Hashable {
+        /// The file or folder, as it was named.
+        public let file: String
+        /// Which block of the PEM, from 1; `nil` for DER and for the file as a whole.
+        public let block: Int?
+        /// The line of the block, from 1.
+        public let line: Int?
+        /// Lower case, no full stop.
+        public let message: String
+        /// What to do about it.
+        public let help: String
+
+        package init(file: String, message: String, help: String) {
+            self.file = file
+            block = nil
+            line = nil
+            self.message = message
+            self.help = help
+        }
+
+        init(_ problem: CertificateBundleError.Problem, in file: String) {
+            self.file = file
+            block = problem.block
+            line = problem.line
+            message = problem.message
+            help = problem.help
+        }
+
+        init(_ error: FileError) {
+            self.init(file: error.path, message: error.message, help: error.help)
+        }
+    }
+
+    /// At least one, file by file.
+    public let problems: [Problem]
+
+    /// More would be read by nobody.
+    static let maximumProblems = 100
+
+    package init(problems: [Problem]) {
+        self.problems = problems
+    }
+
+    init(_ error: FileError) {
+        problems = [Problem(error)]
+    }
+}
+
+extension CertificateFilesError.Problem: CustomStringConvertible {
+    /// `roots/old.pem: block 2, line 31: a PRIVATE KEY, not a CERTIFICATE; keep only certificates in the file`
+    public var description: String {
+        let place = [block.map { "block \($0)" }, line.map { "line \($0)" }].compactMap(\.self).joined(separator: ", ")
+        return "\(file): \(place.isEmpty ? "" : place + ": ")\(message); \(help)"
+    }
+}
+
+extension CertificateFilesError: CustomStringConvertible {
+    /// One line a problem.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,56 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// The names in a folder.
+package enum Folder {
+    /// More than this is not a folder that somebody keeps certificates in.
+    package static let maximumEntries = 10_000
+
+    /// Without those that begin with a dot, in the order of their bytes.
+    package static func names(in path: String) throws(FileError) -> [String] {
+        guard !path.utf8.contains(0) else {
+            throw FileError(unreadable: path, "the name has a NUL in it", help: "write the name of a folder")
+        }
+        guard let stream = opendir(path) else { throw FileError(unreadable: path, errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw FileError(unreadable: path, errno) }
+                break
+            }
+            let name = Self.name(of: entry)
+            guard !name.hasPrefix(".") else { continue }
+            guard names.count < maximumEntries else {
+                throw FileError(
+                    id: "too-large", path: path, message: "more than \(maximumEntries) files",
+                    help: "name the files one by one")
+            }
+            names.append(name)
+        }
+        return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+    }
+
+    /// Those that are called like certificates, `.cer`, `.crt`, `.der` or `.pem` in either case: for folders that
+    /// hold much else.
+    package static func certificateNames(in path: String) throws(CertificateFilesError) -> [String] {
+        do throws(FileError) {
+            let endings = [".cer", ".crt", ".der", ".pem"]
+            return try names(in: path).filter { name in endings.contains(where: name.lowercased().hasSuffix) }
+        } catch {
+            throw CertificateFilesError(error)
+        }
+    }
+
+    /// Read where it stands: an entry is shorter than the type that C has for it.
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return "" }
+        return String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+    }
+}

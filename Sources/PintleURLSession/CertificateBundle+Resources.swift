@@ -1,0 +1,50 @@
+public import Foundation
+public import Pintle
+public import PintleFiles
+
+extension CertificateBundle {
+    /// Reads the certificates of a resource, PEM or DER.
+    ///
+    ///     let roots = try CertificateBundle(resource: "private-root", withExtension: "pem")
+    ///     let anchors = TrustAnchors.only(roots)
+    ///
+    /// - Parameter bundle: `Bundle.module` for the resources of a package.
+    /// - Throws: that there is no such resource, or everything in it that cannot be read.
+    public init(
+        resource name: String, withExtension fileExtension: String, subdirectory: String? = nil,
+        in bundle: Bundle = .main
+    ) throws(CertificateFilesError) {
+        guard let url = bundle.url(forResource: name, withExtension: fileExtension, subdirectory: subdirectory) else {
+            let folder = subdirectory.map { "\($0)/" } ?? ""
+            throw CertificateFilesError(problems: [
+                .init(
+                    file: "\(folder)\(name).\(fileExtension)", message: "no such resource in \(bundle.bundlePath)",
+                    help: "add the file to the resources of the target")
+            ])
+        }
+        try self.init(contentsOfFile: url.path)
+    }
+
+    /// Reads the certificates of every resource whose name ends in `.cer`, `.crt`, `.der` or `.pem`, in the order
+    /// of the names: all of them or none.
+    ///
+    /// Other resources are passed over, because a bundle holds much else. Where you have a folder for certificates
+    /// alone, `CertificateBundle(contentsOfFolder:)` passes nothing over.
+    ///
+    /// - Parameter subdirectory: of the bundle's resources; without it only those at their top are read.
+    /// - Throws: everything that cannot be read; also where there is no such folder, or no such resource in it.
+    public init(
+        resourcesOf bundle: Bundle, subdirectory: String? = nil
+    ) throws(CertificateFilesError) {
+        let folder = [bundle.resourcePath ?? bundle.bundlePath, subdirectory].compactMap(\.self).joined(separator: "/")
+        let names = try Folder.certificateNames(in: folder)
+        guard !names.isEmpty else {
+            throw CertificateFilesError(problems: [
+                .init(
+                    file: folder, message: "no certificate among the resources",
+                    help: "add files that end in .cer, .crt, .der or .pem to the resources of the target")
+            ])
+        }
+        try self.init(contentsOfFiles: names.map { "\(folder)/\($0)" })
+    }
+}

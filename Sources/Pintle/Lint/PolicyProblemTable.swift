@@ -60,6 +60,7 @@ package enum PolicyProblemTable {
     /// The rules contradict themselves or one another.
     private static let rules = [
         error("address-with-subdomains", "an address with includeSubdomains"),
+        error("no-pins", "a pinner that was given no pin"),
         error("backup-without-pin", "backup pins without pins in use"),
         error("no-backup-pin", "enforced pins without a backup"),
         error("duplicate-pin", "a pin that stands in a rule twice"),

@@ -1,0 +1,75 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A handful of pins for whatever host they are asked about: the small face of a policy with one rule.
+///
+///     let pinner = try PublicKeyPinner(
+///         pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+///         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+///     let decision = try pinner.validate(chain, host: "example.com", at: Date())
+///
+/// The decision is the one that ``PinningPolicy`` makes for a host with an enforcing rule: the path is validated
+/// before any pin, for this host and this instant, and a backup pin is demanded. There is no way to compare pins
+/// alone. Safe to use from any thread.
+public struct PublicKeyPinner: Sendable {
+    /// The rule, for a host that stands in for all.
+    private let template: PinnedHost
+    private let validate: @Sendable (PathRequest) -> PathOutcome
+
+    /// - Parameters:
+    ///   - pins: of the keys in use, in any notation that ``PublicKeyPin/init(_:)`` reads.
+    ///   - backupPins: of keys that are not in use yet.
+    ///   - backup: ``BackupRequirement/noneAccepted`` where the author accepts that a lost key locks everyone out.
+    ///   - anchors: the roots that paths may end in.
+    ///   - validate: builds and checks the path: everything that ``PathRequest`` asks for.
+    /// - Throws: everything that is wrong with the pins at once; no pins are wrong too.
+    public init(
+        pins: [String], backupPins: [String] = [], backup: BackupRequirement = .required,
+        anchors: TrustAnchors = .system, validate: @escaping @Sendable (PathRequest) -> PathOutcome
+    ) throws(PolicyError) {
+        guard !pins.isEmpty else {
+            throw PolicyError([
+                PolicyProblem(
+                    id: "no-pins", path: "pins", message: "there are no pins: any valid path would do",
+                    help: "add the pin of the key in use: pintle pin HOST")
+            ])
+        }
+        template = try PinnedHost(
+            "host.invalid", pins: pins, backupPins: backupPins, backup: backup, anchors: anchors)
+        self.validate = validate
+    }
+
+    /// Decides whether a server is the one that is meant.
+    ///
+    /// - Parameters:
+    ///   - presented: what the server sent, DER, the leaf first.
+    ///   - host: that the caller wants to talk to, in a form that ``ServerName`` reads.
+    ///   - port: that the caller wants to talk to.
+    ///   - instant: now.
+    /// - Throws: that the host cannot be read. A refusal is a value, not an error.
+    public func validate(
+        _ presented: [[UInt8]], host: String, port: UInt16 = 443, at instant: Date
+    ) throws(ServerNameError) -> TrustDecision {
+        let server = ServerEndpoint(host: try ServerName(host), port: port)
+        let policy: PinningPolicy
+        do throws(PolicyError) {
+            policy = try PinningPolicy(hosts: [template.applied(to: server.host)], unpinnedHosts: .reject)
+        } catch {
+            // No host makes a good rule a bad one; if it did, nobody would be let in.
+            return .rejected(.hostNotAllowed(server))
+        }
+        return policy.evaluate(server, presented: presented, at: instant, validate: validate).decision
+    }
+}
+
+extension PinnedHost {
+    fileprivate func applied(to host: ServerName) -> PinnedHost {
+        PinnedHost(
+            unchecked: host, port: nil, includesSubdomains: false, pins: pins, backupPins: backupPins,
+            backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Decides about servers for a TLS stack that is not ours: certificates in, verdict out.
+///
+/// It takes what the server *presented*, as the verification callbacks of TLS libraries hand it over, and does all
+/// that a decision needs: the path is built and validated first, name and dates included, and pins are compared with
+/// that path. So a callback that replaces every check of its library may ask nothing but this.
+///
+///     let evaluator = ServerTrustEvaluator(policy: policy)  // PintleOpenSSL brings the validation
+///     let evaluation = evaluator.evaluate(server, presented: chain, at: Date())
+///     guard evaluation.decision.isTrusted else { return close(evaluation.decision.reason) }
+///
+/// It answers at once and keeps nothing: no verdict, and no chain. Ask it in each handshake, and let the library
+/// resume no TLS session, because a resumed session asks nobody. Safe to use from any thread.
+public struct ServerTrustEvaluator: Sendable {
+    /// The policy that decides. Another policy is another evaluator.
+    public let policy: PinningPolicy
+    private let validate: @Sendable (PathRequest) -> PathOutcome
+
+    /// - Parameters:
+    ///   - policy: that decides.
+    ///   - validate: builds and checks the path: everything that ``PathRequest`` asks for.
+    public init(policy: PinningPolicy, validate: @escaping @Sendable (PathRequest) -> PathOutcome) {
+        self.policy = policy
+        self.validate = validate
+    }
+
+    /// Decides whether a server is the one that is meant, as
+    /// ``PinningPolicy/evaluate(_:presented:at:newestKnownTime:validate:)`` does.
+    ///
+    /// - Parameters:
+    ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate or SNI.
+    ///   - presented: what the server sent, DER, the leaf first.
+    ///   - instant: now.
+    public func evaluate(
+        _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
+    ) -> TrustEvaluation {
+        policy.evaluate(server, presented: presented, at: instant, validate: validate)
+    }
+}

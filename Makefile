@@ -15,7 +15,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage docs asan install clean
+.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -31,7 +31,7 @@ build: ## Build the tool: .build/release/pintle
 demo: build ## Six servers on this machine and what pinning does to each
 	@$(TOOL) demo
 
-test: build linkage unit ## All the tests
+test: build linkage unit debug-only ## All the tests
 
 unit:
 	@Scripts/setup.sh test
@@ -71,6 +71,9 @@ lint: ## The house rules that a compiler does not know
 
 linkage: build ## Prove what the core and the tool link, and what they do not
 	@Scripts/linkage.sh
+
+debug-only: ## Prove that a release build lacks the debug anchors (after build and unit)
+	@Scripts/debug-only.sh
 
 docs: ## Build the documentation, warnings being errors: .build/docs
 	@Scripts/setup.sh build

@@ -49,7 +49,7 @@ extension PinningPolicy {
         let isExpired = terms?.areExpired(at: instant) ?? false
         let outcome = validate(
             PathRequest(
-                chain: chain, host: endpoint.host, anchors: terms?.key.anchors ?? .system, instant: instant,
+                chain: chain, host: endpoint.host, anchors: anchors(ofRule: rule?.index), instant: instant,
                 pins: isExpired ? nil : terms?.pinSet))
         if rule == nil, unpinnedHosts == .askUser {
             return conclude(unknown(endpoint, chain, outcome), outcome.path)
@@ -117,6 +117,9 @@ extension PinningPolicy {
     ) -> TrustDecision {
         guard let rule else { return .trusted(.hostNotPinned) }
         if let decision = storage.settled(rule: rule.index, path, at: instant) { return decision }
+        #if DEBUG
+        if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
+        #endif
         let terms = storage.terms(of: rule.index)
         if terms.areExpired(at: instant) {
             let expiration = PinExpiration(
@@ -133,6 +136,15 @@ extension PinningPolicy {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
         }
+    }
+
+    /// The roots that paths may end in.
+    private func anchors(ofRule index: Int?) -> TrustAnchors {
+        let place = index.map { Int(storage.rules[$0].terms) }
+        #if DEBUG
+        if let debugAnchors { return debugAnchors.anchors(ofTerms: place) }
+        #endif
+        return place.map { storage.terms[$0].key.anchors } ?? .system
     }
 
     /// A clock this far ahead of everything known is reported beside the expiry.

@@ -25,6 +25,10 @@ public struct PinningPolicy: Sendable {
 
     let storage: Storage
 
+    #if DEBUG
+    var debugAnchors: DebugAnchors?
+    #endif
+
     /// A policy with these rules.
     ///
     /// - Throws: every problem of the rules taken together, at once.

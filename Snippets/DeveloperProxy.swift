@@ -1,0 +1,14 @@
+// Lets the proxy of a developer in, in debug builds alone.
+import Pintle
+import PintleFiles
+
+func loadPolicy(_ json: [UInt8]) throws -> PinningPolicy {
+    // snippet.debug
+    var policy = try PinningPolicy(json: json)
+    #if DEBUG
+    let proxy = try CertificateBundle(contentsOfFile: "mitmproxy-ca-cert.pem")
+    policy = policy.trusting(debugAnchors: proxy.certificates)
+    #endif
+    // snippet.end
+    return policy
+}

@@ -1,0 +1,18 @@
+// Looks once more at the path of a response, away from the handshake.
+
+// Sessions exist on Linux only, so far.
+#if canImport(PintleURLSession)
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+
+func load(_ url: URL, over session: PinnedURLSession) async throws -> Data {
+    // snippet.expect
+    let (data, response) = try await session.data(from: url)
+    guard let receipt = response.trustReceipt else { throw URLError(.secureConnectionFailed) }
+    let issuer = try PublicKeyPin("sha256/5MyVhN0bErb8ghMyw1dTQT5XG26+c+P12A0/6YgEBS4=")
+    try receipt.expect(minimumPathLength: 3, issuerKey: issuer)
+    // snippet.end
+    return data
+}
+#endif

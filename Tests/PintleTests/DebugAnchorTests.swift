@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// Tests are debug builds; Scripts/debug-only.sh proves what a release build lacks.
+#if DEBUG
+@Suite("Debug anchors")
+struct DebugAnchorTests {
+    private static let chain = TestChain()
+    /// What the developer's proxy shows.
+    private static let proxy = TestChain(1)
+
+    private static func policy(
+        _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust, expiry: PinExpiry = .never,
+        anchors: TrustAnchors = .system
+    ) throws -> PinningPolicy {
+        try PinningPolicy(
+            hosts: [
+                PinnedHost(
+                    "a.example", pins: [chain.keyPin(0)], backupPins: [TestChain.spare()], expiry: expiry,
+                    anchors: anchors)
+            ], unpinnedHosts: unpinned)
+    }
+
+    private static func verdict(_ policy: PinningPolicy, _ chain: TestChain) throws -> String {
+        try DecisionScene(policy, host: "a.example", chain: chain).verdict()
+    }
+
+    private static func root(_ chain: TestChain) throws -> Certificate {
+        try Certificate(der: try #require(chain.certificates.last))
+    }
+
+    @Test("A path that ends in one skips the pins, and another does not")
+    func skipsPins() throws {
+        let policy = try Self.policy()
+        let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
+        #expect(try Self.verdict(policy, Self.proxy) == "rejected pin-mismatch")
+        #expect(try Self.verdict(debugged, Self.proxy) == "trusted host-not-pinned")
+        #expect(try Self.verdict(debugged, TestChain(2)) == "rejected pin-mismatch")
+        #expect(try Self.verdict(debugged, Self.chain) == "trusted pin-matched")
+        let server = ServerEndpoint(host: try ServerName("a.example"))
+        #expect(debugged.decide(server, path: Self.proxy.path, at: DecisionScene.now).reason == "host-not-pinned")
+        #expect(policy.decide(server, path: Self.proxy.path, at: DecisionScene.now).reason == "pin-mismatch")
+        #expect(
+            debugged.trusting(debugAnchors: []).decide(server, path: Self.proxy.path, at: DecisionScene.now).reason
+                == "pin-mismatch")
+    }
+
+    @Test("The date of the pins is skipped with them")
+    func skipsExpiry() throws {
+        let policy = try Self.policy(expiry: .rejecting(after: DecisionScene.now))
+        let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
+        #expect(try Self.verdict(policy, Self.proxy) == "rejected pins-expired")
+        #expect(try Self.verdict(debugged, Self.proxy) == "trusted host-not-pinned")
+    }
+
+    @Test("The path is validated all the same, and hosts that are refused stay refused")
+    func restStays() throws {
+        let anchor = try Self.root(Self.proxy)
+        let scene = try DecisionScene(
+            try Self.policy().trusting(debugAnchors: [anchor]), host: "a.example", chain: Self.proxy)
+        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        for (unpinned, verdict) in [
+            (PinningPolicy.UnpinnedHosts.reject, "rejected host-not-allowed"), (.askUser, "rejected unknown-host"),
+            (.systemTrust, "trusted host-not-pinned"),
+        ] {
+            let policy = try Self.policy(unpinned).trusting(debugAnchors: [anchor])
+            #expect(try DecisionScene(policy, host: "b.example", chain: Self.proxy).verdict() == verdict)
+        }
+    }
+
+    @Test("Validation is asked with them beside the anchors of the rule, and with the same set each time")
+    func anchors() throws {
+        let own = try Self.root(TestChain(5))
+        let proxy = try Self.root(Self.proxy)
+        let policy = try Self.policy(anchors: .only([own]))
+        func asked(_ policy: PinningPolicy, _ host: String) throws -> TrustAnchors {
+            try #require(DecisionScene(policy, host: host).run().requests.first).anchors
+        }
+        let debugged = policy.trusting(debugAnchors: [proxy])
+        #expect(try asked(policy, "a.example") == .only([own]))
+        #expect(try asked(debugged, "a.example") == .only([own, proxy]))
+        #expect(try asked(debugged, "b.example") == TrustAnchors([proxy], includesSystem: true))
+        #expect(try asked(debugged, "a.example").identity === asked(debugged, "a.example").identity)
+        #expect(try asked(debugged, "b.example").identity === asked(debugged, "b.example").identity)
+        // What the policy says of itself stays what its author wrote.
+        #expect(debugged.hosts.first?.anchors == .only([own]))
+    }
+}
+#endif

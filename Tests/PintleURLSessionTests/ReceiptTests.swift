@@ -1,0 +1,80 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleURLSession
+
+@Suite("A second look at a receipt")
+struct ReceiptTests {
+    private let stage: Stage
+
+    init() throws {
+        stage = try Stage()
+    }
+
+    /// What a response came with.
+    private func receipt() async throws -> TrustReceipt {
+        let server = try stage.server()
+        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        return try #require(response.trustReceipt)
+    }
+
+    /// What is left of it after something in the process put other certificates in.
+    private func forged(_ receipt: TrustReceipt, path: [[UInt8]], basis: TrustBasis? = nil) -> TrustReceipt {
+        TrustReceipt(
+            endpoint: receipt.endpoint, basis: basis ?? receipt.basis, rule: receipt.rule,
+            path: ValidatedPath(uncheckedLeafToAnchor: path), generation: receipt.generation,
+            validUntil: receipt.validUntil)
+    }
+
+    private func mismatch(
+        _ receipt: TrustReceipt, _ length: Int = 2, _ issuer: PublicKeyPin? = nil
+    ) -> TrustReceiptMismatch? {
+        do throws(TrustReceiptMismatch) {
+            try receipt.expect(minimumPathLength: length, issuerKey: issuer)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("What was decided holds on a second look; a longer path or another issuer is missed")
+    func expectations() async throws {
+        let receipt = try await receipt()
+        let root = try PublicKeyPin(subjectPublicKeyInfo: stage.root.certificate.spkiDER)
+        let leaf = try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)
+        #expect(mismatch(receipt, 2, root) == nil)
+        #expect(mismatch(receipt, -1) == nil)
+        #expect(mismatch(receipt, 3, root) == .pathTooShort(2))
+        // The leaf is no issuer.
+        #expect(mismatch(receipt, 2, leaf) == .issuerKeyNotOnPath(leaf))
+    }
+
+    @Test("Certificates that were put in afterwards are found by their hashes")
+    func forgery() async throws {
+        let receipt = try await receipt()
+        let pin = try #require(receipt.matchedPin).pin
+        let other = try CertificateAuthority.root().issue(hosts: ["localhost"])
+        #expect(mismatch(forged(receipt, path: receipt.path.certificates)) == nil)
+        #expect(mismatch(forged(receipt, path: other.chainWithRoot)) == .pinNotOnPath(pin))
+        #expect(mismatch(forged(receipt, path: [])) == .pathTooShort(0))
+        #expect(mismatch(forged(receipt, path: [[1], [2]])) == .unreadableCertificate(depth: 0))
+        let outside = TrustBasis.pinMatched(PinMatch(pin: pin, depth: 7, isBackup: false))
+        #expect(mismatch(forged(receipt, path: receipt.path.certificates, basis: outside)) == .pinNotOnPath(pin))
+        let certificate = Pin(.certificate(CertificatePin(certificate: stage.identity.certificate.der)))
+        let byCertificate = TrustBasis.pinMatched(PinMatch(pin: certificate, depth: 0, isBackup: false))
+        let genuine = receipt.path.certificates
+        #expect(mismatch(forged(receipt, path: genuine, basis: byCertificate)) == nil)
+        let swapped = forged(receipt, path: other.chainWithRoot, basis: byCertificate)
+        #expect(mismatch(swapped) == .pinNotOnPath(certificate))
+    }
+
+    @Test("Without a pin the path alone is looked at")
+    func unpinned() async throws {
+        let receipt = forged(try await receipt(), path: stage.identity.chainWithRoot, basis: .hostNotPinned)
+        #expect(mismatch(receipt) == nil)
+        #expect(mismatch(receipt, 3) == .pathTooShort(2))
+    }
+}

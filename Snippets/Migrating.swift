@@ -1,0 +1,80 @@
+// What other libraries' lines become.
+
+// Sessions exist on Linux only, so far.
+#if canImport(PintleURLSession)
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+
+func handWritten() throws -> URLSession {
+    // snippet.delegate
+    let policy = try PinningPolicy {
+        try PinnedHost(
+            "api.example.com",
+            pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+            backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+    }
+    let session = URLSession.pinned(to: policy)
+    // snippet.end
+    return session
+}
+
+func alamofire() throws -> URLSession {
+    // snippet.alamofire
+    let api = try CertificateBundle(resource: "api", withExtension: "cer")
+    let nas = try CertificateBundle(resource: "nas", withExtension: "cer")
+    let policy = try PinningPolicy(unpinnedHosts: .reject) {
+        try PinnedHost(
+            "api.example.com", pins: api.publicKeyPins(),
+            backupPins: [.publicKey("sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=")])
+        try PinnedHost("static.example.com", anchors: .system)
+        try PinnedHost("nas.example.net", anchors: .only(nas))
+    }
+    let session = URLSession.pinned(to: policy)
+    // snippet.end
+    return session
+}
+
+func trustKit() throws -> PinningPolicy {
+    // snippet.trustkit
+    let endOf2027 = Date(timeIntervalSince1970: 1_830_297_600)
+    let policy = try PinningPolicy {
+        try PinnedHost(
+            "example.com", includingSubdomains: true,
+            pins: ["bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+            backupPins: ["IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="],
+            expiry: .systemTrust(after: endOf2027), enforcement: .enforce)
+        try PinnedHost("static.example.com", includingSubdomains: true, anchors: .system)
+    }
+    // snippet.end
+    return policy
+}
+
+func afNetworking() throws -> PinningPolicy {
+    // snippet.afnetworking
+    let certificates = try CertificateBundle(resourcesOf: .main)
+    let policy = try PinningPolicy(unpinnedHosts: .reject) {
+        try PinnedHost(
+            "api.example.com", pins: certificates.certificatePins(), backup: .noneAccepted,
+            anchors: .only(certificates))
+    }
+    // snippet.end
+    return policy
+}
+
+func okHttp() throws -> PinningPolicy {
+    // snippet.okhttp
+    let (current, backup) = (
+        "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=",
+        "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+    )
+    let policy = try PinningPolicy {
+        try PinnedHost("example.com", includingSubdomains: true, pins: [current], backupPins: [backup])
+        for host in ["eu.example.net", "us.example.net"] {
+            try PinnedHost(host, pins: [current], backupPins: [backup])
+        }
+    }
+    // snippet.end
+    return policy
+}
+#endif

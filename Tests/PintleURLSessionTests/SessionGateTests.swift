@@ -131,10 +131,6 @@ struct SessionGateTests {
             try await session.download(from: url, delegate: nobody)
         }
         #expect(download.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
-        let socket = session.webSocketTask(with: try #require(URL(string: "wss://localhost:\(server.port)/")))
-        socket.resume()
-        await #expect(throws: (any Error).self) { try await socket.receive() }
-        socket.cancel()
         // Nobody can take the guard away.
         session.configuration.protocolClasses = []
         let again = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }

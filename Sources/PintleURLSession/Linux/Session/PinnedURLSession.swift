@@ -51,10 +51,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
         settings = guarded
-        // Foundation's session would keep the delegate for as long as it lives, even when invalidated.
-        let relay = StockTaskRelay()
-        super.init(configuration: Self.copy(of: guarded), delegate: relay, delegateQueue: delegateQueue)
-        relay.watch(self)
+        // Foundation asks for `delegate`, which is overridden; this one it would keep even when invalidated.
+        super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
     }
 
     private static func copy(of settings: URLSessionConfiguration) -> URLSessionConfiguration {

@@ -11,16 +11,17 @@ final class PinningURLProtocol: URLProtocol {
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     override func startLoading() {
+        let isSocket = task is URLSessionWebSocketTask || ["ws", "wss"].contains(request.url?.scheme?.lowercased())
         let what =
             switch task {
+            case _ where isSocket: "a web socket"
             case is URLSessionDownloadTask: "a download"
             case is URLSessionUploadTask: "an upload"
-            case is URLSessionWebSocketTask: "a web socket"
             default: "a request"
             }
         let refusal = SessionRefusal(
             .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
-            hint: task is URLSessionWebSocketTask
+            hint: isSocket
                 ? "web sockets are not supported yet"
                 : "import PintleURLSession where the call is made, or use a task with a completion handler")
         client?.urlProtocol(self, didFailWithError: URLError(.refused(refusal), url: request.url))

@@ -1,0 +1,72 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Web sockets are Foundation's own tasks, and no way past the policy.
+@Suite("Pinned sessions: web sockets")
+struct SessionWebSocketTests {
+    /// Stands where Foundation's loader would be told.
+    private final class Listener: NSObject, URLProtocolClient, Sendable {
+        let error = Mutex<(any Error)?>(nil)
+        let others = Mutex(0)
+
+        func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) {
+            self.error.withLock { $0 = error }
+        }
+
+        func urlProtocol(
+            _ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
+        ) { others.withLock { $0 += 1 } }
+        func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+            others.withLock { $0 += 1 }
+        }
+        func urlProtocol(
+            _ protocol: URLProtocol, didReceive response: URLResponse,
+            cacheStoragePolicy policy: URLCache.StoragePolicy
+        ) { others.withLock { $0 += 1 } }
+        func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { others.withLock { $0 += 1 } }
+        func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { others.withLock { $0 += 1 } }
+        func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+            others.withLock { $0 += 1 }
+        }
+        func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {
+            others.withLock { $0 += 1 }
+        }
+    }
+
+    // A libcurl without web sockets has Foundation refuse them before it asks the guard: with words of its own.
+    @Test("A web socket fails, and the server sees nobody; a data task beside it gets through")
+    func task() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let recorder = Recorder()
+        let session: URLSession = .pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let socket = session.webSocketTask(with: try #require(URL(string: "wss://localhost:\(server.port)/")))
+        await recorder.run(socket)
+        #expect(recorder.log.withLock { $0.events } == ["complete"])
+        #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .unsupportedURL)
+        await #expect(throws: (any Error).self) { try await socket.send(.string("secret")) }
+        await #expect(throws: (any Error).self) { try await socket.receive() }
+        #expect(server.connectionCount == 0)
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+    }
+
+    @Test(
+        "The guard is asked first, takes whatever comes and fails it", arguments: ["wss", "ws", "https", "http", "x"])
+    func guardTakesAll(scheme: String) throws {
+        let session = URLSession.pinned(to: try Stage().policy())
+        #expect(session.configuration.protocolClasses?.first == PinningURLProtocol.self)
+        let request = URLRequest(url: try #require(URL(string: "\(scheme)://localhost:1/")))
+        #expect(PinningURLProtocol.canInit(with: request))
+        let listener = Listener()
+        PinningURLProtocol(request: request, cachedResponse: nil, client: listener).startLoading()
+        let error = try #require(listener.error.withLock { $0 })
+        #expect(SessionRefusal.Code(in: error) == .stockLoader)
+        #expect(error.localizedDescription.contains("web socket") == scheme.hasPrefix("ws"))
+        #expect(listener.others.withLock { $0 } == 0)
+    }
+}

@@ -15,7 +15,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan install clean
+.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -82,6 +82,10 @@ docs: ## Build the documentation, warnings being errors: .build/docs
 asan: ## The tests under the address sanitizer
 	@Scripts/setup.sh test
 	. Scripts/sanitizers.sh && swift test --sanitize address --scratch-path .build/asan --disable-xctest
+
+model: ## Check a model of the updates' store: every state, and mutations that must be found
+	@Scripts/setup.sh model
+	@Models/check.sh
 
 install: build ## Install the tool and completions: make install PREFIX=/usr/local
 	@install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"

@@ -11,11 +11,13 @@ let strict: [SwiftSetting] = [
 var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
+    .library(name: "PintleUpdates", targets: ["PintleUpdates"]),
 ]
 
 var targets: [Target] = [
     .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
     .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
+    .target(name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -55,7 +57,9 @@ targets += [
     ),
     .target(
         name: "PintleTools",
-        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "COpenSSL"],
+        dependencies: [
+            "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleUpdates", "COpenSSL",
+        ],
         swiftSettings: strict
     ),
     .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: strict),
@@ -72,8 +76,13 @@ targets += [
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),
     .testTarget(
+        name: "PintleUpdatesTests",
+        dependencies: ["Pintle", "PintleCrypto", "PintleUpdates", "PintleTestKit"],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "PintleToolsTests",
-        dependencies: ["Pintle", "PintleTools", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleTools", "PintleUpdates", "PintleTestKit"],
         swiftSettings: strict
     ),
 ]

@@ -4,9 +4,8 @@ import PackageDescription
 // One executable a folder of Sources: an entry that reads foreign bytes. Fuzz/run.sh builds them with
 // coverage in every module, links libFuzzer's main, and enables @testable, for entries are internal.
 let entries = [
-    "Arguments", "Base64", "Batch", "Certificate", "Challenges", "DER", "Dates", "JSON", "Keys", "Names", "PEM", "Path",
-    "Pins",
-    "Policy",
+    "Arguments", "Base64", "Batch", "Certificate", "Challenges", "DER", "Dates", "Envelope", "JSON", "Keys", "Names",
+    "PEM", "Path", "Payload", "Pins", "Policy",
 ]
 
 let package = Package(
@@ -19,6 +18,7 @@ let package = Package(
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
                 .product(name: "PintleURLSession", package: "pintle"),
+                .product(name: "PintleUpdates", package: "pintle"),
                 .product(name: "_PintleTools", package: "pintle"),
             ],
             swiftSettings: [.treatAllWarnings(as: .error)]

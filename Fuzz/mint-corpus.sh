@@ -3,12 +3,12 @@
 # from there. usage: mint-corpus.sh FOLDER
 set -euo pipefail
 folder=$1
-for script in "$0" "$(dirname "$0")/mint-certificates.sh"; do
+here=$(realpath "$(dirname "$0")")
+for script in "$here"/mint-*.sh; do
     [ "$folder/minted" -nt "$script" ] || rm -f "$folder/minted"
 done
 [ ! -e "$folder/minted" ] || exit 0
 mkdir -p "$folder"
-certificates=$(realpath "$(dirname "$0")/mint-certificates.sh")
 cd "$folder"
 seed() { mkdir -p "$1" && printf '%s' "$3" >"$1/seed-$2"; }
 
@@ -46,7 +46,7 @@ seed Names host 'API.xn--bcher-kva.example.'
 seed Names ipv4 '192.0.2.1:8443'
 seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 
-"$certificates"
+"$here/mint-certificates.sh" && "$here/mint-updates.sh"
 mkdir -p Batch
 line() { printf '{"id": 1, "host": "leaf.example", "at": "2030-01-01T00:00:00Z", "chain": %s, "anchors": %s%s}\n' "$@"; }
 list() { printf '['; for pem in "$@"; do printf '%s"%s"' "$comma" "$(sed ':a;N;$!ba;s/\n/\\n/g' "$pem")"; comma=', '; done; printf ']'; }

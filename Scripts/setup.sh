@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves that what building, testing and measuring need is here, and installs only what is not.
-# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [bench]
+# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [bench] [model]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ "$(uname)" = Linux ] || exit 0
@@ -20,13 +20,17 @@ for purpose in "$@"; do
         command curl curl
         command nginx nginx-light
         command readelf binutils
-        [ -e .build/venv/ready ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
+        [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
         ;;
     bench)
         command valgrind valgrind
         library libcrypto libssl-dev
         ;;
-    *) echo "setup: unknown purpose $purpose; one of build, test, bench" >&2 && exit 2 ;;
+    model)
+        command spin spin
+        command cc gcc
+        ;;
+    *) echo "setup: unknown purpose $purpose; one of build, test, bench, model" >&2 && exit 2 ;;
     esac
 done
 
@@ -34,4 +38,4 @@ if [ ${#packages[@]} -gt 0 ]; then
     mapfile -t wanted < <(printf '%s\n' ${packages[@]} | sort -u)
     Scripts/apt-install.sh "${wanted[@]}"
 fi
-case " $* " in *" test "*) [ -e .build/venv/ready ] || Scripts/venv.sh ;; esac
+case " $* " in *" test "*) [ .build/venv/ready -nt Scripts/venv.sh ] || Scripts/venv.sh ;; esac

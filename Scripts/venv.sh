@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes .build/venv with mitmproxy, the interceptor that some tests hold against the tool.
+# Makes .build/venv with what some tests hold against the tool: mitmproxy, an interceptor, and
+# securesystemslib, which makes and checks DSSE envelopes.
 # Without Python's venv or the package index those tests are skipped; nothing else needs it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,16 +9,16 @@ python=python3
 "$python" -c 'import ensurepip, venv' 2>/dev/null || python=/usr/bin/python3
 skip() {
     rm -rf $venv
-    echo "setup: $1; the tests that hold mitmproxy against the tool will be skipped" >&2
+    echo "setup: $1; the tests that hold mitmproxy and securesystemslib against the tool will be skipped" >&2
     exit 0
 }
 
 mkdir -p .build
 rm -rf $venv
 "$python" -m venv $venv 2>/dev/null || skip "no Python virtual environment can be made here"
-echo "setup: installing mitmproxy into $venv"
+echo "setup: installing mitmproxy and securesystemslib into $venv"
 # 11.0 is the newest for Python 3.10 and 3.11, 12 for those after.
 $venv/bin/pip install --quiet --disable-pip-version-check --no-input --retries 2 --timeout 20 \
-    'mitmproxy>=11.0.2,<13' || skip "mitmproxy could not be installed"
+    'mitmproxy>=11.0.2,<13' 'securesystemslib>=1.0,<2' || skip "they could not be installed"
 $venv/bin/mitmdump --version >/dev/null || skip "mitmproxy does not start"
 touch $venv/ready

@@ -48,7 +48,7 @@ struct CertificateInspection {
             [
                 Field(label: "key", text: "\(key.description), \(isPrivate ? "private" : "public")"),
                 Field(label: "pin", text: "\(key.pin)"),
-            ]
+            ] + (key.updateKeyID.map { [Field(label: "update key id", text: $0)] } ?? [])
         }
     }
 
@@ -119,6 +119,7 @@ struct CertificateInspection {
             case .key(let key, let isPrivate):
                 json.member("isPrivate", isPrivate)
                 PinReport.write(key.description, key.pin, to: &json)
+                json.member("updateKeyID", key.updateKeyID)
             }
         }
     }

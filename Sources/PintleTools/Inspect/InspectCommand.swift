@@ -3,7 +3,7 @@ internal import Pintle
 extension Command {
     static let inspect = Command(
         name: "inspect",
-        summary: "Show what is in a policy, certificate, request or key; verifies nothing",
+        summary: "Show what is in a policy, update, certificate, request or key; verifies nothing",
         examples: [
             Example(line: "pintle inspect policy.json", purpose: "its rules, their pins and dates, and its problems"),
             Example(line: "pintle inspect chain.pem", purpose: "every field of every certificate"),
@@ -12,10 +12,12 @@ extension Command {
         overview: [
             """
             Reads a file and says what it claims. No signature, date or name is checked: 'pintle check' and 'pintle \
-            evaluate' decide, 'pintle lint' judges a policy.
+            evaluate' decide, 'pintle lint' judges a policy, 'pintle verify' an update.
             """
         ],
-        arguments: [Argument(name: "FILE", help: "A policy, certificates, a request or a key; - for standard input")],
+        arguments: [
+            Argument(name: "FILE", help: "A policy, an update, certificates, a request or a key; - for standard input")
+        ],
         ownOptions: [],
         exitCodes: [(.fine, "the file was shown, whatever is in it"), (.unusable, "the file cannot be read")],
         run: { invocation throws(ToolError) in try InspectCommand(invocation).run() }
@@ -38,8 +40,7 @@ struct InspectCommand {
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
             || input.file.bytes.starts(with: [0xEF, 0xBB, 0xBF, 0x7B])
         {
-            try refuseOtherDocuments(input.file)
-            try PolicyInspection(input: input, invocation: invocation).show()
+            try showDocument(input)
         } else {
             let items = try SourceReader.items(in: &input.file)
             let inspection = CertificateInspection(
@@ -50,19 +51,16 @@ struct InspectCommand {
         return .fine
     }
 
-    /// Files of this project that are JSON too, and that this release cannot show.
-    private func refuseOtherDocuments(_ file: InputFile) throws(ToolError) {
-        guard let document = try? JSONDocument(file.bytes, limits: .init(allowsAnyNumber: true)) else { return }
-        let kind: String
-        if document.root["payloadType"] != nil, document.root["signatures"] != nil {
-            kind = "a signed update"
-        } else if document.root["served-certificate-chain"] != nil {
-            kind = "a failure report"
+    private func showDocument(_ input: PolicyInput) throws(ToolError) {
+        let root = (try? JSONDocument(input.file.bytes, limits: .init(allowsAnyNumber: true)))?.root
+        if let root, UpdateInspection.isUpdate(root) {
+            try UpdateInspection(input.file, invocation).show()
+        } else if root?["served-certificate-chain"] != nil {
+            throw .unusable(
+                "unsupported-document", "a failure report, which this version does not read", file: input.file.name,
+                hint: "policies, updates, certificates, requests and keys are shown")
         } else {
-            return
+            try PolicyInspection(input: input, invocation: invocation).show()
         }
-        throw .unusable(
-            "unsupported-document", "\(kind), which this version does not read", file: file.name,
-            hint: "policies, certificates, requests and keys are shown")
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
@@ -32,6 +33,14 @@ struct PolicyInspection {
         let console = invocation.console
         let rules = ValidityText.counted(policy.hosts.count, "rule")
         console.print("\(SafeText.escape(input.file.name))   policy, \(rules); nothing was verified")
+        Self.print(policy, to: console, now: invocation.now)
+        guard !report.findings.isEmpty else { return }
+        console.tell(
+            "\n\(ValidityText.counted(report.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
+    }
+
+    /// What a policy says, from wherever it came.
+    static func print(_ policy: PinningPolicy, to console: Console, now: Date) {
         console.print()
         let others =
             switch policy.unpinnedHosts {
@@ -41,18 +50,15 @@ struct PolicyInspection {
             }
         console.print("  other hosts  \(others)")
         if policy.updateVersion > 0 { console.print("  update       version \(policy.updateVersion)") }
+        if policy.allowsUpdatesForAnyHost { console.print("  updates      may bring rules for any host") }
         for host in policy.hosts {
             console.print()
-            print(host)
+            print(host, to: console, now: now)
         }
-        guard !report.findings.isEmpty else { return }
-        console.tell(
-            "\n\(ValidityText.counted(report.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
     }
 
-    private func print(_ host: PinnedHost) {
-        let console = invocation.console
-        let terms = RuleText.terms(of: host, now: invocation.now)
+    private static func print(_ host: PinnedHost, to console: Console, now: Date) {
+        let terms = RuleText.terms(of: host, now: now)
         console.print("\(host)\(host.includesSubdomains ? " and its sub-domains" : "")")
         func field(_ label: String, _ value: String) {
             console.print("  " + TextLayout.padded(label, to: 8) + value)
@@ -70,6 +76,7 @@ struct PolicyInspection {
                 host.anchors.includesSystem ? "the system's roots count too" : "the system's roots do not count")
         }
         for url in host.reportTo { field("report", SafeText.escape(url)) }
+        if let reason = host.withdraws { field("withdraws", JSONWriter.quoted(reason)) }
     }
 
     // MARK: JSON

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleUpdates
 
 /// Something that has a pin, found in a file.
 enum SourceItem {
@@ -11,10 +12,13 @@ enum SourceItem {
     struct PublicKey {
         let description: PublicKeyDescription
         let pin: PublicKeyPin
+        /// What updates call it, if it is a key that can sign them.
+        let updateKeyID: String?
 
         init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
             description = try PublicKeyDescription(subjectPublicKeyInfo: der)
             pin = try PublicKeyPin(subjectPublicKeyInfo: der)
+            updateKeyID = (try? UpdateKey(subjectPublicKeyInfo: der))?.id
         }
     }
 

@@ -1,0 +1,30 @@
+@testable import Pintle
+@testable import PintleUpdates
+
+/// What is read as an envelope is printed in a form that reads the same, and signed bytes name their lengths; nobody
+/// has signed it, whatever it says.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    do throws(UpdateFailure) {
+        let envelope = try SignedEnvelope(input)
+        guard envelope.signatures.count <= SignedEnvelope.maximumSignatures else { fatalError("too many signatures") }
+        let again = try SignedEnvelope(envelope.json)
+        guard again.payload == envelope.payload, again.payloadType == envelope.payloadType,
+            again.signatures.map(\.bytes) == envelope.signatures.map(\.bytes), again.signedBytes == envelope.signedBytes
+        else { fatalError("printed differently") }
+        let head = Array(
+            "DSSEv1 \(envelope.payloadType.utf8.count) \(envelope.payloadType) \(envelope.payload.count) ".utf8)
+        guard envelope.signedBytes.starts(with: head),
+            envelope.signedBytes.dropFirst(head.count) == envelope.payload[...]
+        else { fatalError("signed bytes") }
+    } catch {
+        guard case .malformedEnvelope(let problem) = error, problem.line >= 1 else { fatalError("\(error)") }
+    }
+    guard let key = try? UpdateKey(rawRepresentation: [UInt8](repeating: 0x58, count: 31) + [0x66]),
+        let trust = try? UpdateTrust(keys: [key]), let policy = try? PinningPolicy(hosts: [])
+    else { return 0 }
+    let verifier = UpdateVerifier(trust: trust, bundled: policy)
+    if (try? verifier.verifyStored(input, floor: nil)) != nil { fatalError("verified by a key that signed nothing") }
+    return 0
+}

@@ -1,0 +1,50 @@
+import FoundationEssentials
+
+@testable import Pintle
+@testable import PintleCrypto
+@testable import PintleUpdates
+
+/// A payload of any bytes, signed: whatever is taken is in scope, in force at that instant, numbered as it says, and
+/// taken again without change; and once it is taken nothing of its number or below is.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let seed = [UInt8](repeating: 7, count: 32)
+    let bundledText = """
+        {"version": 1, "hosts": [{"host": "example.com", "includeSubdomains": true,
+         "pins": ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE="], "backupPins": "none-accepted"}]}
+        """
+    guard let raw = Ed25519.publicKey(ofSeed: seed), let key = try? UpdateKey(rawRepresentation: raw),
+        let trust = try? UpdateTrust(keys: [key]), let bundled = try? PinningPolicy(json: Array(bundledText.utf8))
+    else { fatalError("the scene") }
+    var envelope = SignedEnvelope(payload: Array(UnsafeBufferPointer(start: bytes, count: count)))
+    guard let signature = Ed25519.signature(of: envelope.signedBytes, seed: seed) else { fatalError("no signature") }
+    envelope.signatures = [.init(keyID: nil, bytes: signature)]
+    let file = envelope.json
+    let now = Date(timeIntervalSince1970: 1_800_000_000)
+    let verifier = UpdateVerifier(trust: trust, bundled: bundled)
+    do throws(UpdateRejection) {
+        let update = try verifier.verify(file, floor: nil, at: now)
+        guard update.issuedAt <= now, now < update.expiresAt, update.version >= 1,
+            update.policy.updateVersion == update.version, !update.isUnchanged
+        else { fatalError("taken against its dates or number") }
+        for host in update.policy.hosts {
+            let name = host.host.description
+            guard name == "example.com" || name.hasSuffix(".example.com"), host.anchors == .system,
+                host.reportTo.isEmpty,
+                host.withdraws != nil || !host.pins.isEmpty && host.enforcement == .enforce
+            else { fatalError("taken out of scope: \(host)") }
+        }
+        let floor = update.floor(under: trust)
+        guard try verifier.verify(file, floor: floor, at: now).isUnchanged else { fatalError("changed") }
+        let above = UpdateFloor(
+            version: update.version + 1, keySetID: trust.keySetID, payloadDigest: update.payloadDigest)
+        if (try? verifier.verify(file, floor: above, at: now)) != nil { fatalError("taken below the floor") }
+    } catch {
+        switch error.failure.code {
+        case .tooLarge, .malformedEnvelope, .invalidSignature, .thresholdNotMet, .unknownPayloadType:
+            fatalError("the envelope is good: \(error)")
+        default: break
+        }
+    }
+    return 0
+}

@@ -1,0 +1,74 @@
+internal import Pintle
+internal import PintleUpdates
+
+extension Command {
+    static let keygen = Command(
+        name: "keygen",
+        summary: "Make a key pair that signs updates",
+        examples: [
+            Example(
+                line: "pintle keygen --out update.key", purpose: "update.key, to keep, and update.key.pub, to ship"),
+            Example(line: "pintle keygen --out offline.key", purpose: "the second key, made on another machine"),
+        ],
+        overview: [
+            """
+            Ed25519. The private key is PKCS#8 in PEM, mode 0600; the public key is SubjectPublicKeyInfo in PEM, under \
+            the same name with .pub behind it: what 'openssl genpkey -algorithm ed25519' makes and reads. Prints the \
+            key id, the SHA-256 of the raw public key. A file that exists is never overwritten.
+            """,
+            """
+            The key is not encrypted. To put a passphrase on it: openssl pkcs8 -topk8 -in update.key -out \
+            update.enc.key; 'pintle sign' reads both.
+            """,
+        ],
+        arguments: [],
+        ownOptions: [.keyOut],
+        exitCodes: [(.fine, "both files were written"), (.unusable, "a file exists already or cannot be written")],
+        run: { invocation throws(ToolError) in try KeygenCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let keyOut = OptionSpecification(
+        name: "out", short: "o", value: .file("FILE"), help: "Where the private key goes (required)")
+}
+
+/// `pintle keygen --out FILE`
+struct KeygenCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        guard let path = invocation.arguments.value(of: .keyOut) else {
+            throw .usage("--out FILE is missing: where the private key goes", of: .keygen, code: "missing-option")
+        }
+        let publicPath = path + ".pub"
+        for taken in [path, publicPath] where OutputFile.exists(taken) { throw .keyExists(taken) }
+        var pair = try SigningKey.generate()
+        defer { pair.wipe() }
+        try OutputFile.create(path, mode: 0o600, pair.pem)
+        try OutputFile.create(publicPath, mode: 0o644, Array(pair.publicPEM.utf8))
+
+        let console = invocation.console
+        let id = pair.publicKey.id
+        if invocation.writesJSON {
+            var json = JSONWriter(.pretty)
+            json.object {
+                $0.member("keyid", id)
+                $0.member("privateKey", path)
+                $0.member("publicKey", publicPath)
+            }
+            console.print(json)
+        } else {
+            console.print(id)
+        }
+        console.tell("wrote \(SafeText.escape(path)), which signs, and \(SafeText.escape(publicPath)), which apps ship")
+        console.tell("next: make a second key on another machine and keep it offline: pintle keygen --out offline.key")
+        console.tell(
+            "      ship both public keys from the first release on; with one alone, a lost key ends all updates")
+        return .fine
+    }
+}

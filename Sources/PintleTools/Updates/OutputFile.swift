@@ -1,0 +1,61 @@
+internal import Glibc
+
+/// Files that the tool writes.
+enum OutputFile {
+    /// Whether anything stands under that name, a dangling link too.
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+
+    /// A file that must not be there yet. Whole on disk when this returns; what could not be written whole is removed.
+    static func create(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(ToolError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw errno == EEXIST ? .keyExists(path) : failure(path) }
+        // Whatever the umask says, a private key's mode is what was asked for.
+        let isWritten =
+            fchmod(descriptor, mode) == 0 && ByteSink(descriptor: descriptor).write(bytes) && fsync(descriptor) == 0
+        let error = isWritten ? nil : failure(path)
+        close(descriptor)
+        if let error {
+            unlink(path)
+            throw error
+        }
+    }
+
+    /// A file that may be there: it is the old one or the new one, never half of either. What is no regular file, such
+    /// as a pipe, is written to.
+    static func replace(_ path: String, _ bytes: [UInt8]) throws(ToolError) {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw failure(path) }
+            defer { close(descriptor) }
+            guard ByteSink(descriptor: descriptor).write(bytes) else { throw failure(path) }
+            return
+        }
+        let temporary = "\(path).new-\(getpid())"
+        try create(temporary, mode: 0o644, bytes)
+        guard rename(temporary, path) == 0 else {
+            let error = failure(path)
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    private static func failure(_ path: String) -> ToolError {
+        let number = errno
+        let reason = String(cString: strerror(number))
+        return .unusable(
+            "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
+            hint: number == ENOSPC ? "the disk is full" : "check that the folder exists and is yours")
+    }
+}
+
+extension ToolError {
+    static func keyExists(_ path: String) -> ToolError {
+        .unusable(
+            "file-exists", "\(path) exists already; a signing key is never overwritten",
+            hint: "choose another name with --out, or read its id: pintle inspect \(path)")
+    }
+}

@@ -1,0 +1,189 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleUpdates
+
+extension Command {
+    static let sign = Command(
+        name: "sign",
+        summary: "Sign a policy as an update that installed apps take",
+        examples: [
+            Example(
+                line: "pintle sign --key update.key --version 7 --expires 2027-02-18T00:00:00Z policy.json -o 7.json",
+                purpose: "update number 7, from today on"),
+            Example(
+                line: "pintle sign --key offline.key --append 7.json -o 7.json",
+                purpose: "the second signature, made by somebody else"),
+        ],
+        overview: [
+            """
+            Writes a DSSE envelope around the policy, its number and its dates. Anchor files that the policy names are \
+            put into it as PEM text. Apps refuse a number that is not above the last they took, so every change gets \
+            a new one.
+            """,
+            """
+            With --append the argument is an update that exists, and its payload stays as it is to the byte. Look at \
+            it first: pintle inspect UPDATE.
+            """,
+        ],
+        arguments: [
+            Argument(name: "POLICY", help: "The policy file; with --append the update; or - for standard input")
+        ],
+        ownOptions: [.signingKey, .updateVersion, .expires, .issued, .append, .updateOut],
+        environment: [(Passphrase.variable, "The passphrase of encrypted keys; without it, it is asked for")],
+        exitCodes: [(.fine, "the update was written"), (.unusable, "a key, the policy or an option cannot be used")],
+        run: { invocation throws(ToolError) in try SignCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let signingKey = OptionSpecification(
+        name: "key", short: "k", value: .file("FILE"), mayRepeat: true,
+        help: "A private Ed25519 key, PKCS#8 in PEM, encrypted or not; may be given again (required)")
+    fileprivate static let updateVersion = OptionSpecification(
+        name: "version", value: .text("N"), help: "The update's number, 1 to 9007199254740991 (required)")
+    fileprivate static let expires = OptionSpecification(
+        name: "expires", value: .text("TIME"),
+        help: "Until when apps may take it, such as 2027-02-18T00:00:00Z (required)")
+    fileprivate static let issued = OptionSpecification(
+        name: "issued", value: .text("TIME"), help: "From when on apps may take it", defaultText: "now")
+    fileprivate static let append = OptionSpecification(
+        name: "append", help: "Add signatures to an update that exists")
+    fileprivate static let updateOut = OptionSpecification(
+        name: "out", short: "o", value: .file("FILE"), help: "Where the update goes", defaultText: "standard output")
+}
+
+/// `pintle sign --key K --version N --expires T POLICY -o OUT`
+struct SignCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let arguments = invocation.arguments
+        let paths = arguments.values(of: .signingKey)
+        guard !paths.isEmpty else {
+            throw .usage("--key FILE is missing: who signs", of: .sign, code: "missing-option")
+        }
+        let isAppending = arguments.has(.append)
+        var envelope = isAppending ? try existingUpdate() : try newUpdate()
+        let payload = try payload(of: envelope)
+        guard envelope.signatures.count + paths.count <= SignedEnvelope.maximumSignatures else {
+            throw .unusable(
+                "too-many-signatures",
+                "\(envelope.signatures.count + paths.count) signatures; apps try \(SignedEnvelope.maximumSignatures)")
+        }
+        var signers: [String] = []
+        let message = envelope.signedBytes
+        for path in paths {
+            var key = try SigningKey.read(path, invocation)
+            defer { key.wipe() }
+            guard let signature = key.signature(of: message) else { throw .unusable("no-signature", "libcrypto fails") }
+            guard !envelope.signatures.contains(where: { $0.bytes == signature }) else {
+                throw .unusable(
+                    "already-signed", "the key \(key.publicKey.id) has signed already", file: path,
+                    hint: "a threshold counts distinct keys; sign with another")
+            }
+            envelope.signatures.append(.init(keyID: key.publicKey.id, bytes: signature))
+            signers.append(key.publicKey.id)
+        }
+        try write(envelope, payload, signers)
+        return .fine
+    }
+
+    // MARK: What is signed
+
+    private func newUpdate() throws(ToolError) -> SignedEnvelope {
+        let version = try number()
+        let expires = try date(.expires)
+        let issued = try date(.issued) ?? invocation.now
+        guard let expires else {
+            throw .usage("--expires TIME is missing: until when apps may take it", of: .sign, code: "missing-option")
+        }
+        guard issued < expires else { throw .usage("--expires lies before the update is issued", of: .sign) }
+        if expires <= invocation.now { invocation.console.warn("this update has expired already: no app takes it") }
+        let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
+        if policy.updateVersion != 0, policy.updateVersion != version {
+            invocation.console.warn("the policy says that it equals update \(policy.updateVersion), not \(version)")
+        }
+        return SignedEnvelope(
+            payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
+    }
+
+    private func existingUpdate() throws(ToolError) -> SignedEnvelope {
+        for option in [OptionSpecification.updateVersion, .expires, .issued] where invocation.arguments.has(option) {
+            throw .usage("--\(option.name) is in the update already; --append leaves it as it is", of: .sign)
+        }
+        let file = try invocation.file(invocation.arguments.positionals[0])
+        do {
+            return try SignedEnvelope(file.bytes)
+        } catch {
+            throw .unusable(error.code.rawValue, "\(error)", file: file.name, hint: "--append takes an update")
+        }
+    }
+
+    /// Reads what will be signed: nobody should sign what no app could take.
+    private func payload(of envelope: SignedEnvelope) throws(ToolError) -> UpdatePayload {
+        do {
+            guard envelope.payloadType == SignedEnvelope.policyType else {
+                throw UpdateFailure.unknownPayloadType(envelope.payloadType)
+            }
+            let payload = try UpdatePayload(envelope.payload)
+            _ = try PinningPolicy(json: payload.policy)
+            return payload
+        } catch {
+            throw .unusable("unusable-update", "\(error)", file: invocation.arguments.positionals[0])
+        }
+    }
+
+    private func number() throws(ToolError) -> Int {
+        guard let text = invocation.arguments.value(of: .updateVersion) else {
+            throw .usage("--version N is missing: the update's number", of: .sign, code: "missing-option")
+        }
+        guard let number = Int(text), (1...UpdatePayload.maximumVersion).contains(number) else {
+            throw .usage("\"\(text)\" is no version: a number from 1 to \(UpdatePayload.maximumVersion)", of: .sign)
+        }
+        return number
+    }
+
+    private func date(_ option: OptionSpecification) throws(ToolError) -> Date? {
+        guard let text = invocation.arguments.value(of: option) else { return nil }
+        do {
+            return try RFC3339.date(from: text)
+        } catch {
+            throw .usage("--\(option.name) is \(error.message): \(error.hint)", of: .sign)
+        }
+    }
+
+    // MARK: What is written
+
+    private func write(_ envelope: SignedEnvelope, _ payload: UpdatePayload, _ signers: [String]) throws(ToolError) {
+        let bytes = envelope.json
+        guard bytes.count <= SignedEnvelope.maximumBytes else {
+            throw .unusable(
+                "too-large", "the update has \(bytes.count) bytes; apps read \(SignedEnvelope.maximumBytes)")
+        }
+        let console = invocation.console
+        let path = invocation.arguments.value(of: .updateOut).flatMap { $0 == "-" ? nil : $0 }
+        if let path { try OutputFile.replace(path, bytes) } else { console.write(bytes) }
+        let version = if case .number(let number) = payload.version { number } else { 0 }
+        if let path, invocation.writesJSON {
+            var json = JSONWriter(.pretty)
+            json.object {
+                $0.member("update", path)
+                $0.member("version", version)
+                $0.member("issuedAt", RFC3339.string(from: payload.issuedAt))
+                $0.member("expiresAt", RFC3339.string(from: payload.expiresAt))
+                $0.member("keyids", signers)
+                $0.member("signatures", envelope.signatures.count)
+            }
+            console.print(json)
+        }
+        let count = ValidityText.counted(envelope.signatures.count, "signature")
+        console.tell("version \(version), expires \(ValidityText.day(payload.expiresAt)), \(count)")
+        for signer in signers { console.tell("signed by \(signer)") }
+        let name = path.map(SafeText.escape) ?? "UPDATE"
+        console.tell("next: pintle verify --trusted update.key.pub --bundled SHIPPED-POLICY \(name)")
+    }
+}

@@ -1,0 +1,140 @@
+internal import COpenSSL
+internal import Pintle
+internal import PintleCrypto
+internal import PintleUpdates
+
+/// A private Ed25519 key while it is in use. Whoever made one wipes it.
+struct SigningKey {
+    /// As RFC 8032 section 5.1.5 calls it: 32 bytes.
+    private var seed: [UInt8]
+    let publicKey: UpdateKey
+
+    private init(seed: [UInt8]) throws(Failure) {
+        guard let raw = Ed25519.publicKey(ofSeed: seed), let key = try? UpdateKey(rawRepresentation: raw) else {
+            throw Failure(message: "no Ed25519 key")
+        }
+        self.seed = seed
+        publicKey = key
+    }
+
+    struct Failure: Error {
+        let message: String
+    }
+
+    func signature(of message: [UInt8]) -> [UInt8]? { Ed25519.signature(of: message, seed: seed) }
+
+    mutating func wipe() { KeyFile.wipe(&seed) }
+
+    /// PKCS#8 (RFC 8410 section 7), PEM.
+    var pem: [UInt8] { Array(PEMBlock.text(label: "PRIVATE KEY", bytes: Self.pkcs8Beginning + seed).utf8) }
+
+    /// SubjectPublicKeyInfo (RFC 8410 section 4), PEM.
+    var publicPEM: String {
+        PEMBlock.text(label: "PUBLIC KEY", bytes: Self.publicBeginning + publicKey.rawRepresentation)
+    }
+
+    // Neither structure has anything in it that could vary: one algorithm without parameters, one length.
+    private static let pkcs8Beginning: [UInt8] = [
+        0x30, 0x2E, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+    ]
+    private static let publicBeginning: [UInt8] = [
+        0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
+    ]
+
+    static func generate() throws(ToolError) -> SigningKey {
+        let failure = ToolError.unusable("no-key", "libcrypto makes no Ed25519 key")
+        guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nil) else { throw failure }
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        guard EVP_PKEY_keygen_init(context) == 1, EVP_PKEY_keygen(context, &key) == 1, let key else {
+            ERR_clear_error()
+            throw failure
+        }
+        defer { EVP_PKEY_free(key) }
+        guard let made = try? SigningKey(seed: Self.seed(of: key)) else { throw failure }
+        return made
+    }
+
+    /// Reads a PKCS#8 key in PEM, asking for its passphrase where it has one.
+    static func read(_ path: String, _ invocation: Invocation) throws(ToolError) -> SigningKey {
+        var file = try invocation.file(path, limit: 64 << 10)
+        defer { KeyFile.wipe(&file.bytes) }
+        func unusable(_ message: String, hint: String? = nil) -> ToolError {
+            .unusable("unusable-key", message, file: file.name, hint: hint)
+        }
+        var block: PEMBlock
+        do {
+            let blocks = try PEMReader.blocks(in: file.bytes)
+            guard let first = blocks.first, blocks.count == 1 else {
+                throw unusable("\(blocks.count) PEM blocks where one private key should stand")
+            }
+            block = first
+        } catch let error as PEMError {
+            throw .unusable("malformed-pem", error.message, file: file.name, line: error.line, hint: error.hint)
+        } catch let error as ToolError {
+            throw error
+        } catch {
+            throw unusable("not readable")
+        }
+        defer { KeyFile.wipe(&block.bytes) }
+        let key: OpaquePointer
+        switch block.label {
+        case "PRIVATE KEY":
+            guard let plain = plainKey(block.bytes) else { throw unusable("the private key cannot be read") }
+            key = plain
+        case "ENCRYPTED PRIVATE KEY":
+            var passphrase = try Passphrase.read(for: file.name, invocation)
+            defer { KeyFile.wipe(&passphrase) }
+            guard let decrypted = encryptedKey(block.bytes, passphrase) else {
+                throw .unusable(
+                    "wrong-passphrase", "the passphrase does not open the key", file: file.name,
+                    hint: "or the file is damaged: openssl pkey -in \(file.name) -noout")
+            }
+            key = decrypted
+        case "PUBLIC KEY":
+            throw unusable("a public key cannot sign", hint: "give the private one, without .pub")
+        default:
+            throw unusable(
+                "a \(block.label) where a PRIVATE KEY should stand", hint: "convert it: openssl pkcs8 -topk8 -in KEY")
+        }
+        defer { EVP_PKEY_free(key) }
+        do {
+            return try SigningKey(seed: try seed(of: key))
+        } catch {
+            throw unusable("not an Ed25519 key", hint: "make one: pintle keygen --out update.key")
+        }
+    }
+
+    private static func plainKey(_ der: [UInt8]) -> OpaquePointer? {
+        let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
+            var cursor = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &cursor, buffer.count)
+        }
+        ERR_clear_error()
+        return key
+    }
+
+    private static func encryptedKey(_ der: [UInt8], _ passphrase: [UInt8]) -> OpaquePointer? {
+        // Without a callback, OpenSSL takes the pointer for the passphrase itself, ended by a NUL.
+        var text = passphrase + [0]
+        defer { KeyFile.wipe(&text) }
+        let key = der.withUnsafeBytes { buffer -> OpaquePointer? in
+            guard let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
+            defer { BIO_free(bio) }
+            return text.withUnsafeMutableBytes { d2i_PKCS8PrivateKey_bio(bio, nil, nil, $0.baseAddress) }
+        }
+        ERR_clear_error()
+        return key
+    }
+
+    private static func seed(of key: OpaquePointer) throws(Failure) -> [UInt8] {
+        guard EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { throw Failure(message: "another algorithm") }
+        var seed = [UInt8](repeating: 0, count: Ed25519.keySize)
+        var count = seed.count
+        guard EVP_PKEY_get_raw_private_key(key, &seed, &count) == 1, count == seed.count else {
+            ERR_clear_error()
+            throw Failure(message: "no private half")
+        }
+        return seed
+    }
+}

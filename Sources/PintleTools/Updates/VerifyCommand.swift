@@ -1,0 +1,127 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+internal import PintleUpdates
+
+extension Command {
+    static let verify = Command(
+        name: "verify",
+        summary: "Decide about an update as an app with these keys would",
+        examples: [
+            Example(
+                line: "pintle verify --trusted update.key.pub --bundled policy.json 7.json",
+                purpose: "would the app that shipped policy.json take it?"),
+            Example(
+                line: "pintle verify --trusted a.pub --trusted b.pub --threshold 2 --bundled policy.json 7.json",
+                purpose: "two people must have signed"),
+            Example(
+                line: "pintle verify --trusted update.key.pub --bundled policy.json --min-version 7 6.json",
+                purpose: "an app that has number 7 already refuses number 6"),
+        ],
+        overview: [
+            """
+            Makes the checks in the order in which an app makes them, and names the first that fails: size, envelope, \
+            signatures, payload type, payload, version, dates, scope, policy. --verbose lists them.
+            """,
+            """
+            Without --bundled it is not known which hosts the app shipped rules for: scope and floor are then not \
+            checked, and the output says so.
+            """,
+        ],
+        arguments: [Argument(name: "UPDATE", help: "The update, or - for standard input")],
+        ownOptions: [.trustedKey, .threshold, .bundled, .minimumVersion, .instant],
+        exitCodes: [
+            (.fine, "accepted"), (.rejected, "rejected, whatever is wrong with UPDATE"),
+            (.unusable, "a file, key or option is missing or cannot be used"),
+        ],
+        run: { invocation throws(ToolError) in try VerifyCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let trustedKey = OptionSpecification(
+        name: "trusted", value: .file("PUB"), mayRepeat: true,
+        help: "A public key that the app trusts, SubjectPublicKeyInfo in PEM; may be given again (required)")
+    fileprivate static let threshold = OptionSpecification(
+        name: "threshold", value: .text("N"), help: "How many distinct keys must have signed", defaultText: "1")
+    fileprivate static let bundled = OptionSpecification(
+        name: "bundled", value: .file("POLICY"), help: "The policy that the app shipped with")
+    fileprivate static let minimumVersion = OptionSpecification(
+        name: "min-version", value: .text("N"), help: "Refuse versions below N")
+}
+
+/// `pintle verify --trusted PUB UPDATE`
+struct VerifyCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let trust = try trust()
+        let instant = try invocation.instant()
+        let minimum = try number(.minimumVersion, in: 0...UpdatePayload.maximumVersion) ?? 0
+        let bundled = try invocation.arguments.value(of: .bundled).map { path throws(ToolError) in
+            try PolicyInput(path, invocation).policy()
+        }
+        var verifier = UpdateVerifier(trust: trust, unscoped: bundled)
+        verifier.isPublicSuffix = PublicSuffixList.contains
+        let report = VerifyReport(
+            outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
+            invocation: invocation)
+        if invocation.writesJSON { invocation.console.print(report.document) } else { report.print() }
+        report.tellWhatWasNotChecked()
+        return report.isAccepted ? .fine : .rejected
+    }
+
+    private func outcome(
+        _ verifier: UpdateVerifier, _ minimum: Int, _ instant: Date
+    ) throws(ToolError) -> Result<VerifiedUpdate, UpdateRejection> {
+        let file: InputFile
+        do {
+            file = try invocation.file(invocation.arguments.positionals[0], limit: SignedEnvelope.maximumBytes)
+        } catch {
+            // The one thing about the update itself that reading can find.
+            guard error.code == "too-large" else { throw error }
+            return .failure(UpdateRejection(.tooLarge(maximum: SignedEnvelope.maximumBytes)))
+        }
+        do {
+            return .success(try verifier.verify(file.bytes, floor: nil, minimumVersion: minimum, at: instant))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func trust() throws(ToolError) -> UpdateTrust {
+        let paths = invocation.arguments.values(of: .trustedKey)
+        guard !paths.isEmpty else {
+            throw .usage("--trusted PUB is missing: the keys that the app ships", of: .verify, code: "missing-option")
+        }
+        var keys: [UpdateKey] = []
+        for path in paths {
+            let file = try invocation.file(path, limit: 64 << 10)
+            do {
+                keys.append(try UpdateKey(pem: String(decoding: file.bytes, as: UTF8.self)))
+            } catch {
+                throw .unusable("unusable-key", "\(error)", file: file.name)
+            }
+        }
+        let threshold = try number(.threshold, in: 1...keys.count) ?? 1
+        do {
+            return try UpdateTrust(keys: keys, threshold: threshold)
+        } catch {
+            throw .usage("\(error)", of: .verify)
+        }
+    }
+
+    private func number(_ option: OptionSpecification, in range: ClosedRange<Int>) throws(ToolError) -> Int? {
+        guard let text = invocation.arguments.value(of: option) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw .usage(
+                "\"\(text)\" is no value of --\(option.name): a number from \(range.lowerBound) to \(range.upperBound)",
+                of: .verify)
+        }
+        return number
+    }
+}

@@ -1,0 +1,27 @@
+internal import Pintle
+
+/// What keeps a document from being read, and where.
+public struct MalformedDocument: Sendable, Hashable {
+    /// One line, lower case, no full stop.
+    public let message: String
+    /// 1-based.
+    public let line: Int
+    /// 1-based, in Unicode scalars from the start of the line.
+    public let column: Int
+
+    init(_ error: JSONError) {
+        message = error.hint.map { "\(error.message); \($0)" } ?? error.message
+        line = error.line
+        column = error.column
+    }
+
+    init(_ message: String, at place: JSONPlace) {
+        self.message = message
+        line = place.line
+        column = place.column
+    }
+}
+
+extension MalformedDocument: CustomStringConvertible {
+    public var description: String { "\(line):\(column): \(message)" }
+}

@@ -1,0 +1,106 @@
+internal import Pintle
+
+/// A DSSE envelope, version 1: a payload, what kind of payload it is, and signatures over both.
+///
+/// Nothing in it is trusted: see `UpdateVerifier`. Members that the format does not have are ignored, as it asks;
+/// duplicates, broken UTF-8 and too much of anything are not.
+package struct SignedEnvelope: Sendable {
+    package struct Signature: Sendable {
+        /// What the envelope says; a hint that nobody signed.
+        package let keyID: String?
+        /// Of any length: other algorithms may stand beside ours.
+        package let bytes: [UInt8]
+
+        package init(keyID: String?, bytes: [UInt8]) {
+            self.keyID = keyID
+            self.bytes = bytes
+        }
+    }
+
+    package static let policyType = "application/vnd.pintle.policy+json"
+    /// Of the envelope as it stands in a file.
+    package static let maximumBytes = 16 << 20
+    package static let maximumSignatures = 16
+
+    package let payloadType: String
+    /// Exactly the bytes that were signed.
+    package let payload: [UInt8]
+    package var signatures: [Signature]
+
+    package init(payloadType: String = policyType, payload: [UInt8], signatures: [Signature] = []) {
+        self.payloadType = payloadType
+        self.payload = payload
+        self.signatures = signatures
+    }
+
+    /// Reads an envelope; base64 in both alphabets, with and without padding.
+    package init(_ bytes: [UInt8]) throws(UpdateFailure) {
+        guard bytes.count <= Self.maximumBytes else { throw .tooLarge(maximum: Self.maximumBytes) }
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(
+                bytes, limits: .init(maximumBytes: Self.maximumBytes, maximumDepth: 16, allowsAnyNumber: true))
+        } catch {
+            throw .malformedEnvelope(MalformedDocument(error))
+        }
+        let root = document.root
+        guard root.kind == .object else { throw Self.malformed(root, "the envelope is \(root.kind), not an object") }
+        payloadType = try Self.string("payloadType", of: root)
+        payload = try Self.base64("payload", of: root)
+        guard let list = root["signatures"] else { throw Self.malformed(root, "the envelope has no \"signatures\"") }
+        guard let elements = list.elements else { throw Self.malformed(list, "\"signatures\" is not a list") }
+        guard list.count <= Self.maximumSignatures else {
+            throw Self.malformed(list, "\(list.count) signatures; at most \(Self.maximumSignatures) are tried")
+        }
+        signatures = []
+        for element in elements {
+            guard element.kind == .object else { throw Self.malformed(element, "a signature is not an object") }
+            let keyID = element["keyid"] == nil ? nil : try Self.string("keyid", of: element)
+            signatures.append(Signature(keyID: keyID, bytes: try Self.base64("sig", of: element)))
+        }
+    }
+
+    /// What is signed: DSSE's pre-authentication encoding, which no other pair of type and payload shares.
+    package var signedBytes: [UInt8] {
+        let type = Array(payloadType.utf8)
+        return Array("DSSEv1 \(type.count) ".utf8) + type + Array(" \(payload.count) ".utf8) + payload
+    }
+
+    /// As a file, UTF-8.
+    package var json: [UInt8] {
+        var json = JSONWriter(.pretty)
+        json.object {
+            $0.member("payload", Base64.encode(payload))
+            $0.member("payloadType", payloadType)
+            $0.array("signatures") {
+                for signature in signatures {
+                    $0.object {
+                        $0.member("keyid", signature.keyID ?? "")
+                        $0.member("sig", Base64.encode(signature.bytes))
+                    }
+                }
+            }
+        }
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func malformed(_ value: JSONValue, _ message: String) -> UpdateFailure {
+        .malformedEnvelope(MalformedDocument(message, at: value.place))
+    }
+
+    private static func string(_ key: StaticString, of object: JSONValue) throws(UpdateFailure) -> String {
+        guard let value = object[key] else { throw malformed(object, "there is no \"\(key)\"") }
+        guard let string = value.string else { throw malformed(value, "\"\(key)\" is not a string") }
+        return string
+    }
+
+    private static func base64(_ key: StaticString, of object: JSONValue) throws(UpdateFailure) -> [UInt8] {
+        guard let value = object[key] else { throw malformed(object, "there is no \"\(key)\"") }
+        guard let text = value.stringBytes else { throw malformed(value, "\"\(key)\" is not a string") }
+        do {
+            return try Base64.decode(text)
+        } catch {
+            throw malformed(value, "\"\(key)\" is not base64: byte \(error.offset) of it")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package import Pintle
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What an update says, read from the bytes that were signed: its number, its dates, and the policy, which is not read
+/// until it is asked for.
+package struct UpdatePayload: Sendable {
+    /// Versions beyond it are refused: JSON readers with floating point lose count there.
+    package static let maximumVersion = 9_007_199_254_740_991
+
+    package enum Version: Sendable, Hashable {
+        case number(Int)
+        /// An integer that is too large to tell from its neighbours.
+        case beyond
+    }
+
+    package let version: Version
+    package let issuedAt: Date
+    package let expiresAt: Date
+    /// An object; what is in it was not looked at.
+    package let policy: JSONValue
+    /// Members that this release does not know, as far as they are worth telling. Old apps must be able to take
+    /// updates that say more than they understand.
+    package let ignoredMembers: [String]
+
+    package init(_ bytes: [UInt8]) throws(UpdateFailure) {
+        let document: JSONDocument
+        do {
+            // Two deeper than a policy file, in which the policy is the root.
+            document = try JSONDocument(
+                bytes,
+                limits: .init(maximumBytes: SignedEnvelope.maximumBytes, maximumDepth: 18, allowsAnyNumber: true))
+        } catch {
+            throw .malformedPayload(MalformedDocument(error))
+        }
+        let root = document.root
+        guard let members = root.members else {
+            throw Self.malformed(root, "the payload is \(root.kind), not an object")
+        }
+        version = try Self.version(of: root)
+        issuedAt = try Self.date("issuedAt", of: root)
+        expiresAt = try Self.date("expiresAt", of: root)
+        guard let policy = root["policy"] else { throw Self.malformed(root, "the payload has no \"policy\"") }
+        guard policy.kind == .object else { throw Self.malformed(policy, "\"policy\" is not an object") }
+        self.policy = policy
+        ignoredMembers = members.lazy.filter { !Self.isKnown($0.key) }.prefix(16).map {
+            String(decoding: ($0.key.stringBytes ?? []).prefix(64), as: UTF8.self)
+        }
+    }
+
+    /// The bytes of a new payload; whoever signs has checked the policy.
+    package static func json(version: Int, issuedAt: Date, expiresAt: Date, policy: PinningPolicy) -> [UInt8] {
+        var json = JSONWriter(.pretty)
+        json.object {
+            $0.member("version", version)
+            $0.member("issuedAt", RFC3339.string(from: issuedAt))
+            $0.member("expiresAt", RFC3339.string(from: expiresAt))
+            $0.key("policy")
+            policy.write(to: &$0)
+        }
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func isKnown(_ key: JSONValue) -> Bool {
+        key.equals("version") || key.equals("issuedAt") || key.equals("expiresAt") || key.equals("policy")
+    }
+
+    private static func malformed(_ value: JSONValue, _ message: String) -> UpdateFailure {
+        .malformedPayload(MalformedDocument(message, at: value.place))
+    }
+
+    private static func version(of root: JSONValue) throws(UpdateFailure) -> Version {
+        guard let value = root["version"] else { throw malformed(root, "the payload has no \"version\"") }
+        if let number = value.integer {
+            return number > Int64(maximumVersion) ? .beyond : .number(Int(truncatingIfNeeded: number))
+        }
+        let isInteger = value.kind == .number && value.source.allSatisfy { 0x30...0x39 ~= $0 }
+        guard isInteger else { throw malformed(value, "\"version\" is not an integer, written in digits") }
+        return .beyond
+    }
+
+    private static func date(_ key: StaticString, of root: JSONValue) throws(UpdateFailure) -> Date {
+        guard let value = root[key] else { throw malformed(root, "the payload has no \"\(key)\"") }
+        guard let text = value.string else { throw malformed(value, "\"\(key)\" is not a string") }
+        do {
+            return try RFC3339.date(from: text)
+        } catch {
+            throw malformed(value, "\"\(key)\" is \(error.message); \(error.hint)")
+        }
+    }
+}

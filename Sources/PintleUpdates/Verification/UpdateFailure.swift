@@ -1,0 +1,131 @@
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Why an update was not taken: the first check that failed, in the order in which they are made.
+///
+/// Whatever it is, the policy in force and the stored one stay as they are, and the next good update is taken.
+public enum UpdateFailure: Error, Sendable, Hashable {
+    /// More bytes than are read: 16 MiB.
+    case tooLarge(maximum: Int)
+    /// Not a DSSE envelope.
+    case malformedEnvelope(MalformedDocument)
+    /// None of the signatures is by a trusted key over this payload.
+    case invalidSignature
+    /// Fewer distinct keys than are needed have signed.
+    case thresholdNotMet(valid: Int, needed: Int)
+    /// Well signed, and something else than a policy of this format.
+    case unknownPayloadType(String)
+    /// Well signed, and not what a payload looks like.
+    case malformedPayload(MalformedDocument)
+    /// Older than what is known already, or beyond the highest version there is (`version` is then `nil`).
+    case rollback(version: Int?, floor: Int)
+    /// Another payload under a version that was used already.
+    case replacedVersion(Int)
+    /// `issuedAt` lies ahead.
+    case notYetIssued(Date)
+    /// `expiresAt` has passed.
+    case expired(Date)
+    /// It takes more upon itself than the bundled policy allows; at least one, and at most 1,000.
+    case outOfScope([ScopeViolation])
+    /// The policy in it cannot be used.
+    case invalidPolicy([PolicyProblem])
+}
+
+extension UpdateFailure {
+    /// Stable, for machines.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        case tooLarge = "too-large"
+        case malformedEnvelope = "malformed-envelope"
+        case invalidSignature = "invalid-signature"
+        case thresholdNotMet = "threshold-not-met"
+        case unknownPayloadType = "unknown-payload-type"
+        case malformedPayload = "malformed-payload"
+        case rollback
+        case replacedVersion = "replaced-version"
+        case notYetIssued = "not-yet-issued"
+        case expired
+        case outOfScope = "out-of-scope"
+        case invalidPolicy = "invalid-policy"
+    }
+
+    public var code: Code {
+        switch self {
+        case .tooLarge: .tooLarge
+        case .malformedEnvelope: .malformedEnvelope
+        case .invalidSignature: .invalidSignature
+        case .thresholdNotMet: .thresholdNotMet
+        case .unknownPayloadType: .unknownPayloadType
+        case .malformedPayload: .malformedPayload
+        case .rollback: .rollback
+        case .replacedVersion: .replacedVersion
+        case .notYetIssued: .notYetIssued
+        case .expired: .expired
+        case .outOfScope: .outOfScope
+        case .invalidPolicy: .invalidPolicy
+        }
+    }
+}
+
+extension UpdateFailure: CustomStringConvertible {
+    /// One line, lower case, no full stop.
+    public var description: String {
+        switch self {
+        case .tooLarge(let maximum): "larger than \(maximum >> 20) MiB"
+        case .malformedEnvelope(let problem): "not an envelope: \(problem)"
+        case .invalidSignature: "no signature is by a trusted key over this payload"
+        case .thresholdNotMet(let valid, let needed): "signed by \(valid) of \(needed) keys that are needed"
+        case .unknownPayloadType(let type): "the payload type \(JSONWriter.quoted(String(type.prefix(80)))) is unknown"
+        case .malformedPayload(let problem): "not a payload: \(problem)"
+        case .rollback(let version?, let floor): "version \(version) is older than \(floor)"
+        case .rollback(nil, _): "the version is beyond the highest there is, \(UpdatePayload.maximumVersion)"
+        case .replacedVersion(let version): "version \(version) is known with another content"
+        case .notYetIssued(let date): "issued \(RFC3339.string(from: date)), which lies ahead"
+        case .expired(let date): "expired \(RFC3339.string(from: date))"
+        case .outOfScope(let violations):
+            Self.first(violations.map { "\($0)" }, or: "beyond what the bundled policy allows")
+        case .invalidPolicy(let problems):
+            "the policy in it cannot be used: " + Self.first(problems.map { "\($0)" }, or: "no reason")
+        }
+    }
+
+    private static func first(_ texts: [String], or other: String) -> String {
+        (texts.first ?? other) + (texts.count > 1 ? ", and \(texts.count - 1) more" : "")
+    }
+}
+
+/// One thing that an update does and the bundled policy does not let it do.
+public struct ScopeViolation: Sendable, Hashable {
+    /// The place in the update's policy: `hosts[1].anchors`.
+    public let path: String
+    /// One line, lower case, no full stop.
+    public let message: String
+}
+
+extension ScopeViolation: CustomStringConvertible {
+    public var description: String { "\(path): \(message)" }
+}
+
+/// A failure, with what was known of the update by then.
+public struct UpdateRejection: Error, Sendable, Hashable {
+    public let failure: UpdateFailure
+    /// The version it says it has; `nil` unless enough keys have signed it.
+    public let version: Int?
+    /// The trusted keys that did sign it.
+    public let signers: [UpdateKey]
+
+    package init(_ failure: UpdateFailure, version: Int? = nil, signers: [UpdateKey] = []) {
+        self.failure = failure
+        self.version = version
+        self.signers = signers
+    }
+}
+
+extension UpdateRejection: CustomStringConvertible {
+    /// `rollback: version 5 is older than 7`
+    public var description: String { "\(failure.code.rawValue): \(failure)" }
+}

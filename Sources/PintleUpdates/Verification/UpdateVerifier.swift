@@ -1,0 +1,139 @@
+public import Pintle
+internal import PintleCrypto
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Decides whether an update may take the place of the policy in force. A pure function of its inputs.
+///
+/// The order, in which the first that fails ends it: size, envelope, signatures, payload type, payload, version,
+/// `issuedAt`, `expiresAt`, scope, policy.
+public struct UpdateVerifier: Sendable {
+    public let trust: UpdateTrust
+    /// The policy that the app shipped with: what an update may do is measured against it, never against what an
+    /// earlier update brought. `nil` leaves scope and the bundled floor unchecked, which only the command line does.
+    package let bundled: PinningPolicy?
+    /// As in ``Pintle/PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
+    package var isPublicSuffix: @Sendable (String) -> Bool = { _ in false }
+
+    public init(trust: UpdateTrust, bundled: PinningPolicy) {
+        self.trust = trust
+        self.bundled = bundled
+    }
+
+    package init(trust: UpdateTrust, unscoped bundled: PinningPolicy?) {
+        self.trust = trust
+        self.bundled = bundled
+    }
+
+    /// Checks an update that was just fetched.
+    ///
+    /// - Parameters:
+    ///   - envelope: the bytes as they arrived: DSSE, JSON, UTF-8.
+    ///   - floor: what was adopted before; one that was reached under other keys does not count.
+    ///   - minimumVersion: refuses what is below it, beside the floor.
+    ///   - now: the one instant that both dates are held against.
+    public func verify(
+        _ envelope: [UInt8], floor: UpdateFloor?, minimumVersion: Int = 0, at now: Date
+    ) throws(UpdateRejection) -> VerifiedUpdate {
+        try verify(envelope, floor: floor, minimumVersion: minimumVersion, adoptingAt: now)
+    }
+
+    /// Checks an update that was adopted before and kept. Its dates no longer matter: what was adopted stays in force,
+    /// or else whoever blocks updates would choose the policy.
+    package func verifyStored(_ envelope: [UInt8], floor: UpdateFloor?) throws(UpdateRejection) -> VerifiedUpdate {
+        try verify(envelope, floor: floor, minimumVersion: 0, adoptingAt: nil)
+    }
+
+    private func verify(
+        _ bytes: [UInt8], floor: UpdateFloor?, minimumVersion: Int, adoptingAt now: Date?
+    ) throws(UpdateRejection) -> VerifiedUpdate {
+        let envelope = try Self.attempt { () throws(UpdateFailure) in try SignedEnvelope(bytes) }
+        let signers = signers(of: envelope)
+        guard !signers.isEmpty else { throw UpdateRejection(.invalidSignature) }
+        guard signers.count >= trust.threshold else {
+            throw UpdateRejection(
+                .thresholdNotMet(valid: signers.count, needed: trust.threshold), signers: signers)
+        }
+        guard envelope.payloadType == SignedEnvelope.policyType else {
+            throw UpdateRejection(.unknownPayloadType(envelope.payloadType), signers: signers)
+        }
+        let payload = try Self.attempt(signers: signers) { () throws(UpdateFailure) in
+            try UpdatePayload(envelope.payload)
+        }
+        let digest = SHA256Digest(hashing: envelope.payload)
+        let floor = floor.flatMap { $0.keySetID == trust.keySetID ? $0 : nil }
+        let known = if case .number(let number) = payload.version { number } else { Int?.none }
+        return try Self.attempt(version: known, signers: signers) { () throws(UpdateFailure) in
+            let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
+            if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
+            if let now {
+                guard payload.issuedAt <= now else { throw .notYetIssued(payload.issuedAt) }
+                guard now < payload.expiresAt else { throw .expired(payload.expiresAt) }
+            }
+            let policy = try policy(of: payload, version: version, at: now)
+            // Without a stored floor the bundled policy is what this version is known by.
+            if let bundled, floor?.version != version, version == bundled.updateVersion,
+                !policy.hasSameRules(as: bundled)
+            {
+                throw .replacedVersion(version)
+            }
+            return VerifiedUpdate(
+                version: version, issuedAt: payload.issuedAt, expiresAt: payload.expiresAt, policy: policy,
+                signers: signers, isUnchanged: version == max(floor?.version ?? 0, bundled?.updateVersion ?? 0),
+                ignoredMembers: payload.ignoredMembers, envelope: bytes, payloadDigest: digest)
+        }
+    }
+
+    /// The trusted keys that signed, each counted once however often it did. Key ids are not looked at: whoever wrote
+    /// the envelope wrote them too.
+    private func signers(of envelope: SignedEnvelope) -> [UpdateKey] {
+        let message = envelope.signedBytes
+        return trust.keys.filter { key in
+            envelope.signatures.contains { signature in
+                Ed25519.isValid(signature: signature.bytes, of: message, publicKey: key.rawRepresentation)
+            }
+        }
+    }
+
+    private func checkVersion(
+        _ version: UpdatePayload.Version, floor: UpdateFloor?, minimumVersion: Int
+    ) throws(UpdateFailure) -> Int {
+        // 1 is the first update: 0 is what a policy without any is numbered.
+        let lowest = max(floor?.version ?? 0, bundled?.updateVersion ?? 0, minimumVersion, 1)
+        guard case .number(let number) = version else { throw .rollback(version: nil, floor: lowest) }
+        guard number >= lowest else { throw .rollback(version: number, floor: lowest) }
+        return number
+    }
+
+    private func policy(of payload: UpdatePayload, version: Int, at now: Date?) throws(UpdateFailure) -> PinningPolicy {
+        let policy: PinningPolicy
+        do throws(PolicyError) {
+            policy = try PinningPolicy(json: payload.policy, isPublicSuffix: isPublicSuffix)
+        } catch {
+            // What cannot be read has no scope to be judged.
+            throw .invalidPolicy(error.problems)
+        }
+        if let bundled {
+            let scope = UpdateScope(bundled: bundled)
+            let violations = scope.violations(of: policy, at: now)
+            guard violations.isEmpty else { throw .outOfScope(violations) }
+            let missing = scope.missingHosts(in: policy)
+            guard missing.isEmpty else { throw .invalidPolicy(missing) }
+        }
+        return policy.numbered(version)
+    }
+
+    private static func attempt<Result>(
+        version: Int? = nil, signers: [UpdateKey] = [], _ body: () throws(UpdateFailure) -> Result
+    ) throws(UpdateRejection) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw UpdateRejection(error, version: version, signers: signers)
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import PintleUpdates
+import Testing
+
+@Suite("keygen, sign and verify")
+struct UpdateCommandTests {
+    let files: UpdateFiles
+
+    init() throws {
+        files = try UpdateFiles()
+    }
+
+    private func verify(_ arguments: String...) throws -> (code: Int32, json: JSONValue) {
+        let run = ToolRun(
+            arguments: ["verify", "--json", "--trusted", files.key + ".pub"] + arguments, now: files.now)
+        return (run.code, try run.json())
+    }
+
+    // MARK: keygen
+
+    @Test("A new key pair is private, printed by its id, and never overwrites anything")
+    func keygen() throws {
+        let path = files.path("second.key")
+        let run = files.run("keygen", "--out", path)
+        #expect(run.code == 0 && files.mode(path) == 0o600 && files.mode(path + ".pub") == 0o644)
+        let key = try UpdateKey(pem: files.text(path + ".pub"))
+        #expect(run.output == key.id + "\n")
+        #expect(run.errors.contains("make a second key on another machine and keep it offline"))
+        let before = try files.text(path)
+        let again = files.run("keygen", "--out", path, "--json")
+        #expect(again.code == 2)
+        #expect(try again.json()["error"]?["code"]?.string == "file-exists")
+        #expect(try files.text(path) == before)
+        try files.directory.write("a", to: "third.key.pub")
+        #expect(files.run("keygen", "--out", files.path("third.key")).code == 2)
+        #expect(files.mode(files.path("third.key")) == 0)
+        #expect(files.run("keygen", "--out", files.path("no/such/folder/k")).code == 2)
+        #expect(files.run("keygen").code == 2)
+    }
+
+    // MARK: sign and verify
+
+    @Test("What is signed is accepted, and says so")
+    func accepted() throws {
+        let update = try files.sign(7)
+        let (code, json) = try verify("--bundled", files.policy, update)
+        let id = try UpdateKey(pem: files.text(files.key + ".pub")).id
+        #expect(code == 0)
+        #expect(json["result"]?.string == "accepted" && json["version"]?.integer == 7)
+        #expect(json["keyids"]?.elements?.compactMap(\.string) == [id])
+        #expect(json["error"] == nil && json["notChecked"] == nil)
+        let text = files.run(
+            "verify", "--trusted", files.key + ".pub", "--bundled", files.policy, update, "-v")
+        #expect(text.lines.first == "accepted   version 7   1 host")
+        #expect(text.output.contains("  signed    \(id)   1 of 1 needed"))
+        #expect(text.output.contains("(89 days left)") && text.output.contains("1 rule unchanged"))
+        #expect(text.output.contains("  scope     ok") && text.errors.isEmpty)
+    }
+
+    @Test("Without the bundled policy, verify says what it did not check")
+    func unscoped() throws {
+        let update = try files.sign(7)
+        let run = files.run("verify", "--trusted", files.key + ".pub", update, "--json")
+        #expect(run.code == 0)
+        #expect(try run.json()["notChecked"]?.elements?.compactMap(\.string) == ["floor", "scope"])
+        #expect(run.errors.contains("scope and floor were not checked"))
+    }
+
+    @Test("Every refusal is exit code 1, a code and a remedy")
+    func rejected() throws {
+        let update = try files.sign(7)
+        func expect(_ code: String, _ arguments: String..., line: Int = #line) throws {
+            let run = ToolRun(
+                arguments: ["verify", "--trusted", files.key + ".pub", "--json"] + arguments, now: files.now)
+            let json = try run.json()
+            #expect(run.code == 1 && json["error"]?.string == code, "line \(line): \(run.output)")
+            #expect(json["result"]?.string == "rejected" && json["keyids"]?.elements != nil)
+            let text = ToolRun(arguments: ["verify", "--trusted", files.key + ".pub"] + arguments, now: files.now)
+            #expect(text.code == 1 && text.lines.first?.hasPrefix("REJECTED   \(code)   ") == true, "\(text.output)")
+            #expect(text.output.contains("\nnext: "))
+        }
+        try expect("rollback", "--min-version", "8", update)
+        try expect("not-yet-issued", "--at", "2026-11-20T11:59:59Z", update)
+        try expect("expired", "--at", "2027-02-18T00:00:00Z", update)
+        try expect("malformed-envelope", try files.directory.write("{}", to: "junk"))
+        try expect("malformed-envelope", try files.directory.write("", to: "empty"))
+        try expect("too-large", try files.directory.write([UInt8](repeating: 0x20, count: 16 << 20 + 1), to: "large"))
+        let stranger = files.path("stranger.key")
+        files.run("keygen", "--out", stranger)
+        try expect("invalid-signature", try files.sign(7, by: stranger, to: "foreign.json"))
+        try expect("threshold-not-met", "--trusted", stranger + ".pub", "--threshold", "2", update)
+        let changed = try files.directory.write(UpdateFiles.policy(pin: UpdateFiles.other), to: "changed.json")
+        let seven = try files.directory.write(UpdateFiles.policy(more: ", \"updateVersion\": 7"), to: "seven.json")
+        try expect("replaced-version", "--bundled", seven, try files.sign(7, policy: changed, to: "other.json"))
+        let net = UpdateFiles.policy(host: "example.net")
+        let bundled = try files.directory.write(net, to: "net.json")
+        try expect("out-of-scope", "--bundled", bundled, update)
+        let none = try files.directory.write("{\"version\": 1, \"hosts\": []}", to: "none.json")
+        try expect("invalid-policy", "--bundled", files.policy, try files.sign(7, policy: none, to: "empty.json"))
+        #expect(try verify("--bundled", files.policy, update).code == 0)
+    }
+
+    @Test("A missing file, key or option is exit code 2")
+    func unusable() throws {
+        let update = try files.sign(7)
+        let pub = files.key + ".pub"
+        for arguments in [
+            ["verify", update], ["verify", "--trusted", pub], ["verify", "--trusted", pub, files.path("none")],
+            ["verify", "--trusted", files.path("none"), update], ["verify", "--trusted", files.key, update],
+            ["verify", "--trusted", files.policy, update], ["verify", "--trusted", pub, "--trusted", pub, update],
+            ["verify", "--trusted", pub, "--threshold", "2", update],
+            ["verify", "--trusted", pub, "--threshold", "0", update],
+            ["verify", "--trusted", pub, "--min-version", "x", update],
+            ["verify", "--trusted", pub, "--at", "tomorrow", update],
+            ["verify", "--trusted", pub, "--bundled", files.path("none"), update],
+            ["sign", files.policy], ["sign", "--key", files.key, files.policy],
+            ["sign", "--key", files.key, "--version", "1", files.policy],
+            ["sign", "--key", files.key, "--version", "0", "--expires", "2027-01-01T00:00:00Z", files.policy],
+            [
+                "sign", "--key", files.key, "--version", "9007199254740992", "--expires", "2027-01-01T00:00:00Z",
+                files.policy,
+            ],
+            ["sign", "--key", files.key, "--version", "1", "--expires", "2027-01-01", files.policy],
+            [
+                "sign", "--key", files.key, "--version", "1", "--issued", "2027-01-01T00:00:00Z", "--expires",
+                "2027-01-01T00:00:00Z", files.policy,
+            ],
+            ["sign", "--key", pub, "--version", "1", "--expires", "2027-01-01T00:00:00Z", files.policy],
+            ["sign", "--key", files.key, "--version", "1", "--expires", "2027-01-01T00:00:00Z", update],
+            ["sign", "--key", files.key, "--append", files.policy],
+            ["sign", "--key", files.key, "--append", update],
+        ] {
+            let run = ToolRun(arguments: arguments + ["--json"], now: files.now)
+            #expect(run.code == 2, "\(arguments)")
+            #expect(try run.json()["error"]?["code"]?.string != nil)
+        }
+    }
+
+    @Test("A second person adds a signature, and the payload stays as it was")
+    func append() throws {
+        let update = try files.sign(7)
+        let before = try JSONDocument(Array(files.text(update).utf8)).root
+        let second = files.path("second.key")
+        files.run("keygen", "--out", second)
+        let arguments = ["--trusted", second + ".pub", "--threshold", "2", "--bundled", files.policy]
+        #expect(
+            ToolRun(arguments: ["verify", "--trusted", files.key + ".pub"] + arguments + [update], now: files.now).code
+                == 1)
+        let run = files.run("sign", "--key", second, "--append", update, "-o", update)
+        #expect(run.code == 0, "\(run.errors)")
+        let after = try JSONDocument(Array(files.text(update).utf8)).root
+        #expect(after["payload"]?.string == before["payload"]?.string && after["signatures"]?.count == 2)
+        #expect(
+            ToolRun(arguments: ["verify", "--trusted", files.key + ".pub"] + arguments + [update], now: files.now).code
+                == 0)
+        // Both at once are the same update, to standard output too.
+        let both = files.run(
+            "sign", "--key", files.key, "--key", second, "--version", "8", "--expires", "2027-02-18T00:00:00Z",
+            files.policy)
+        #expect(both.code == 0)
+        let path = try files.directory.write(both.output, to: "both.json")
+        #expect(
+            ToolRun(arguments: ["verify", "--trusted", files.key + ".pub"] + arguments + [path], now: files.now).code
+                == 0)
+    }
+
+    @Test("Anchor files of the policy travel inside the update")
+    func anchors() throws {
+        let root = try CertificateAuthority.root(name: "Private Root")
+        try files.directory.write(root.certificate.pem, to: "roots/private.pem")
+        let policy = try files.directory.write(
+            """
+            {"version": 1, "hosts": [{"host": "nas.example.com", "anchors": {"include": ["roots/private.pem"]}}]}
+            """, to: "anchored.json")
+        let update = try files.sign(1, policy: policy)
+        #expect(try verify("--bundled", policy, update).code == 0)
+        let shown = try files.run("inspect", "--json", update).json()
+        let pem = shown["policy"]?["hosts"]?.elements?.first { _ in true }?["anchors"]?["include"]?.elements?.first {
+            _ in true
+        }
+        #expect(pem?.string == root.certificate.pem)
+    }
+
+    // MARK: Passphrases
+
+    @Test("Keys with a passphrase are read, and a wrong one opens nothing")
+    func passphrase() throws {
+        let encrypted = files.path("encrypted.key")
+        let made = try runProcess([
+            "openssl", "pkcs8", "-topk8", "-in", files.key, "-out", encrypted, "-passout", "pass:correct horse",
+        ])
+        try #require(made.status == 0, "\(made.errorOutput)")
+        func sign(_ passphrase: String?) -> ToolRun {
+            var environment = ["LANG": "C.UTF-8"]
+            environment["PINTLE_KEY_PASSPHRASE"] = passphrase
+            return files.run(
+                "sign", "--key", encrypted, "--version", "7", "--expires", "2027-02-18T00:00:00Z", files.policy, "-o",
+                files.path("update.json"), "--json", environment: environment)
+        }
+        let run = sign("correct horse")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try verify("--bundled", files.policy, files.path("update.json")).code == 0)
+        #expect(try sign("wrong").json()["error"]?["code"]?.string == "wrong-passphrase")
+    }
+
+    // MARK: inspect
+
+    @Test("What is in an update is shown, and nothing is verified")
+    func inspect() throws {
+        let update = try files.sign(7)
+        let run = files.run("inspect", update)
+        #expect(run.code == 0)
+        #expect(run.lines.first?.hasSuffix("update, version 7; nothing was verified") == true)
+        #expect(run.output.contains("as it says itself") && run.output.contains(UpdateFiles.pin))
+        let json = try files.run("inspect", update, "--json").json()
+        #expect(json["kind"]?.string == "update" && json["verified"]?.boolean == false)
+        #expect(json["version"]?.integer == 7 && json["policy"]?["hosts"]?.count == 1)
+        let broken = try files.directory.write(#"{"payload": "", "signatures": []}"#, to: "broken.json")
+        #expect(try files.run("inspect", broken, "--json").json()["error"]?["code"]?.string == "malformed-envelope")
+    }
+}

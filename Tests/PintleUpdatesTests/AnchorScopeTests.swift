@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+@Suite("Updates add no anchors")
+struct AnchorScopeTests {
+    private let ours: String
+    private let theirs: String
+
+    init() throws {
+        ours = JSONWriter.quoted(try CertificateAuthority.root(name: "Ours").certificate.pem)
+        theirs = JSONWriter.quoted(try CertificateAuthority.root(name: "Theirs").certificate.pem)
+    }
+
+    private func code(_ update: String, bundled: String) throws -> UpdateFailure.Code? {
+        var app = try ShippedApp()
+        app.bundled = Publication.policy(bundled)
+        return try app.code(of: Publication(policy: Publication.policy(update)))
+    }
+
+    private func rule(_ anchors: String?, host: String = "example.com", more: String = "") -> String {
+        Publication.rule(host, (anchors.map { ", \"anchors\": {\($0)}" } ?? "") + more)
+    }
+
+    private func include(_ certificates: String..., system: Bool = false) -> String {
+        "\"include\": [\(certificates.joined(separator: ", "))], \"system\": \(system)"
+    }
+
+    @Test("The roots of a rule are those of the bundled rule, or fewer")
+    func anchors() throws {
+        #expect(try code(rule(include(ours)), bundled: rule(include(ours))) == nil)
+        #expect(try code(rule(include(theirs)), bundled: rule(include(ours))) == .outOfScope)
+        #expect(try code(rule(include(ours, theirs)), bundled: rule(include(ours))) == .outOfScope)
+        #expect(try code(rule(include(ours)), bundled: rule(include(ours, theirs))) == nil)
+        #expect(try code(rule(include(theirs)), bundled: rule(nil)) == .outOfScope)
+        #expect(try code(rule(include(ours, system: true)), bundled: rule(include(ours))) == .outOfScope)
+        // The system's roots are roots too.
+        #expect(try code(rule(nil), bundled: rule(include(ours))) == .outOfScope)
+        #expect(try code(rule(nil), bundled: rule(include(ours, system: true))) == nil)
+        let withdrawn = rule(include(theirs), more: ", \"withdraws\": \"no reason is good enough\"")
+        #expect(try code(withdrawn, bundled: rule(include(ours))) == .outOfScope)
+    }
+
+    @Test("A rule for a sub-domain has the anchors of the bundled rule above it, or the system's where that has them")
+    func subdomains() throws {
+        let wide = rule(include(ours), more: ", \"includeSubdomains\": true")
+        func both(_ anchors: String?) -> String { wide + ", " + rule(anchors, host: "api.example.com") }
+        #expect(try code(both(include(ours)), bundled: wide) == nil)
+        #expect(try code(both(include(theirs)), bundled: wide) == .outOfScope)
+        #expect(try code(both(nil), bundled: wide) == .outOfScope)
+    }
+
+    @Test("Anchors in files cannot be named from afar")
+    func files() throws {
+        #expect(try code(rule(include("\"/etc/ssl/certs/ca-certificates.crt\"")), bundled: rule(nil)) == .invalidPolicy)
+    }
+}

@@ -1,0 +1,147 @@
+import FoundationEssentials
+import Pintle
+import PintleCrypto
+import Testing
+
+@testable import PintleUpdates
+
+@Suite("Envelopes")
+struct EnvelopeTests {
+    let app: ShippedApp
+
+    init() throws {
+        app = try ShippedApp()
+    }
+
+    @Test("The pre-authentication encoding is DSSE's")
+    func preAuthenticationEncoding() {
+        // The example of the DSSE specification.
+        let envelope = SignedEnvelope(payloadType: "http://example.com/HelloWorld", payload: Array("hello world".utf8))
+        let expected = "DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+        #expect(String(decoding: envelope.signedBytes, as: UTF8.self) == expected)
+        // Lengths count bytes.
+        let other = SignedEnvelope(payloadType: "é", payload: [0xFF])
+        #expect(other.signedBytes == Array("DSSEv1 2 é 1 ".utf8) + [0xFF])
+    }
+
+    private func envelope(
+        payload: String? = nil, type: String = "\"application/vnd.pintle.policy+json\"", signature: String? = nil,
+        more: String = "", moreInSignature: String = ""
+    ) throws -> [UInt8] {
+        var signed = SignedEnvelope(payload: Publication().payload)
+        signed.signatures = [try app.one.signature(over: signed)]
+        let base64 = Base64.encode(signed.signatures[0].bytes)
+        return Array(
+            """
+            {"payload": \(payload ?? "\"\(Base64.encode(signed.payload))\""), "payloadType": \(type), "signatures": [
+            {"keyid": "x", "sig": \(signature ?? "\"\(base64)\"")\(moreInSignature)}]\(more)}
+            """.utf8)
+    }
+
+    @Test("Unknown members are ignored, at any place of the envelope")
+    func unknownMembers() throws {
+        #expect(try app.code(envelope()) == nil)
+        #expect(
+            try app.code(envelope(more: ", \"x\": [1.5, {\"y\": null}]", moreInSignature: ", \"cert\": \"...\"")) == nil
+        )
+    }
+
+    @Test("Both alphabets of base64 are read, padded and not; anything else is no base64")
+    func base64() throws {
+        for urlSafe in [false, true] {
+            for padded in [false, true] {
+                let text = Base64.encode(
+                    Publication().payload, alphabet: urlSafe ? .urlSafe : .standard, padded: padded)
+                #expect(try app.code(envelope(payload: "\"\(text)\"")) == nil)
+            }
+        }
+        let text = Base64.encode(Publication().payload)
+        for broken in ["\(text) ", " \(text)", text.dropLast(2) + "\\n" + text.suffix(2), "\(text)=", "*", "A"] {
+            #expect(try app.code(envelope(payload: "\"\(broken)\"")) == .malformedEnvelope)
+        }
+        #expect(try app.code(envelope(signature: "\"*\"")) == .malformedEnvelope)
+        #expect(try app.code(envelope(signature: "\"\"")) == .invalidSignature)
+        #expect(try app.code(envelope(payload: "\"\"")) == .invalidSignature)
+    }
+
+    @Test(
+        "What is no envelope is refused before any signature is tried",
+        arguments: [
+            "", "{", "[]", "null", "7", "\"x\"", "{}", "<html>", "\u{FEFF}{}",
+            #"{"payload": "", "payloadType": "x"}"#, #"{"payload": "", "signatures": []}"#,
+            #"{"payloadType": "x", "signatures": []}"#, #"{"payload": 1, "payloadType": "x", "signatures": []}"#,
+            #"{"payload": "", "payloadType": null, "signatures": []}"#,
+            #"{"payload": "", "payloadType": "x", "signatures": {}}"#,
+            #"{"payload": "", "payloadType": "x", "signatures": [1]}"#,
+            #"{"payload": "", "payloadType": "x", "signatures": [{}]}"#,
+            #"{"payload": "", "payloadType": "x", "signatures": [{"keyid": 1, "sig": ""}]}"#,
+            #"{"payload": "", "payload": "", "payloadType": "x", "signatures": []}"#,
+            #"{"payload": "", "payloadType": "x", "signatures": []} {}"#,
+            #"{"payload": "", "payloadType": "x", "signatures": [], "x": [[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]}"#,
+        ])
+    func malformed(_ text: String) throws {
+        #expect(try app.code(Array(text.utf8)) == .malformedEnvelope)
+    }
+
+    @Test("Without a signature, or with none that counts, nobody signed")
+    func noSignature() throws {
+        let empty = Array(#"{"payload": "", "payloadType": "x", "signatures": []}"#.utf8)
+        #expect(try app.code(empty) == .invalidSignature)
+    }
+
+    @Test("At most 16 signatures are tried; the last of them counts like the first")
+    func tooManySignatures() throws {
+        var envelope = SignedEnvelope(payload: Publication().payload)
+        let bogus = SignedEnvelope.Signature(keyID: app.one.key.id, bytes: [UInt8](repeating: 7, count: 64))
+        envelope.signatures = [SignedEnvelope.Signature](repeating: bogus, count: 15)
+        envelope.signatures.append(try app.two.signature(over: envelope))
+        #expect(try app.code(envelope.json) == nil)
+        envelope.signatures.insert(bogus, at: 0)
+        #expect(try app.code(envelope.json) == .malformedEnvelope)
+    }
+
+    @Test("A hundred megabytes are not read")
+    func size() throws {
+        let good = try Publication().signed(by: app.one)
+        let limit = SignedEnvelope.maximumBytes
+        #expect(try app.code(good + [UInt8](repeating: 0x20, count: limit - good.count)) == nil)
+        #expect(try app.code(good + [UInt8](repeating: 0x20, count: limit - good.count + 1)) == .tooLarge)
+        #expect(try app.code([UInt8](repeating: 0x5B, count: 100 << 20)) == .tooLarge)
+    }
+
+    // MARK: Keys
+
+    @Test("Keys are read as openssl and pintle write them, and nothing else is a key")
+    func keys() throws {
+        let raw = app.one.key.rawRepresentation
+        let beginning: [UInt8] = [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]
+        #expect(try UpdateKey(subjectPublicKeyInfo: beginning + raw) == app.one.key)
+        let pem = PEMBlock.text(label: "PUBLIC KEY", bytes: beginning + raw)
+        #expect(try UpdateKey(pem: pem) == app.one.key)
+        #expect(app.one.key.id == Hex.encode(SHA256Digest(hashing: raw).bytes))
+        for broken in [
+            beginning + raw.dropLast(), beginning + raw + [0], beginning,
+            [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x71, 0x03, 0x21, 0x00] + raw,
+        ] {
+            #expect(throws: UpdateKeyError.self) { try UpdateKey(subjectPublicKeyInfo: broken) }
+            let pem = PEMBlock.text(label: "PUBLIC KEY", bytes: broken)
+            #expect(throws: UpdateKeyError.self) { try UpdateKey(pem: pem) }
+        }
+        let labelled = PEMBlock.text(label: "PRIVATE KEY", bytes: beginning + raw)
+        for broken in ["", "junk", labelled, pem + pem] {
+            #expect(throws: UpdateKeyError.self) { try UpdateKey(pem: broken) }
+        }
+    }
+
+    @Test("A basis of trust has distinct keys and a threshold that they can meet")
+    func trust() throws {
+        let (one, two) = (app.one.key, app.two.key)
+        #expect(try UpdateTrust(keys: [one, two], threshold: 2).threshold == 2)
+        for (keys, threshold) in [([], 1), ([one, one], 1), ([one], 0), ([one], 2), ([one, two], -1)] {
+            #expect(throws: UpdateTrustError.self) { try UpdateTrust(keys: keys, threshold: threshold) }
+        }
+        let many = try (UInt8(1)...17).map { try TestKey($0).key }
+        #expect(throws: UpdateTrustError.self) { try UpdateTrust(keys: many) }
+        #expect(try UpdateTrust(keys: Array(many.prefix(16)), threshold: 16).keys.count == 16)
+    }
+}

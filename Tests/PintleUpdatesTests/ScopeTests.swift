@@ -1,0 +1,147 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+@testable import PintleUpdates
+
+/// What a stolen key, or a careless publisher, could do beyond changing pins. Each beside what may be done.
+@Suite("Updates add no trust")
+struct ScopeTests {
+    private static func rule(_ host: String, _ more: String = "", pin: UInt8 = 1) -> String {
+        Publication.rule(host, pin: pin, more)
+    }
+
+    private static func bare(_ host: String, _ more: String = "") -> String { "{\"host\": \"\(host)\"\(more)}" }
+
+    private func code(_ update: String, bundled: String) throws -> UpdateFailure.Code? {
+        var app = try ShippedApp()
+        app.bundled = bundled
+        return try app.code(of: Publication(policy: update))
+    }
+
+    /// The update's rules against the bundled rules.
+    private func code(_ update: [String], _ bundled: [String], more: String = "") throws -> UpdateFailure.Code? {
+        try code(
+            "{\"version\": 1, \"hosts\": [\(update.joined(separator: ", "))]}",
+            bundled: "{\"version\": 1\(more), \"hosts\": [\(bundled.joined(separator: ", "))]}")
+    }
+
+    @Test("Hosts are those of bundled rules, or lie under one that covers its sub-domains")
+    func hosts() throws {
+        let exact = Self.rule("example.com")
+        let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
+        #expect(try code([exact], [exact]) == nil)
+        #expect(try code([exact, Self.rule("api.example.com")], [exact]) == .outOfScope)
+        #expect(try code([wide, Self.rule("api.example.com")], [wide]) == nil)
+        #expect(try code([wide, Self.rule("a.b.example.com", ", \"includeSubdomains\": true")], [wide]) == nil)
+        #expect(try code([wide, Self.rule("badexample.com")], [wide]) == .outOfScope)
+        #expect(try code([wide, Self.rule("com")], [wide]) == .outOfScope)
+        #expect(try code([exact, Self.rule("example.net")], [exact]) == .outOfScope)
+        #expect(
+            try code([exact, Self.rule("example.net")], [exact], more: ", \"updates\": {\"anyHost\": true}") == nil)
+        // That the update itself says so counts for nothing.
+        let generous =
+            "{\"version\": 1, \"updates\": {\"anyHost\": true}, \"hosts\": [\(exact), \(Self.rule("example.net"))]}"
+        #expect(try code(generous, bundled: Publication.policy(exact)) == .outOfScope)
+        // Wider than the bundled rule: its sub-domains, or every port.
+        #expect(try code([wide], [exact]) == .outOfScope)
+        let port = Self.rule("example.com", ", \"port\": 8443")
+        #expect(try code([port, Self.rule("example.com", pin: 2)], [port]) == .outOfScope)
+        #expect(try code([exact, port], [exact]) == nil)
+        #expect(try code([Self.rule("192.0.2.1")], [Self.rule("192.0.2.1")]) == nil)
+        #expect(try code([Self.rule("192.0.2.1"), Self.rule("192.0.2.2")], [Self.rule("192.0.2.1")]) == .outOfScope)
+    }
+
+    @Test("A bundled host that the update leaves out is not silently unpinned")
+    func missingHosts() throws {
+        let (one, two) = (Self.rule("example.com"), Self.rule("example.net"))
+        #expect(try code([one, two], [one, two]) == nil)
+        #expect(try code([one], [one, two]) == .invalidPolicy)
+        #expect(try code([], [one]) == .invalidPolicy)
+        #expect(try code([], []) == nil)
+        let port = Self.rule("example.com", ", \"port\": 8443")
+        #expect(try code([one], [one, port]) == .invalidPolicy)
+        let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
+        #expect(try code([wide], [wide, Self.rule("api.example.com")]) == .invalidPolicy)
+        #expect(try code([one], [wide]) == .outOfScope)
+        #expect(try code([Self.rule("example.com", ", \"withdraws\": \"split up\"")], [wide]) == nil)
+    }
+
+    @Test("What is enforced stays enforced, unless the update says why not")
+    func enforcement() throws {
+        let enforced = Self.rule("example.com")
+        let reported = Self.rule("example.com", ", \"enforcement\": \"reportOnly\"")
+        let why = ", \"withdraws\": \"the key was stolen\""
+        #expect(try code([Self.bare("example.com")], [enforced]) == .outOfScope)
+        #expect(try code([Self.bare("example.com", why)], [enforced]) == nil)
+        #expect(try code([reported], [enforced]) == .outOfScope)
+        #expect(try code([Self.rule("example.com", ", \"enforcement\": \"reportOnly\"\(why)")], [enforced]) == nil)
+        #expect(try code([reported], [reported]) == nil)
+        #expect(try code([Self.bare("example.com")], [reported]) == nil)
+        #expect(try code([enforced], [reported]) == nil)
+        // A more specific rule that takes a host away from an enforced one.
+        let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
+        #expect(try code([wide, Self.bare("api.example.com")], [wide]) == .outOfScope)
+        #expect(try code([wide, Self.bare("api.example.com", why)], [wide]) == nil)
+        #expect(try code([enforced, Self.bare("example.com", ", \"port\": 443")], [enforced]) == .outOfScope)
+    }
+
+    @Test("Pins that are past their date at once are no pins")
+    func expiry() throws {
+        let enforced = Self.rule("example.com")
+        func until(_ date: String, _ then: String = "systemTrust") -> String {
+            Self.rule("example.com", ", \"expiry\": {\"after\": \"\(date)\", \"then\": \"\(then)\"}")
+        }
+        #expect(try code([until("2026-11-20T12:00:00Z")], [enforced]) == .outOfScope)
+        #expect(try code([until("2026-11-20T12:00:01Z")], [enforced]) == nil)
+        #expect(try code([until("2026-11-20T12:00:00Z", "reject")], [enforced]) == nil)
+        // Bundled pins that have passed their date already are no worse off.
+        #expect(try code([until("2026-11-19T00:00:00Z")], [until("2026-11-19T00:00:00Z")]) == nil)
+    }
+
+    @Test("Hosts without a rule are treated as they were")
+    func unpinnedHosts() throws {
+        let rule = Self.rule("example.com")
+        func policy(_ word: String) -> String {
+            "{\"version\": 1, \"unpinnedHosts\": \"\(word)\", \"hosts\": [\(rule)]}"
+        }
+        for bundled in ["systemTrust", "reject", "askUser"] {
+            for update in ["systemTrust", "reject", "askUser"] {
+                let expected: UpdateFailure.Code? = bundled == update ? nil : .outOfScope
+                #expect(try code(policy(update), bundled: policy(bundled)) == expected)
+            }
+        }
+    }
+
+    @Test("Reports go where the bundled policy sends them")
+    func reports() throws {
+        func reporting(to urls: String...) -> String {
+            Self.rule("example.com", ", \"reportTo\": [\(urls.map { "\"\($0)\"" }.joined(separator: ", "))]")
+        }
+        let bundled = reporting(to: "https://reports.example.net/pins")
+        #expect(try code([reporting(to: "https://reports.example.net/other")], [bundled]) == nil)
+        #expect(try code([Self.rule("example.com")], [bundled]) == nil)
+        #expect(try code([reporting(to: "https://thief.example.org/")], [bundled]) == .outOfScope)
+        let both = reporting(to: "https://reports.example.net/", "https://thief.example.org/")
+        #expect(try code([both], [bundled]) == .outOfScope)
+        #expect(try code([bundled], [Self.rule("example.com")]) == .outOfScope)
+    }
+
+    @Test("Everything that goes too far is told at once, with its place")
+    func places() throws {
+        let app = try ShippedApp()
+        let update = Publication.policy(
+            Self.bare("example.com"), Self.rule("example.net", ", \"reportTo\": [\"https://x.example.org/\"]"),
+            more: ", \"unpinnedHosts\": \"reject\"")
+        do {
+            _ = try app.verifier.verify(
+                try Publication(policy: update).signed(by: app.one), floor: nil, at: Publication.now)
+            Issue.record("taken")
+        } catch {
+            guard case .outOfScope(let violations) = (error as? UpdateRejection)?.failure else { throw error }
+            #expect(
+                violations.map(\.path) == ["unpinnedHosts", "hosts[0].pins", "hosts[1].host", "hosts[1].reportTo[0]"])
+            #expect((error as? UpdateRejection)?.version == 7)
+        }
+    }
+}

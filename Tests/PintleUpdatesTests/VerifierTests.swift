@@ -1,0 +1,238 @@
+import FoundationEssentials
+import Pintle
+import PintleCrypto
+import Testing
+
+@testable import PintleUpdates
+
+/// Each way to fail, beside an update that is taken and differs in one thing.
+@Suite("Updates are verified")
+struct VerifierTests {
+    let app: ShippedApp
+
+    init() throws {
+        app = try ShippedApp()
+    }
+
+    @Test("A good update is what its bytes say")
+    func good() throws {
+        let publication = Publication()
+        let update = try app.verifier.verify(try publication.signed(by: app.two), floor: nil, at: Publication.now)
+        #expect(update.version == 7 && update.signers == [app.two.key] && !update.isUnchanged)
+        #expect(update.policy.hosts.map(\.pins) == [[try .publicKey(Pins.pin(2))]])
+        #expect(update.policy.updateVersion == 7)
+        #expect(update.payloadDigest == SHA256Digest(hashing: publication.payload))
+        #expect(update.ignoredMembers.isEmpty)
+    }
+
+    @Test("Everything that is wrong has its code, and the next good update is taken")
+    func codes() throws {
+        let good = try Publication().signed(by: app.one)
+        let verifier = try app.verifier
+        func expect(_ code: UpdateFailure.Code, _ bytes: [UInt8], floor: UpdateFloor? = nil) {
+            #expect(throws: UpdateRejection.self) {
+                do {
+                    _ = try verifier.verify(bytes, floor: floor, at: Publication.now)
+                } catch let error as UpdateRejection {
+                    #expect(error.failure.code == code, "\(error)")
+                    throw error
+                }
+            }
+            #expect(throws: Never.self) { try verifier.verify(good, floor: nil, at: Publication.now) }
+        }
+        expect(.tooLarge, good + [UInt8](repeating: 0x20, count: 16 << 20))
+        expect(.malformedEnvelope, [])
+        expect(.invalidSignature, try Publication().signed(by: app.stranger))
+        expect(.unknownPayloadType, try Publication(payloadType: "application/json").signed(by: app.one))
+        expect(.malformedPayload, try Publication(version: "\"7\"").signed(by: app.one))
+        let floor = UpdateFloor(
+            version: 8, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
+        expect(.rollback, good, floor: floor)
+        expect(.replacedVersion, try Publication(version: "8").signed(by: app.one), floor: floor)
+        expect(.notYetIssued, try Publication(issuedAt: "2026-11-20T12:00:01Z").signed(by: app.one))
+        expect(.expired, try Publication(expiresAt: "2026-11-20T12:00:00Z").signed(by: app.one))
+        let foreign = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
+        expect(.outOfScope, try Publication(policy: foreign).signed(by: app.one))
+        expect(.invalidPolicy, try Publication(policy: "{\"version\": 1, \"hosts\": [], \"x\": 1}").signed(by: app.one))
+        #expect(UpdateFailure.Code.allCases.count == 12)
+    }
+
+    // MARK: Signatures
+
+    @Test("What counts are distinct keys that verified: one key twice is one")
+    func threshold() throws {
+        var app = app
+        app.threshold = 2
+        let publication = Publication()
+        #expect(try app.code(publication.signed(by: app.one, app.two)) == nil)
+        #expect(try app.code(publication.signed(by: app.one)) == .thresholdNotMet)
+        #expect(try app.code(publication.signed(by: app.one, app.one)) == .thresholdNotMet)
+        #expect(try app.code(publication.signed(by: app.one, app.stranger)) == .thresholdNotMet)
+        #expect(try app.code(publication.signed(by: app.stranger, app.stranger)) == .invalidSignature)
+    }
+
+    @Test("The key id is a hint: another key's id, none or nonsense changes nothing")
+    func keyIDs() throws {
+        var two = app
+        two.threshold = 2
+        for id in [app.two.key.id, "", "nonsense", app.stranger.key.id] {
+            var envelope = SignedEnvelope(payload: Publication().payload)
+            envelope.signatures = [try app.one.signature(over: envelope, keyID: id)]
+            #expect(try app.code(envelope.json) == nil)
+            // Signed twice by one key under two names: still one key.
+            envelope.signatures.append(try app.one.signature(over: envelope, keyID: app.two.key.id))
+            #expect(try two.code(envelope.json) == .thresholdNotMet)
+            envelope.signatures.append(try app.two.signature(over: envelope, keyID: id))
+            #expect(try two.code(envelope.json) == nil)
+        }
+        // A stranger who borrows a trusted id stays a stranger.
+        var envelope = SignedEnvelope(payload: Publication().payload)
+        envelope.signatures = [try app.stranger.signature(over: envelope, keyID: app.one.key.id)]
+        #expect(try app.code(envelope.json) == .invalidSignature)
+    }
+
+    @Test("A signature belongs to its payload and to its payload type")
+    func mixed() throws {
+        var envelope = SignedEnvelope(payload: Publication(version: "8").payload)
+        let other = SignedEnvelope(payload: Publication(version: "7").payload)
+        envelope.signatures = [try app.one.signature(over: other)]
+        #expect(try app.code(envelope.json) == .invalidSignature)
+        let report = SignedEnvelope(payloadType: "application/json", payload: envelope.payload)
+        envelope.signatures = [try app.one.signature(over: report)]
+        #expect(try app.code(envelope.json) == .invalidSignature)
+        envelope.signatures = [try app.one.signature(over: envelope)]
+        #expect(try app.code(envelope.json) == nil)
+        // The bare payload, signed without DSSE's encoding of it.
+        let bare = try #require(Ed25519.signature(of: envelope.payload, seed: app.one.seed))
+        envelope.signatures = [.init(keyID: nil, bytes: bare)]
+        #expect(try app.code(envelope.json) == .invalidSignature)
+    }
+
+    @Test("Signatures of other algorithms may stand beside one that counts")
+    func otherAlgorithms() throws {
+        var envelope = SignedEnvelope(payload: Publication().payload)
+        envelope.signatures = [.init(keyID: "ecdsa", bytes: [UInt8](repeating: 0x30, count: 71))]
+        #expect(try app.code(envelope.json) == .invalidSignature)
+        envelope.signatures.append(try app.one.signature(over: envelope))
+        #expect(try app.code(envelope.json) == nil)
+    }
+
+    // MARK: Version
+
+    @Test("Nothing below the floor is taken, and an equal version only with equal bytes")
+    func floor() throws {
+        let seven = try Publication().signed(by: app.one)
+        let floor = try app.verifier.verify(seven, floor: nil, at: Publication.now).floor(under: try app.trust)
+        #expect(try app.code(of: Publication(version: "6"), floor: floor) == .rollback)
+        #expect(try app.code(of: Publication(version: "8"), floor: floor) == nil)
+        #expect(try app.code(of: Publication(more: " "), floor: floor) == .replacedVersion)
+        // Another envelope around the same payload is the same update.
+        let again = try app.verifier.verify(try Publication().signed(by: app.two), floor: floor, at: Publication.now)
+        #expect(again.isUnchanged)
+        #expect(try app.code(seven, minimumVersion: 8) == .rollback)
+        #expect(try app.code(seven, minimumVersion: 7) == nil)
+    }
+
+    @Test("A floor that was reached under other keys does not count")
+    func floorOfOtherKeys() throws {
+        let digest = SHA256Digest(hashing: [1])
+        let old = try UpdateTrust(keys: [try TestKey(50).key])
+        let highest = UpdateFloor(
+            version: UpdatePayload.maximumVersion, keySetID: old.keySetID, payloadDigest: digest)
+        #expect(try app.code(of: Publication(), floor: highest) == nil)
+        let ours = UpdateFloor(
+            version: UpdatePayload.maximumVersion, keySetID: try app.trust.keySetID, payloadDigest: digest)
+        #expect(try app.code(of: Publication(), floor: ours) == .rollback)
+        let reordered = try UpdateTrust(keys: [app.two.key, app.one.key], threshold: 2)
+        #expect(reordered.keySetID == (try app.trust.keySetID))
+    }
+
+    @Test("The bundled policy is a floor: its number stands for its rules")
+    func bundledFloor() throws {
+        var app = app
+        let rules = Publication.rule("example.com")
+        app.bundled = Publication.policy(rules, more: ", \"updateVersion\": 7")
+        #expect(try app.code(of: Publication(version: "6", policy: Publication.policy(rules))) == .rollback)
+        #expect(try app.code(of: Publication(version: "7", policy: Publication.policy(rules))) == nil)
+        #expect(try app.code(of: Publication(version: "7")) == .replacedVersion)
+        #expect(try app.code(of: Publication(version: "8")) == nil)
+    }
+
+    @Test(
+        "Versions are integers that every JSON reader counts alike",
+        arguments: [
+            ("1", nil), ("9007199254740991", nil), ("9007199254740992", .rollback), ("9223372036854775807", .rollback),
+            ("9223372036854775808", .rollback), ("100000000000000000000000", .rollback), ("0", .rollback),
+            ("-1", .rollback), ("7.0", .malformedPayload), ("7e0", .malformedPayload), ("1e400", .malformedPayload),
+            ("-99999999999999999999", .malformedPayload), ("null", .malformedPayload), ("07", .malformedPayload),
+        ] as [(String, UpdateFailure.Code?)])
+    func versions(_ version: String, _ code: UpdateFailure.Code?) throws {
+        #expect(try app.code(of: Publication(version: version)) == code)
+    }
+
+    // MARK: Dates
+
+    @Test("Both dates are held against one instant: issuedAt <= now < expiresAt")
+    func dates() throws {
+        let publication = Publication(issuedAt: "2026-11-20T12:00:00Z", expiresAt: "2026-11-20T12:00:01Z")
+        let bytes = try publication.signed(by: app.one)
+        let now = Publication.now
+        #expect(try app.code(bytes, at: now) == nil)
+        #expect(try app.code(bytes, at: now.addingTimeInterval(0.5)) == nil)
+        #expect(try app.code(bytes, at: now.addingTimeInterval(-0.5)) == .notYetIssued)
+        #expect(try app.code(bytes, at: now.addingTimeInterval(1)) == .expired)
+        // A clock that was set back, or forward by years.
+        #expect(try app.code(bytes, at: Date(timeIntervalSince1970: 0)) == .notYetIssued)
+        #expect(try app.code(bytes, at: Date(timeIntervalSince1970: 4_000_000_000)) == .expired)
+        #expect(try app.code(of: Publication(expiresAt: "2027-02-30T00:00:00Z")) == .malformedPayload)
+        #expect(try app.code(of: Publication(expiresAt: "2027-02-18T00:00:00Zjunk")) == .malformedPayload)
+    }
+
+    @Test("What was adopted is read again whatever the clock says, and never below the floor")
+    func stored() throws {
+        let bytes = try Publication(expiresAt: "2026-11-02T00:00:00Z").signed(by: app.one)
+        #expect(try app.code(bytes) == .expired)
+        #expect(try app.verifier.verifyStored(bytes, floor: nil).version == 7)
+        let floor = UpdateFloor(
+            version: 8, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
+        #expect(throws: UpdateRejection.self) { try app.verifier.verifyStored(bytes, floor: floor) }
+    }
+
+    // MARK: Order and unknown members
+
+    @Test("The first check that fails names the failure")
+    func order() throws {
+        let floor = UpdateFloor(
+            version: 9, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
+        let foreign = Publication.policy(Publication.rule("example.net"))
+        var all = Publication(
+            version: "8", issuedAt: "2027-01-01T00:00:00Z", expiresAt: "2026-01-01T00:00:00Z", policy: foreign,
+            payloadType: "text/plain")
+        #expect(try app.code(all.signed(by: app.stranger), floor: floor) == .invalidSignature)
+        #expect(try app.code(of: all, floor: floor) == .unknownPayloadType)
+        all.payloadType = SignedEnvelope.policyType
+        #expect(try app.code(of: all, floor: floor) == .rollback)
+        all.version = "9"
+        #expect(try app.code(of: all, floor: floor) == .replacedVersion)
+        all.version = "10"
+        #expect(try app.code(of: all, floor: floor) == .notYetIssued)
+        all.issuedAt = "2025-01-01T00:00:00Z"
+        #expect(try app.code(of: all, floor: floor) == .expired)
+        all.expiresAt = "2028-01-01T00:00:00Z"
+        #expect(try app.code(of: all, floor: floor) == .outOfScope)
+        all.policy = Publication.policy()
+        #expect(try app.code(of: all, floor: floor) == .invalidPolicy)
+        all.policy = Publication().policy
+        #expect(try app.code(of: all, floor: floor) == nil)
+    }
+
+    @Test("Unknown members beside the policy are ignored and told; in the policy they are refused")
+    func unknownMembers() throws {
+        let publication = Publication(more: ", \"comment\": {\"n\": 1.5e3}, \"next\": []")
+        let update = try app.verifier.verify(try publication.signed(by: app.one), floor: nil, at: Publication.now)
+        #expect(update.ignoredMembers == ["comment", "next"])
+        let unread = Publication.policy(Publication.rule("example.com", ", \"require\": \"leafAndCA\""))
+        #expect(try app.code(of: Publication(policy: unread)) == .invalidPolicy)
+        #expect(try app.code(of: Publication(more: ", \"version\": 8")) == .malformedPayload)
+    }
+}

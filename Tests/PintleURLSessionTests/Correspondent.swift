@@ -11,6 +11,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         var challenges: [URLAuthenticationChallenge] = []
         var data = Data()
         var error: (any Error)?
+        var proposals: [CachedURLResponse] = []
     }
 
     let log = Mutex(Log())
@@ -20,11 +21,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     private let finished = AsyncStream<Void>.makeStream()
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let stream: @Sendable () -> InputStream?
+    private let caches: Bool
 
     init(
         answer: @escaping @Sendable (URLAuthenticationChallenge) -> Answer = { _ in (.performDefaultHandling, nil) },
-        stream: @escaping @Sendable () -> InputStream? = { nil }
+        stream: @escaping @Sendable () -> InputStream? = { nil }, caches: Bool = true
     ) {
+        self.caches = caches
         self.answer = answer
         self.stream = stream
     }
@@ -69,6 +72,15 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
         note("data")
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        log.withLock { $0.proposals.append(proposedResponse) }
+        note("cache")
+        completionHandler(caches ? proposedResponse : nil)
     }
 
     func urlSession(

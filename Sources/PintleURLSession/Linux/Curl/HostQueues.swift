@@ -26,8 +26,14 @@ struct HostQueues {
     var waiting: [Transfer] { hosts.values.flatMap(\.waiting) }
     var isEmpty: Bool { hosts.isEmpty }
 
+    /// Behind those that have the same priority, before those of a lower one.
     mutating func add(_ transfer: Transfer) {
-        hosts[transfer.request.url.endpoint, default: Host()].waiting.append(transfer)
+        let priority = transfer.request.priority
+        func insert(into waiting: inout ArraySlice<Transfer>) {
+            let last = waiting.lastIndex { $0.request.priority >= priority }
+            waiting.insert(transfer, at: last.map { $0 + 1 } ?? waiting.startIndex)
+        }
+        insert(into: &hosts[transfer.request.url.endpoint, default: Host()].waiting)
     }
 
     /// The next one that may run.

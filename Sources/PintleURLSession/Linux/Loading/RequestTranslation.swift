@@ -35,9 +35,6 @@ struct RequestTranslation {
             throw SessionRefusal(
                 .plainHTTP, "the policy covers \(url.endpoint.host), and http cannot be judged", hint: "use https")
         }
-        if request.cachePolicy == .returnCacheDataDontLoad {
-            throw .unsupported("loading from a cache alone", hint: "leave the cache policy at its default")
-        }
         var result = TransferRequest(url: url)
         result.method = request.httpMethod ?? "GET"
         guard !result.method.isEmpty, result.method.utf8.allSatisfy(HeaderToken.isByte) else {
@@ -55,7 +52,7 @@ struct RequestTranslation {
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
         result.idleTimeout = timeout > 0 ? timeout : 60
         result.deadline = deadline
-        result.priority = priority
+        result.priority = priority.isFinite ? min(max(priority, 0), 1) : URLSessionTask.defaultPriority
         return result
     }
 

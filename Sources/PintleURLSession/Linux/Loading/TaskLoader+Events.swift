@@ -15,6 +15,7 @@ extension TaskLoader: TransferEvents {
             state.sent += Int64(count)
             return (state.sent, state.expectedToSend)
         }
+        showProgress()
         guard let delegate else { return }
         tell { session, task in
             delegate.urlSession(
@@ -44,6 +45,7 @@ extension TaskLoader: TransferEvents {
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
+        let cacheLimit = session.cache.sizeLimit
         let step = state.withLock { state -> (hold: TransferHold, tells: Bool, expected: Int64)? in
             if case .passing = state.mode {
                 state.discarded += data.count
@@ -55,10 +57,16 @@ extension TaskLoader: TransferEvents {
                 if state.file == nil { state.content.append(data) }
                 return ([], false, 0)
             }
+            if let kept = state.candidate?.content {
+                // Not for long, or not at all: what is too much for the cache is not gathered either.
+                if kept.count + data.count > cacheLimit { state.candidate = nil }
+                state.candidate?.content?.append(data)
+            }
             state.backlog += data.count
             return (state.backlog > Self.backlogLimit ? .backlog : [], true, state.expectedToReceive)
         }
         guard let step else { return nil }
+        showProgress()
         guard step.tells, case .delegate = delivery else { return step.hold }
         let (delegate, loader, count) = (delegate, self, data.count)
         let received = state.withLock { $0.received }
@@ -94,6 +102,7 @@ extension TaskLoader: TransferEvents {
             return next
         }
         if let next { return load(next) }
+        if failure == nil { keepAnswer() }
         finish(failure)
     }
 }

@@ -23,6 +23,7 @@ extension TaskLoader {
         do throws(SessionRefusal) {
             let transport = try session.transport()
             let transfer = transport.make(try ready(request, for: transport.generation), events: self)
+            if loadFromCache(request, in: transport.generation) { return }
             let isWanted = state.withLock { state in
                 guard state.phase == .running || state.phase == .suspended else { return false }
                 (state.transport, state.transfer) = (transport, transfer)

@@ -13,10 +13,10 @@ extension TaskLoader {
         if wasOver { withTransfer { $0.release($1, .backlog) } }
     }
 
-    func refuse(_ transfer: Transfer, _ refusal: SessionRefusal) {
+    func refuse(_ transfer: Transfer?, _ refusal: SessionRefusal) {
         let transport = state.withLock { $0.transport }
         finish(.refused(refusal))
-        transport?.cancel(transfer)
+        if let transfer { transport?.cancel(transfer) }
     }
 
     func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
@@ -36,29 +36,37 @@ extension TaskLoader {
             refuse(transfer, SessionRefusal(.invalidRequest, "no file can be made in the temporary directory"))
             return []
         }
-        state.withLock { state in
+        let request = state.withLock { state in
             state.response = response
-            state.expectedToReceive = response.expectedContentLength
+            state.expectedToReceive = response.announcedLength
             state.file = file
+            return state.currentRequest
         }
+        if let request { consider(response, to: request, over: transfer) }
         guard case .delegate = delivery, !isDownload, let delegate = delegate as? any URLSessionDataDelegate else {
             return []
         }
-        let loader = self
-        tell { session, task in
-            guard let task = task as? URLSessionDataTask else { return loader.release(.answer) }
-            let answer = OnceAnswered<URLSession.ResponseDisposition> { disposition in
-                switch disposition {
-                case .allow: loader.release(.answer)
-                case .cancel: loader.cancel()
-                case .becomeDownload:
-                    loader.refuse(
-                        transfer, .unsupported("turning a data task into a download", hint: "make a download task"))
-                }
+        ask(delegate, about: response) { [self] in release(.answer) }
+        return .answer
+    }
+
+    /// Whether the content is wanted.
+    func ask(
+        _ delegate: any URLSessionDataDelegate, about response: URLResponse, then goOn: @escaping @Sendable () -> Void
+    ) {
+        let answer = OnceAnswered<URLSession.ResponseDisposition> { [self] disposition in
+            switch disposition {
+            case .allow: goOn()
+            case .cancel: cancel()
+            case .becomeDownload:
+                let transfer = state.withLock { $0.transfer }
+                refuse(transfer, .unsupported("turning a data task into a download", hint: "make a download task"))
             }
+        }
+        tell { session, task in
+            guard let task = task as? URLSessionDataTask else { return answer.take(.allow) }
             delegate.urlSession(session, dataTask: task, didReceive: response) { answer.take($0) }
         }
-        return .answer
     }
 
     /// Gives out a response that was kept back for an answer.
@@ -83,12 +91,12 @@ extension TaskLoader {
         }
         let loader = self
         tell { session, task in
-            let answer = OnceAnswered<URLRequest?> { wanted in
-                // Without one the redirect itself is the response.
-                guard let wanted else { return loader.handOver(transfer, response) }
+            let answer = OnceAnswered<URLRequest?> { answer in
+                // Without a request the redirect itself is the response.
+                guard let answer else { return loader.handOver(transfer, response) }
                 do throws(SessionRefusal) {
-                    try Redirect.refuseDowngrade(from: response.url, to: wanted.url)
-                    loader.follow(wanted)
+                    try Redirect.refuseDowngrade(from: response.url, to: answer.url)
+                    loader.follow(answer)
                     loader.release(.answer)
                 } catch {
                     loader.refuse(transfer, error)
@@ -118,5 +126,13 @@ extension TaskLoader {
 
     func release(_ hold: TransferHold) {
         withTransfer { $0.release($1, hold) }
+    }
+}
+
+extension HTTPURLResponse {
+    /// Of the content as it is handed over: a compressed one grows.
+    fileprivate var announcedLength: Int64 {
+        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+        return coding.lowercased() == "identity" ? expectedContentLength : NSURLSessionTransferSizeUnknown
     }
 }

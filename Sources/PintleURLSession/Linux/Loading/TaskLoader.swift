@@ -38,6 +38,7 @@ final class TaskLoader: Sendable {
         /// Whether the content comes from a stream, which is gone once it is sent.
         var isStreamed = false
         var authentication = AuthenticationState()
+        var candidate: CacheCandidate?
         var deadline = Double.infinity
         var redirects = 0
         var supersessions = 0

@@ -115,6 +115,19 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
 }
 
 extension TaskLoader {
+    /// In bytes, both ways; without a total for as long as one of them is unknown.
+    func showProgress() {
+        let (task, done, total) = state.withLock { state in
+            let isKnown = state.expectedToSend >= 0 && state.expectedToReceive >= 0 && state.response != nil
+            return (
+                state.task, state.sent + state.received,
+                isKnown ? state.expectedToSend + state.expectedToReceive : NSURLSessionTransferSizeUnknown
+            )
+        }
+        task?.progress.totalUnitCount = total
+        task?.progress.completedUnitCount = done
+    }
+
     func adopt(_ task: URLSessionTask) {
         state.withLock { $0.task = task }
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }

@@ -26,6 +26,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     let settings: URLSessionConfiguration
     /// The configuration's, out of reach of Foundation's loader.
     let credentials: CredentialStore
+    let cache: ResponseCache
     private let inner: Mutex<State>
     private let source: (any PolicySource)?
     private let validator: PathValidator
@@ -44,6 +45,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         proxies = ProxySetting(configuration)
         inner = Mutex(State(delegate: delegate))
         credentials = CredentialStore(storage: configuration.urlCredentialStorage)
+        cache = ResponseCache(configuration.urlCache)
         // `copy()` of a configuration is one, if it is anything.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]

@@ -1,10 +1,15 @@
 @testable import PintleURLSession
 
-/// Challenges are few, their names tokens; what answers one is a challenge's shape again, with the server's words.
+/// What a pinned session reads of a response's fields. Challenges are few, their names tokens, and what answers one has
+/// a challenge's shape again, with the server's words. A cache's seconds have an end.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let directives = CacheDirectives(lines)
+    guard directives.values.keys.allSatisfy({ !$0.isEmpty && 0...(1 << 31) ~= directives.seconds($0) ?? -1 }) else {
+        fatalError("\(directives.values) has no end")
+    }
     let challenges = AuthenticationChallenges(lines).all
     guard challenges.count <= AuthenticationChallenges.limit else { fatalError("more challenges than the limit") }
     for challenge in challenges {

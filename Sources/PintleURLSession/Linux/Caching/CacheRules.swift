@@ -1,0 +1,76 @@
+internal import CCurl
+internal import Foundation
+internal import FoundationNetworking
+
+/// What a private cache may keep and use again (RFC 9111), in the part that needs no question back to the
+/// server: content that is stale is loaded anew, never asked about.
+enum CacheRules {
+    /// Final and whole, and kept by a cache unless it says otherwise (RFC 9110 section 15.1).
+    private static let statuses: Set<Int> = [200, 203, 204, 404, 405, 410, 414, 501]
+    /// What asks for a part, for a condition, or for its own answer.
+    private static let selective = [
+        "Authorization", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+        "Accept-Encoding", "Pragma",
+    ]
+
+    /// Whether a request may be answered from a cache, and its answer stored.
+    ///
+    /// - Parameter fields: what the session adds.
+    static func isCacheable(_ request: URLRequest, _ fields: [AnyHashable: Any]) -> Bool {
+        guard request.httpMethod ?? "GET" == "GET", request.httpBody == nil, request.httpBodyStream == nil else {
+            return false
+        }
+        let added = Set(fields.keys.compactMap { ($0.base as? String)?.lowercased() })
+        guard selective.allSatisfy({ request.value(forHTTPHeaderField: $0) == nil && !added.contains($0.lowercased()) })
+        else { return false }
+        let directives = CacheDirectives([request.value(forHTTPHeaderField: "Cache-Control") ?? ""])
+        return !directives.has("no-cache") && !directives.has("no-store")
+    }
+
+    /// Whether a method leaves everything as it was (RFC 9110 section 9.2.1), what is cached included.
+    static func leavesContent(_ method: String?) -> Bool {
+        ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method ?? "GET")
+    }
+
+    /// Whether an answer may be stored at all.
+    static func mayStore(_ response: HTTPURLResponse) -> Bool {
+        guard statuses.contains(response.statusCode), response.value(forHTTPHeaderField: "WWW-Authenticate") == nil
+        else { return false }
+        // Our requests differ in nothing else that servers choose by.
+        let choices = response.value(forHTTPHeaderField: "Vary") ?? ""
+        guard choices.isEmpty || choices.lowercased() == "accept-encoding" else { return false }
+        return !directives(of: response).has("no-store")
+    }
+
+    /// When an answer ceases to be fresh; `nil` where the server does not say, or forbids its use without
+    /// asking.
+    ///
+    /// - Parameter received: when it came.
+    static func end(of response: HTTPURLResponse, received: Date) -> Date? {
+        let directives = directives(of: response)
+        guard !directives.has("no-cache") else { return nil }
+        let sent = date("Date", of: response) ?? received
+        let lifetime: TimeInterval
+        if let seconds = directives.seconds("max-age") {
+            lifetime = TimeInterval(seconds)
+        } else if response.value(forHTTPHeaderField: "Expires") != nil {
+            guard let end = date("Expires", of: response) else { return nil }
+            lifetime = end.timeIntervalSince(sent)
+        } else {
+            return nil
+        }
+        let age = response.value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } ?? 0
+        return received.addingTimeInterval(lifetime - max(age.isFinite ? age : 0, received.timeIntervalSince(sent), 0))
+    }
+
+    private static func directives(of response: HTTPURLResponse) -> CacheDirectives {
+        CacheDirectives([response.value(forHTTPHeaderField: "Cache-Control") ?? ""])
+    }
+
+    /// Any of the three forms of RFC 9110 section 5.6.7, which libcurl reads.
+    private static func date(_ field: String, of response: HTTPURLResponse) -> Date? {
+        guard let text = response.value(forHTTPHeaderField: field) else { return nil }
+        let seconds = curl_getdate(text, nil)
+        return seconds < 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
+    }
+}

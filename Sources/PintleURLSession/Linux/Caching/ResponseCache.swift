@@ -1,0 +1,63 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// The configuration's `URLCache`, as far as a pinned session believes it.
+///
+/// What comes out of it stands in for an answer of the server. So it is used only if it is the very object
+/// that this session has put in, for this URL, under the policy that is still in force, and if the verdict on
+/// the connection that brought it has not run out. Foundation's own look-up by host, port and path is not
+/// enough: it is blind to scheme and query, others may write to the same cache, and a file on the disk does not
+/// say who put it there.
+final class ResponseCache: Sendable {
+    private struct Entry {
+        weak var response: URLResponse?
+        let generation: Int
+        /// `nil`: it never was fresh.
+        let end: Date?
+    }
+
+    let store: URLCache?
+    private let entries = Mutex<[URL: Entry]>([:])
+
+    /// More than that have been forgotten by the store long since.
+    private static let entryLimit = 4_096
+    /// `URLCache` for Linux traps where something is stored over something else: see `keep`.
+    private static let access = Mutex(())
+
+    init(_ store: URLCache?) {
+        self.store = store
+    }
+
+    /// The most content that is worth keeping: a twentieth, as on Apple's systems.
+    var sizeLimit: Int { (store?.memoryCapacity ?? 0) / 20 }
+
+    /// - Parameter wantsFresh: false where any answer is better than none.
+    func answer(
+        to request: URLRequest, in generation: PolicyGeneration, wantsFresh: Bool, at now: Date
+    ) -> CachedURLResponse? {
+        guard let store, let url = request.url, let entry = entries.withLock({ $0[url] }),
+            entry.generation == generation.number, !wantsFresh || entry.end.map({ now < $0 }) ?? false,
+            let cached = store.cachedResponse(for: request), let response = cached.response as? PinnedHTTPURLResponse,
+            response === entry.response, response.receipt.map({ now < $0.validUntil }) ?? true
+        else { return nil }
+        return cached
+    }
+
+    func keep(_ cached: CachedURLResponse, for request: URLRequest, in generation: PolicyGeneration, end: Date?) {
+        guard let store, let url = request.url, cached.storagePolicy != .notAllowed else { return }
+        Self.access.withLock { _ in
+            store.removeCachedResponse(for: request)
+            store.storeCachedResponse(cached, for: request)
+        }
+        entries.withLock { entries in
+            if entries.count >= Self.entryLimit { entries.removeAll() }
+            entries[url] = Entry(response: cached.response, generation: generation.number, end: end)
+        }
+    }
+
+    /// The content at a URL is no longer what it was.
+    func forget(_ url: URL) {
+        _ = entries.withLock { $0.removeValue(forKey: url) }
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// An answer on its way into the cache.
+struct CacheCandidate {
+    let response: HTTPURLResponse
+    let request: URLRequest
+    let generation: PolicyGeneration
+    let end: Date?
+    /// What a delegate has been given of it; `nil` where the loader keeps the content anyway.
+    var content: Data?
+}
+
+extension TaskLoader {
+    private var cachePolicy: URLRequest.CachePolicy {
+        let own = originalRequest.cachePolicy
+        return own == .useProtocolCachePolicy ? session.settings.requestCachePolicy : own
+    }
+
+    private func isCacheable(_ request: URLRequest) -> Bool {
+        session.cache.store != nil && !isDownload && state.withLock { $0.authentication.authorization == nil }
+            && CacheRules.isCacheable(request, session.settings.httpAdditionalHeaders ?? [:])
+    }
+
+    /// Answers a request from the cache, or fails it, if its cache policy says so.
+    ///
+    /// - Returns: whether there is nothing left to load.
+    func loadFromCache(_ request: URLRequest, in generation: PolicyGeneration) -> Bool {
+        let policy = cachePolicy
+        switch policy {
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: break
+        default: return false
+        }
+        let wantsFresh = policy == .useProtocolCachePolicy
+        if isCacheable(request),
+            let cached = session.cache.answer(to: request, in: generation, wantsFresh: wantsFresh, at: Date())
+        {
+            deliver(cached)
+            return true
+        }
+        guard policy == .returnCacheDataDontLoad else { return false }
+        finish(.notCached)
+        return true
+    }
+
+    private func deliver(_ cached: CachedURLResponse) {
+        state.withLock { state in
+            state.response = cached.response
+            (state.received, state.expectedToReceive) = (Int64(cached.data.count), Int64(cached.data.count))
+        }
+        guard case .delegate = delivery, let delegate = delegate as? any URLSessionDataDelegate else {
+            state.withLock { $0.content = cached.data }
+            return finish(nil)
+        }
+        ask(delegate, about: cached.response) { [self] in
+            let isWanted = state.withLock { $0.phase == .running || $0.phase == .suspended }
+            if isWanted, !cached.data.isEmpty {
+                tell { session, task in
+                    guard let task = task as? URLSessionDataTask else { return }
+                    delegate.urlSession(session, dataTask: task, didReceive: cached.data)
+                }
+            }
+            finish(nil)
+        }
+    }
+
+    /// Notes an answer that may be worth keeping, once its head is there.
+    func consider(_ response: HTTPURLResponse, to request: URLRequest, over transfer: Transfer) {
+        if !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 {
+            session.cache.forget(url)
+        }
+        guard isCacheable(request), CacheRules.mayStore(response) else { return }
+        let end = CacheRules.end(of: response, received: Date())
+        // Without a time it can only be of use to one who takes anything.
+        guard end != nil || cachePolicy == .returnCacheDataElseLoad,
+            response.expectedContentLength <= Int64(session.cache.sizeLimit)
+        else { return }
+        let isDelegates = if case .delegate = delivery { true } else { false }
+        state.withLock {
+            $0.candidate = CacheCandidate(
+                response: response, request: request, generation: transfer.generation, end: end,
+                content: isDelegates ? Data() : nil)
+        }
+    }
+
+    /// Stores what has arrived whole, if the delegate does not mind.
+    func keepAnswer() {
+        let (candidate, content) = state.withLock { state in
+            defer { state.candidate = nil }
+            return (state.candidate, state.candidate?.content ?? state.content)
+        }
+        guard let candidate, content.count <= session.cache.sizeLimit else { return }
+        // On the disk nobody would know who put it there.
+        let proposal = CachedURLResponse(
+            response: candidate.response, data: content, userInfo: nil, storagePolicy: .allowedInMemoryOnly)
+        let cache = session.cache
+        guard candidate.content != nil, let delegate = delegate as? any URLSessionDataDelegate else {
+            return cache.keep(proposal, for: candidate.request, in: candidate.generation, end: candidate.end)
+        }
+        tell { session, task in
+            guard let task = task as? URLSessionDataTask else { return }
+            delegate.urlSession(session, dataTask: task, willCacheResponse: proposal) { cached in
+                guard let cached else { return }
+                cache.keep(cached, for: candidate.request, in: candidate.generation, end: candidate.end)
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import CCurl
+internal import Foundation
+
+/// What libcurl is told of a transfer.
+extension Transfer {
+    /// Makes the easy handle. It borrows this object, which the loop keeps for longer.
+    func makeHandle() throws(TransferFailure) -> UnsafeMutableRawPointer {
+        guard let handle = curl_easy_init() else { throw .library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "") }
+        do throws(TransferFailure) {
+            attempt = Attempt(bodyReader: try request.body.map { body throws(TransferFailure) in try BodyReader(body) })
+        } catch {
+            curl_easy_cleanup(handle)
+            throw error
+        }
+        self.handle = handle
+        let this = Unmanaged.passUnretained(self).toOpaque()
+
+        set(CURLOPT_NOSIGNAL, 1)
+        // Whoever cancels a look-up does not wait for the resolver: its thread ends by itself.
+        pintle_curl_set_quick_exit(handle)
+        pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
+        pintle_curl_set_url(handle, request.url.handle)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        // Whatever this libcurl can undo: gzip, deflate, br, zstd.
+        pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
+        set(CURLOPT_BUFFERSIZE, 64 * 1024)
+        set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
+        pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
+        // They are the server's; a proxy that makes a tunnel gets none of them.
+        set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+        if addresses.pointer != nil { pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses.pointer) }
+        try setTrust(this)
+        setMethod(this)
+        request.proxy?.set(on: handle, tunnels: request.url.scheme == .https)
+        pintle_curl_set_write(
+            handle, { bytes, size, count, at in Transfer.at(at)?.take(bytes, size * count) ?? 0 }, this)
+        pintle_curl_set_header(
+            handle, { bytes, size, count, at in Transfer.at(at)?.takeField(bytes, size * count) ?? 0 }, this)
+        return handle
+    }
+
+    /// What makes the verdict, and every connection without one useless.
+    ///
+    /// - Throws: where libcurl does not take an option that the verdict rests on.
+    private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferFailure) {
+        set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        // With 0 libcurl would go on where the verifier says no.
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1))
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2))
+        // The roots are the validator's; libcurl would load its own for each connection, in 20 ms.
+        pintle_curl_set_pointer(handle, CURLOPT_CAINFO, nil)
+        pintle_curl_set_pointer(handle, CURLOPT_CAPATH, nil)
+        // A resumed session never calls the verifier.
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0))
+        let asksJudge = pintle_curl_set_ssl_context(
+            handle,
+            { _, context, at in
+                guard let context, Transfer.at(at)?.install(on: OpaquePointer(context)) == true else {
+                    return CURLE_ABORTED_BY_CALLBACK
+                }
+                return CURLE_OK
+            }, this)
+        try require(asksJudge)
+        let asksGate = pintle_curl_set_prereq(
+            handle,
+            { at, _, _, _, _ in
+                Transfer.at(at)?.passesGate() == true ? CInt(CURL_PREREQFUNC_OK) : CInt(CURL_PREREQFUNC_ABORT)
+            }, this)
+        try require(asksGate)
+    }
+
+    private func require(_ code: CURLcode) throws(TransferFailure) {
+        guard code != CURLE_OK else { return }
+        throw .refused(
+            SessionRefusal(
+                .unsuitableLibrary,
+                "libcurl does not take an option that pinning rests on: "
+                    + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
+    }
+
+    private func setMethod(_ this: UnsafeMutableRawPointer) {
+        if request.hasContent {
+            set(CURLOPT_UPLOAD, 1)
+            pintle_curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.announcedLength ?? -1))
+            pintle_curl_set_read(
+                handle,
+                { bytes, size, count, at in
+                    Transfer.at(at)?.give(bytes, size * count) ?? pintle_CURL_READFUNC_ABORT
+                }, this)
+            pintle_curl_set_seek(
+                handle, { at, offset, origin in Transfer.at(at)?.seek(to: offset, origin) ?? CInt(CURL_SEEKFUNC_FAIL) },
+                this)
+        } else if request.method == "HEAD" {
+            set(CURLOPT_NOBODY, 1)
+        }
+        pintle_curl_set_pointer(handle, CURLOPT_CUSTOMREQUEST, request.method)
+        // Only HTTP/2 makes anything of it; 16 is what a stream has by itself, which is 0.5 here.
+        set(CURLOPT_STREAM_WEIGHT, max(Int(request.priority * 32), 1))
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) {
+        pintle_curl_set_long(handle, option, value)
+    }
+}

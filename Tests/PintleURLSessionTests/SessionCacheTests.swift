@@ -1,0 +1,208 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// What may stand in for an answer of the server, and what never may.
+@Suite("Pinned sessions: caching")
+struct SessionCacheTests {
+    private func server(_ stage: Stage, _ fields: [String]) throws -> LoopbackTLSServer {
+        let fields = fields.map { field in
+            let parts = field.split(separator: ":", maxSplits: 1).map(String.init)
+            return HTTPField(parts[0], String(parts[1].dropFirst()))
+        }
+        return try stage.server { HTTPResponse(status: 200, reason: "OK", fields: fields, body: Array($0.target.utf8)) }
+    }
+
+    private func configuration() -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
+        return configuration
+    }
+
+    @Test(
+        "What is fresh is used again, and everything else loaded anew",
+        arguments: [
+            (["Cache-Control: max-age=60"], 1), (["Cache-Control: private, Max-Age=\"60\""], 1),
+            (["Cache-Control: max-age=99999999999999999999"], 1), (["Cache-Control: max-age=0"], 2),
+            (["Cache-Control: max-age=-1"], 2), (["Cache-Control: max-age=60, no-store"], 2),
+            (["Cache-Control: no-cache=\"Set-Cookie, x\", max-age=60"], 2), (["ETag: \"x\""], 2),
+            (["Cache-Control: s-maxage=60"], 2), (["Expires: Fri, 31 Dec 2100 23:59:59 GMT"], 1), (["Expires: 0"], 2),
+            (["Expires: Fri, 31 Dec 2100 23:59:59 GMT", "Cache-Control: max-age=0"], 2),
+            (["Expires: Fri, 31 Dec 2100 23:59:59 GMT", "Date: Thu, 31 Dec 2099 23:59:59 GMT"], 1),
+            (["Cache-Control: max-age=60", "Age: 61"], 2), (["Cache-Control: max-age=60", "Age: 5"], 1),
+            (["Cache-Control: max-age=60", "Date: Sun, 06 Nov 1994 08:49:37 GMT"], 2),
+            (["Cache-Control: max-age=60", "Vary: Cookie"], 2),
+            (["Cache-Control: max-age=60", "Vary: Accept-Encoding"], 1),
+        ])
+    func freshness(fields: [String], requests: Int) async throws {
+        let stage = try Stage()
+        let server = try server(stage, fields)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        for _ in 0..<2 {
+            let (data, response) = try await session.data(from: try server.address("a?b=c"))
+            #expect(data == Data("/a?b=c".utf8))
+            #expect(response.trustReceipt?.matchedPin != nil)
+        }
+        #expect(server.requests.count == requests)
+        // Foundation's own look-up does not see the query.
+        #expect(try await session.data(from: try server.address("a?b=d")).0 == Data("/a?b=d".utf8))
+    }
+
+    @Test(
+        "The cache policy counts, the session's where the request has none",
+        arguments: [URLRequest.CachePolicy.reloadIgnoringLocalCacheData, .reloadRevalidatingCacheData], [true, false])
+    func reloading(policy: URLRequest.CachePolicy, isRequests: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let configuration = configuration()
+        if !isRequests { configuration.requestCachePolicy = policy }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        var request = URLRequest(url: try server.address())
+        if isRequests { request.cachePolicy = policy }
+        for _ in 0..<2 { _ = try await session.data(for: request) }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test("Any answer will do where the policy says so, and without one nothing is loaded", arguments: [true, false])
+    func stale(loads: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["ETag: \"x\""])
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        var request = URLRequest(url: try server.address())
+        request.cachePolicy = .returnCacheDataDontLoad
+        let early = request
+        let error = await #expect(throws: URLError.self) { try await session.data(for: early) }
+        #expect(error?.code == .resourceUnavailable)
+        #expect(server.connectionCount == 0)
+        request.cachePolicy = .returnCacheDataElseLoad
+        _ = try await session.data(for: request)
+        if !loads { request.cachePolicy = .returnCacheDataDontLoad }
+        #expect(try await session.data(for: request).0 == Data("/".utf8))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("What was stored under another policy is not used", arguments: [true, false])
+    func generation(rightPin: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let policy = LivePolicy(try stage.policy())
+        let session = URLSession.pinned(to: policy, configuration: configuration())
+        var request = URLRequest(url: try server.address())
+        request.cachePolicy = .returnCacheDataElseLoad
+        let ready = request
+        for _ in 0..<2 { _ = try await session.data(for: ready) }
+        #expect(server.requests.count == 1)
+        policy.replace(with: try stage.policy(rightPin: rightPin))
+        if rightPin {
+            #expect(try await session.data(for: ready).1.trustReceipt?.generation == 2)
+            #expect(server.requests.count == 2)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(for: ready) }
+            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        }
+    }
+
+    @Test("What somebody else put into the cache is not used", arguments: ["planted", "another session's"])
+    func foreign(kind: String) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let configuration = configuration()
+        var request = URLRequest(url: try server.address())
+        request.cachePolicy = .returnCacheDataElseLoad
+        let ready = request
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        _ = try await session.data(for: ready)
+        if kind == "planted" {
+            let response = try #require(
+                HTTPURLResponse(
+                    url: try server.address(), statusCode: 200, httpVersion: nil,
+                    headerFields: ["Cache-Control": "max-age=60"]))
+            configuration.urlCache?.removeCachedResponse(for: request)
+            configuration.urlCache?.storeCachedResponse(
+                CachedURLResponse(response: response, data: Data("forged".utf8)), for: request)
+        } else {
+            let other = URLSession.pinned(to: try stage.unpinned(), configuration: configuration)
+            _ = try await other.data(for: ready)
+        }
+        #expect(try await session.data(for: ready).0 == Data("/".utf8))
+        #expect(server.requests.count == (kind == "planted" ? 2 : 3))
+    }
+
+    @Test("The delegate decides what is stored, and is told the same order from the cache", arguments: [true, false])
+    func delegate(caches: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let delegate = Correspondent(caches: caches)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration(), delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(delegate.events == ["response 200", "data", "cache", "complete"])
+        #expect(delegate.log.withLock { $0.proposals.first?.data } == Data("/".utf8))
+        #expect(delegate.log.withLock { $0.proposals.first?.storagePolicy } == .allowedInMemoryOnly)
+        await session.run(delegate, try server.address())
+        #expect(
+            delegate.events.suffix(3)
+                == (caches ? ["response 200", "data", "complete"] : ["data", "cache", "complete"]))
+        #expect(delegate.log.withLock { $0.data } == Data("//".utf8))
+        #expect(server.requests.count == (caches ? 1 : 2))
+    }
+
+    @Test(
+        "Requests that are for one caller, or for a part, have nothing to do with the cache",
+        arguments: ["Authorization", "Range", "If-None-Match", "session's Authorization", "none"])
+    func selective(field: String) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let configuration = configuration()
+        if field.hasPrefix("session") { configuration.httpAdditionalHeaders = ["authorization": "Bearer x"] }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        var request = URLRequest(url: try server.address())
+        if !field.hasPrefix("session"), field != "none" { request.setValue("x", forHTTPHeaderField: field) }
+        for _ in 0..<2 { _ = try await session.data(for: request) }
+        #expect(server.requests.count == (field == "none" ? 1 : 2))
+    }
+
+    @Test("What changes the content ends the life of what was stored", arguments: ["POST", "HEAD"])
+    func change(method: String) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        var request = URLRequest(url: try server.address())
+        _ = try await session.data(for: request)
+        request.httpMethod = method
+        _ = try await session.data(for: request)
+        request.httpMethod = "GET"
+        _ = try await session.data(for: request)
+        #expect(server.requests.count == (method == "POST" ? 3 : 2))
+    }
+
+    @Test("A cache that overflows forgets, and large answers are not stored")
+    func capacity() async throws {
+        let stage = try Stage()
+        let server = try stage.server { request in
+            HTTPResponse(
+                status: 200, reason: "OK", fields: [HTTPField("Cache-Control", "max-age=60")],
+                body: [UInt8](repeating: 0x78, count: request.target == "/large" ? 5_001 : 4_900))
+        }
+        let delegate = Correspondent()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration(), delegate: delegate)
+        // The same again and again, under several queries, which Foundation takes for one.
+        for round in 0..<60 { _ = try await session.data(from: try server.address("\(round % 25)?\(round)")) }
+        for _ in 0..<2 { _ = try await session.data(from: try server.address("large")) }
+        await session.run(delegate, try server.address("large"))
+        #expect(server.requests.count == 63)
+        #expect(delegate.log.withLock { $0.proposals.isEmpty })
+    }
+
+    @Test("Directives are read as RFC 9111 has them")
+    func directives() {
+        let directives = CacheDirectives(["Max-Age = \"60\" , private=\"a, no-store\"", ",no-cache,max-age=1,=x"])
+        #expect(directives.values == ["max-age": "60", "private": "a, no-store", "no-cache": ""])
+        #expect(directives.seconds("max-age") == 60)
+        #expect(CacheDirectives(["max-age"]).seconds("max-age") == 0)
+        #expect(CacheDirectives(["max-age=99999999999999999999"]).seconds("max-age") == 1 << 31)
+    }
+}

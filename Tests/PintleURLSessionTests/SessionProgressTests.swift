@@ -1,0 +1,63 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+import Testing
+
+@Suite("Pinned sessions: progress and priorities")
+struct SessionProgressTests {
+    @Test("Progress counts both ways while a task runs, with a total once it is known", arguments: [true, false])
+    func progress(hasLength: Bool) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let framing = hasLength ? "Content-Length: 20" : "Connection: close"
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n0123456789".utf8))
+            _ = gate.wait(timeout: .now() + 30)
+            try? stream.write(Array("0123456789".utf8))
+        })
+        let delegate = Correspondent()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        let task = session.uploadTask(with: request, from: Data("12345".utf8))
+        async let run: Void = delegate.run(task)
+        for _ in 0..<500 where task.progress.completedUnitCount < 15 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(task.progress.completedUnitCount == 15)
+        #expect(task.progress.totalUnitCount == (hasLength ? 25 : -1))
+        #expect(task.progress.isIndeterminate == !hasLength)
+        gate.signal()
+        await run
+        #expect(task.progress.isFinished)
+        #expect(task.countOfBytesReceived == 20)
+    }
+
+    @Test("Of those that wait for a server, the higher priority goes first, and equals in their order")
+    func priority() async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server { request in
+            if request.target == "/first" { _ = gate.wait(timeout: .now() + 30) }
+            return .ok
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let first = session.dataTask(with: try server.address("first"))
+        first.resume()
+        #expect(await server.hasRequest())
+        let priorities: [Float] = [URLSessionTask.lowPriority, 0.5, .nan, URLSessionTask.highPriority, 0.5]
+        let tasks = try priorities.enumerated().map { number, priority in
+            let task = session.dataTask(with: try server.address("\(number)"))
+            task.priority = priority
+            task.resume()
+            return task
+        }
+        gate.signal()
+        for _ in 0..<500 where tasks.contains(where: { $0.state != .completed }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(server.requests.map(\.target) == ["/first", "/3", "/1", "/2", "/4", "/0"])
+    }
+}

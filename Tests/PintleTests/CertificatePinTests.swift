@@ -25,7 +25,10 @@ struct CertificatePinTests {
         arguments: [
             hex, hex.uppercased(), colons, colons.lowercased(), colons.replacing(":", with: " "),
             "sha256 Fingerprint=" + colons, "SHA256 Fingerprint=" + colons, "  \(hex)\n",
-            twoRows,
+            twoRows, twoRows.replacing(":", with: " "), twoRows.replacing("\n", with: "\r\n    "),
+            "SHA256: " + colons, "\t SHA256: \(colons)", "SHA-256: " + colons, "sha256:" + hex,
+            "SHA-256 Fingerprint: " + colons, "SHA256 Fingerprint\n" + twoRows, "SHA-256 " + hex.uppercased(),
+            "\u{200E}" + hex,
         ] as [String])
     func notations(_ text: String) throws {
         #expect(try CertificatePin(text).description == Self.hex)
@@ -38,6 +41,23 @@ struct CertificatePinTests {
         #expect(rows.0.utf8.count == 47)
     }
 
+    @Test("Every notation that is printed is read again", arguments: CertificatePin.Notation.allCases)
+    func printed(_ notation: CertificatePin.Notation) throws {
+        let pin = try CertificatePin(Self.hex)
+        #expect(try CertificatePin(pin.text(notation)) == pin)
+    }
+
+    @Test("Other tools' notations are printed as they print them")
+    func foreignNotations() throws {
+        let pin = try CertificatePin(Self.hex)
+        #expect(pin.text(.digits) == Self.hex)
+        #expect(pin.text(.colons) == Self.colons)
+        #expect(pin.text(.rows) == Self.twoRows.replacing(":\n", with: "\n"))
+        #expect(pin.text(.blanks) == Self.colons.replacing(":", with: " "))
+        #expect(pin.text(.openssl) == "sha256 Fingerprint=" + Self.colons)
+        #expect(pin.text(.keytool) == "SHA256: " + Self.colons)
+    }
+
     @Test(
         "What is no fingerprint is refused with its code",
         arguments: [
@@ -45,6 +65,9 @@ struct CertificatePinTests {
             (PublicKeyPinTests.canonical, "invalid-pin"), (PublicKeyPinTests.base64, "invalid-pin"),
             (String(hex.dropLast()), "invalid-pin"), (String(hex.dropLast(2)), "wrong-pin-length"),
             (hex + "00", "wrong-pin-length"), (String(hex.prefix(40)), "wrong-pin-length"),
+            ("sha256" + hex, "invalid-pin"), ("sha2560:" + hex, "invalid-pin"), ("sha512:" + hex, "invalid-pin"),
+            ("sha256/" + hex, "invalid-pin"), ("SHA256:: " + hex, "invalid-pin"), ("SHA-256:", "invalid-pin"),
+            ("fingerprint=" + hex, "invalid-pin"),
             ("0x" + hex, "invalid-pin"), ("sha1 Fingerprint=" + hex.prefix(40), "invalid-pin"),
             (String(repeating: "a", count: 2_000), "invalid-pin"),
             ("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "empty-input-pin"),

@@ -10,23 +10,44 @@ public struct CertificatePin: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Reads 64 hexadecimal digits in either case, with colons or blanks between bytes or without:
-    /// the forms that openssl and browsers show, the `sha256 Fingerprint=` of openssl included.
+    /// Reads 64 hexadecimal digits in either case, with colons or blanks between bytes or without, on one row or more,
+    /// behind the name of the hash or not: `sha256 Fingerprint=AA:BB…` (openssl), `SHA256: AA:BB…` (keytool),
+    /// `SHA-256: AA:BB…` (Android's signing report), `sha256:aabb…` (certtool), and what browsers show.
     public init(_ text: some StringProtocol) throws(PinError) {
         guard text.utf8.count <= 1024 else { throw PinError(.notHexadecimal, in: text) }
-        var rest = Substring(text)
-        for prefix in ["sha256 Fingerprint=", "SHA256 Fingerprint="] where rest.hasPrefix(prefix) {
-            rest = rest.dropFirst(prefix.count)
-        }
-        while rest.first?.isWhitespace == true { rest = rest.dropFirst() }
-        while rest.last?.isWhitespace == true { rest = rest.dropLast() }
-        guard !rest.isEmpty else { throw PinError(.empty, in: text) }
-        guard let bytes = try? Hex.decode(rest, allowingSeparators: true) else {
+        let digits = Self.withoutLabel(text)
+        guard !digits.isEmpty else { throw PinError(.empty, in: text) }
+        guard let bytes = try? Hex.decode(digits, allowingSeparators: true) else {
             throw PinError(.notHexadecimal, in: text)
         }
         guard let digest = SHA256Digest(bytes: bytes) else { throw PinError(.wrongLength(bytes.count), in: text) }
         guard digest != .ofNothing else { throw PinError(.hashOfNothing, in: text) }
         self.digest = digest
+    }
+
+    /// What is left without the name of the hash, the word "fingerprint" and blanks around; a left-to-right mark, which
+    /// comes along from a certificate dialog, counts as one.
+    private static func withoutLabel(_ text: some StringProtocol) -> Substring {
+        func trimmed(_ text: Substring) -> Substring {
+            text.drop { $0.isWhitespace || $0 == "\u{200E}" }
+        }
+        func dropping(_ words: [String], from text: Substring) -> Substring? {
+            for word in words where text.prefix(word.count).lowercased() == word { return text.dropFirst(word.count) }
+            return nil
+        }
+        var rest = trimmed(Substring(text))
+        if let named = dropping(["sha256", "sha-256"], from: rest) {
+            let label = trimmed(named)
+            let value = trimmed(dropping(["fingerprint"], from: label) ?? label)
+            // The name of another hash goes on in other ways.
+            if let sign = value.first, sign == ":" || sign == "=" {
+                rest = trimmed(value.dropFirst())
+            } else if label.startIndex != named.startIndex || value.isEmpty {
+                rest = value
+            }
+        }
+        while rest.last?.isWhitespace == true { rest = rest.dropLast() }
+        return rest
     }
 
     /// Hashes a certificate, DER.
@@ -44,6 +65,37 @@ public struct CertificatePin: Sendable, Hashable {
             Hex.encode(bytes[..<16], upperCase: true, separator: ":"),
             Hex.encode(bytes[16...], upperCase: true, separator: ":")
         )
+    }
+}
+
+extension CertificatePin {
+    /// How others write a fingerprint. All of them are read.
+    public enum Notation: Sendable, Hashable, CaseIterable {
+        /// 64 lower-case digits: one token for files and command lines.
+        case digits
+        /// `AA:BB:…`, as Firefox shows it.
+        case colons
+        /// Two rows of sixteen bytes with a line break between them, for people to compare by eye.
+        case rows
+        /// `AA BB …`, as Safari shows it.
+        case blanks
+        /// `sha256 Fingerprint=AA:BB:…`, as `openssl x509 -fingerprint -sha256` prints it.
+        case openssl
+        /// `SHA256: AA:BB:…`, as `keytool -printcert` prints it.
+        case keytool
+    }
+
+    /// The fingerprint in the notation of somebody else.
+    public func text(_ notation: Notation) -> String {
+        let colons = Hex.encode(digest.bytes, upperCase: true, separator: ":")
+        return switch notation {
+        case .digits: description
+        case .colons: colons
+        case .rows: rows.0 + "\n" + rows.1
+        case .blanks: Hex.encode(digest.bytes, upperCase: true, separator: " ")
+        case .openssl: "sha256 Fingerprint=" + colons
+        case .keytool: "SHA256: " + colons
+        }
     }
 }
 

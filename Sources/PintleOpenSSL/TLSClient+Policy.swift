@@ -29,10 +29,11 @@ extension TLSClient {
     /// that the policy does not allow (`host-not-allowed`) is neither resolved nor connected to: its name
     /// would be told to resolvers, proxies and, in the ClientHello, to everybody on the way.
     ///
+    /// - Parameter approvals: what people have said about servers that no rule covers, for a policy that asks them.
     /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.
     public func connect(
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none, checking policy: PinningPolicy,
-        at instant: Date = Date(), validator: PathValidator = PathValidator()
+        approvals: TrustApprovals = .none, at instant: Date = Date(), validator: PathValidator = PathValidator()
     ) throws(HandshakeError) -> CheckedConnection {
         if policy.unpinnedHosts == .reject, policy.rule(for: target.endpoint) == nil {
             return .rejected(TrustEvaluation(notAllowed: target.endpoint))
@@ -41,7 +42,8 @@ extension TLSClient {
         let connection: TLSConnection
         do {
             connection = try connect(to: target, via: proxy) { chain in
-                let verdict = policy.evaluate(target.endpoint, chain, at: instant, validator: validator)
+                let verdict = policy.evaluate(
+                    target.endpoint, chain, approvals: approvals, at: instant, validator: validator)
                 evaluation = verdict
                 return verdict.decision.handshakeVerdict
             }
@@ -74,12 +76,13 @@ extension HandshakeError {
 extension PinningPolicy {
     /// Decides about a chain inside a handshake, on the certificates that OpenSSL has parsed already.
     package func evaluate(
-        _ endpoint: ServerEndpoint, _ chain: borrowing PeerChain, at instant: Date, validator: PathValidator
+        _ endpoint: ServerEndpoint, _ chain: borrowing PeerChain, approvals: TrustApprovals = .none, at instant: Date,
+        validator: PathValidator
     ) -> TrustEvaluation {
         // The closure does not outlive this call, and the chain does; a borrowed value cannot be captured.
         let leaf = chain.leaf
         let presented = chain.presented
-        return evaluate(endpoint, presented: chain.certificates, at: instant) { request in
+        return evaluate(endpoint, presented: chain.certificates, approvals: approvals, at: instant) { request in
             validator.validate(request, leaf: leaf, presented: presented)
         }
     }

@@ -97,7 +97,7 @@ struct DecisionPinTests {
         #expect(mismatch.servedPins == Self.chain.path.publicKeyPins)
         #expect(mismatch.servedPins.count == 3)
         #expect(mismatch.configuredPins == pins + [Self.spare])
-        #expect(mismatch.rule.pattern == "a.example")
+        #expect(mismatch.rule?.pattern == "a.example")
         #expect(mismatch.endpoint.description == "a.example:443")
         #expect(evaluation.path == Self.chain.path)
         let description = TrustRejection.pinMismatch(mismatch).description

@@ -14,6 +14,9 @@ struct DecisionScene {
     var endpoint: ServerEndpoint
     var presented: [[UInt8]]
     var outcome: PathOutcome
+    /// What validation says of the leaf as its own anchor.
+    var leafOutcome: PathOutcome
+    var approvals = TrustApprovals.none
     var instant = Self.now
     var newestKnownTime: Date?
 
@@ -23,16 +26,17 @@ struct DecisionScene {
         endpoint = ServerEndpoint(host: try ServerName(host), port: port)
         presented = chain.presented
         outcome = .valid(chain.path)
+        leafOutcome = .valid(ValidatedPath(uncheckedLeafToAnchor: [chain.certificates[0]]))
     }
 
     /// The verdict, and the questions that validation was asked.
     func run() -> (evaluation: TrustEvaluation, requests: [PathRequest]) {
         var requests: [PathRequest] = []
         let evaluation = policy.evaluate(
-            endpoint, presented: presented, at: instant, newestKnownTime: newestKnownTime
+            endpoint, presented: presented, approvals: approvals, at: instant, newestKnownTime: newestKnownTime
         ) { request in
             requests.append(request)
-            return outcome
+            return request.anchors == .only([request.chain.leaf]) ? leafOutcome : outcome
         }
         return (evaluation, requests)
     }

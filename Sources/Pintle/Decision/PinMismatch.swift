@@ -1,11 +1,15 @@
-/// A valid path on which no pin of the rule is: served keys, wanted keys, and what comes nearest.
+/// A valid path on which no pin of the rule is; or a server that was approved with another certificate or key: served
+/// keys, wanted keys, and what comes nearest.
 public struct PinMismatch: Sendable, Hashable {
     public let endpoint: ServerEndpoint
-    /// The rule that decided.
-    public let rule: RuleChoice
-    /// The validated path's public-key pins, leaf first.
+    /// The rule that decided; `nil` where ``approval`` did.
+    public let rule: RuleChoice?
+    /// What a person approved and what is there now; `nil` where a rule decided.
+    public let approval: ApprovalMismatch?
+    /// The validated path's public-key pins, leaf first. Of a server that was approved the leaf's alone, whatever its
+    /// path.
     public let servedPins: [PublicKeyPin]
-    /// The rule's pins.
+    /// The rule's pins, or what was approved.
     public let pins: [Pin]
     public let backupPins: [Pin]
     /// The likeliest slip.
@@ -17,12 +21,32 @@ public struct PinMismatch: Sendable, Hashable {
 
 extension PinMismatch: CustomStringConvertible {
     public var description: String {
+        guard let rule else { return approval.map(\.description) ?? "" }
         let served = servedPins.map(\.description).joined(separator: ", ")
         let wanted = configuredPins.map(\.description).joined(separator: ", ")
         return """
             no key on the path of \(endpoint) is pinned; served, leaf first: \(served); \
             wanted by the rule for \(rule.pattern): \(wanted); nearest: \(nearestMiss)
             """
+    }
+}
+
+/// A server whose certificate or key is not the one that a person approved: an alarm, never a question.
+public struct ApprovalMismatch: Sendable, Hashable {
+    /// What was approved for this host and port: live, or expired, but not revoked.
+    public let approval: TrustApproval
+    /// What the server shows now.
+    public let leaf: Certificate
+    /// Why the system would refuse it too; `nil` where the system would trust it. It has decided nothing.
+    public let pathFailure: PathFailure?
+}
+
+extension ApprovalMismatch: CustomStringConvertible {
+    public var description: String {
+        """
+        the \(approval.subject.kind) of a server that was approved has changed: \(approval); now certificate \
+        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval and ask anew
+        """
     }
 }
 
@@ -38,23 +62,6 @@ public struct PinExpiration: Sendable, Hashable {
 extension PinExpiration: CustomStringConvertible {
     public var description: String {
         "the pins of \(rule.pattern) are past their date" + (isClockSuspicious ? ", or the clock is wrong" : "")
-    }
-}
-
-/// A server that no rule covers and nobody has approved.
-public struct UnknownHost: Sendable, Hashable {
-    public let endpoint: ServerEndpoint
-    /// What a person compares.
-    public let leaf: Certificate
-    /// Why the system would refuse it; `nil` where the system would trust it.
-    public let pathFailure: PathFailure?
-}
-
-extension UnknownHost: CustomStringConvertible {
-    public var description: String {
-        let verdict =
-            pathFailure.map { "the system would refuse it: \($0.code.rawValue)" } ?? "the system would trust it"
-        return "\(endpoint) is not known; \(verdict); certificate \(leaf.fingerprint)"
     }
 }
 

@@ -11,7 +11,9 @@ extension PinningPolicy {
     ///
     /// 1. The chain exceeds the limits, is empty, or its leaf cannot be read: `invalid-path`.
     /// 2. The rule for the host is found. None, and the policy refuses such hosts: `host-not-allowed`.
-    /// 3. None, and the policy leaves such hosts to a person: `unknown-host`, with what the system thinks.
+    /// 3. None, and the policy leaves such hosts to a person: a live approval of the leaf or its key, and nothing wrong
+    ///    beside what the person accepted: `user-approved`. An approval of another: `pin-mismatch`. Something else is
+    ///    wrong: `invalid-path`. None: `unknown-host`, with what the system thinks.
     /// 4. The path is validated with the rule's anchors, always, before any pin: `invalid-path`.
     /// 5. There are no pins: `host-not-pinned`.
     /// 6. The pins are past their date: `pins-expired`.
@@ -21,13 +23,16 @@ extension PinningPolicy {
     /// - Parameters:
     ///   - endpoint: the server that was asked for, never a name out of a certificate.
     ///   - presented: what the server sent, DER, the leaf first.
+    ///   - approvals: what people have said about servers; they count in step 3 and nowhere else.
     ///   - instant: now, except in tests and for chains that were recorded.
     ///   - newestKnownTime: the latest time that is known to have passed, such as the build date or that
     ///     of the last update. It judges nothing; it only tells a wrong clock from a neglected app.
-    ///   - validate: builds and checks the path. Called at most once.
+    ///   - validate: builds and checks the path. Called at most once, in step 3 at most twice: there the second call has
+    ///     the leaf as the only anchor.
     public func evaluate(
         _ endpoint: ServerEndpoint,
         presented: [[UInt8]],
+        approvals: TrustApprovals = .none,
         at instant: Date,
         newestKnownTime: Date? = nil,
         validate: (PathRequest) -> PathOutcome
@@ -44,16 +49,16 @@ extension PinningPolicy {
             TrustEvaluation(endpoint: endpoint, decision: decision, rule: rule, presented: chain, path: path)
         }
         if rule == nil, unpinnedHosts == .reject { return conclude(.rejected(.hostNotAllowed(endpoint))) }
-
+        if rule == nil, unpinnedHosts == .askUser {
+            let (decision, path) = decideByApproval(endpoint, chain, approvals, at: instant, validate: validate)
+            return conclude(decision, path)
+        }
         let terms = rule.map { storage.terms(of: $0.index) }
         let isExpired = terms?.areExpired(at: instant) ?? false
         let outcome = validate(
             PathRequest(
                 chain: chain, host: endpoint.host, anchors: anchors(ofRule: rule?.index), instant: instant,
                 pins: isExpired ? nil : terms?.pinSet))
-        if rule == nil, unpinnedHosts == .askUser {
-            return conclude(unknown(endpoint, chain, outcome), outcome.path)
-        }
         switch outcome {
         case .invalid(let failure):
             return conclude(.rejected(.invalidPath(failure)))
@@ -67,18 +72,30 @@ extension PinningPolicy {
     /// Decides about a path that the caller's own validation has just built: steps 2 and 5 to 7 alone.
     ///
     /// For stacks whose validation cannot be asked for another path. Under `askUser` a host without a
-    /// rule is `unknown-host` here too.
+    /// rule is `unknown-host` here: see ``decide(_:path:approvals:at:)``.
     public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
         guard let match = storage.table.match(endpoint) else {
             switch unpinnedHosts {
             case .systemTrust: return .trusted(.hostNotPinned)
             case .reject: return .rejected(.hostNotAllowed(endpoint))
-            case .askUser: return unknown(endpoint, path)
+            case .askUser: return decideByApproval(endpoint, path, .none, at: instant)
             }
         }
         if let decision = storage.settled(rule: match.rule, path, at: instant) { return decision }
         return decide(
             endpoint, path: path, rule: storage.choice(match), presented: nil, at: instant, newestKnownTime: nil)
+    }
+
+    /// The same with what people have said about servers that no rule covers.
+    ///
+    /// The path is a valid one: what an approval forgives is not there to be forgiven.
+    public func decide(
+        _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals, at instant: Date
+    ) -> TrustDecision {
+        guard unpinnedHosts == .askUser, storage.table.match(endpoint) == nil else {
+            return decide(endpoint, path: path, at: instant)
+        }
+        return decideByApproval(endpoint, path, approvals, at: instant)
     }
 
     /// The rule that decides for a server; `nil` where none covers it.
@@ -91,23 +108,6 @@ extension PinningPolicy {
 
 extension PinningPolicy {
     // What is not the good connection stays out of line, and its large values off the stack.
-
-    /// Step 3, for hosts that nobody has approved.
-    @inline(never)
-    private func unknown(
-        _ endpoint: ServerEndpoint, _ chain: PresentedChain, _ outcome: PathOutcome
-    ) -> TrustDecision {
-        .rejected(.unknownHost(UnknownHost(endpoint: endpoint, leaf: chain.leaf, pathFailure: outcome.failure)))
-    }
-
-    @inline(never)
-    private func unknown(_ endpoint: ServerEndpoint, _ path: ValidatedPath) -> TrustDecision {
-        do {
-            return unknown(endpoint, try PresentedChain(path.certificates), .valid(path))
-        } catch {
-            return .rejected(.invalidPath(error))
-        }
-    }
 
     /// Steps 5 to 7.
     @inline(never)
@@ -129,7 +129,7 @@ extension PinningPolicy {
             return .trusted(.pinsExpired(expiration))
         }
         let mismatch = PinMismatch(
-            endpoint: endpoint, rule: rule, servedPins: path.publicKeyPins, pins: terms.key.pins,
+            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.key.pins,
             backupPins: terms.key.backupPins,
             nearestMiss: .find(terms, path: path, presented: presented, rule: rule, in: self))
         switch terms.key.enforcement {

@@ -31,21 +31,24 @@ public enum TrustBasis: Sendable, Hashable {
     indirect case pinsExpired(PinExpiration)
     /// The path is valid and no pin of the rule is on it, but the rule only reports.
     indirect case mismatchReportedOnly(PinMismatch)
+    /// No rule covers the host, and a person has approved this certificate or key for it.
+    indirect case userApproved(TrustApproval)
 
-    /// The stable code: `pin-matched`, `host-not-pinned`, `pins-expired` or `mismatch-reported-only`.
+    /// The stable code: `pin-matched`, `host-not-pinned`, `pins-expired`, `mismatch-reported-only` or `user-approved`.
     public var reason: String {
         switch self {
         case .pinMatched: "pin-matched"
         case .hostNotPinned: "host-not-pinned"
         case .pinsExpired: "pins-expired"
         case .mismatchReportedOnly: "mismatch-reported-only"
+        case .userApproved: "user-approved"
         }
     }
 }
 
 /// Why a server is refused.
 public indirect enum TrustRejection: Error, Sendable, Hashable {
-    /// The path is valid, but no pin of the rule is on it.
+    /// The path is valid, but no pin of the rule is on it; or the server is not the one that a person approved.
     case pinMismatch(PinMismatch)
     /// The path is valid; the rule's pins have passed their date and asked for refusal from then on.
     case pinsExpired(PinExpiration)

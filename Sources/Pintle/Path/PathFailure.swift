@@ -43,7 +43,7 @@ public struct PathFailure: Error, Sendable, Hashable {
 
     /// The most fundamental of the findings.
     public let primary: Finding
-    /// The other findings, in the order of the codes.
+    /// The other findings, in the order of the codes; of an approved server last what the person has accepted.
     public let detail: [Finding]
 
     /// The code of ``primary``.
@@ -53,6 +53,12 @@ public struct PathFailure: Error, Sendable, Hashable {
     public init(_ code: Code, depth: Int? = nil, platformCode: Int? = nil, text: String) {
         primary = Finding(code, depth: depth, platformCode: platformCode, text: text)
         detail = []
+    }
+
+    /// Findings that are in their order already.
+    init(primary: Finding, detail: [Finding]) {
+        self.primary = primary
+        self.detail = detail
     }
 
     /// `nil` where nothing was found. Findings that say the same are kept once.

@@ -62,7 +62,7 @@ public final class PathValidator: Sendable {
         }
         let store: AnchorStore
         do {
-            store = try system.store(for: request.anchors)
+            store = try anchors(of: request, leaf)
         } catch {
             return .invalid(error)
         }
@@ -86,5 +86,15 @@ public final class PathValidator: Sendable {
         }
         if search.isExhausted { attempt.noteExhaustion() }
         return attempt.outcome
+    }
+
+    /// A leaf that is its own anchor alone, as the servers are that a person has approved, comes and goes with the
+    /// connection: nothing is remembered of it.
+    private func anchors(of request: PathRequest, _ leaf: X509Reference) throws(PathFailure) -> AnchorStore {
+        guard !request.anchors.includesSystem, request.anchors.certificates == [request.chain.leaf] else {
+            return try system.store(for: request.anchors)
+        }
+        guard let store = AnchorStore([leaf]) else { throw PathFailure(.other, text: "out of memory") }
+        return store
     }
 }

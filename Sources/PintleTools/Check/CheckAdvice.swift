@@ -34,6 +34,8 @@ struct CheckAdvice {
             return lines.compactMap(\.self)
         case .pinsExpired:
             return ["ship a release with a later expiry; until then no pin protects \(findings.endpoint.host)"]
+        case .userApproved:
+            return [renewal].compactMap(\.self)
         case .mismatchReportedOnly:
             return ["find out whose key it is before the rule is enforced: pintle pin \(server)"]
         }

@@ -52,6 +52,9 @@ struct CheckReport {
             printRule()
             printPath()
             printBackups()
+        case .userApproved(let approval):
+            field("approved", "\(approval)")
+            printPath()
         case .mismatchReportedOnly(let mismatch):
             prose(
                 "The path is valid, but no key on it is pinned. The rule only reports: an enforcing one would refuse.")

@@ -1,0 +1,163 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What a person has said about one server: this certificate, or this key, is the right one.
+///
+/// It counts for one host and port, for hosts that no rule covers, and only where the policy says
+/// ``PinningPolicy/UnpinnedHosts/askUser``. It forgives what the person has seen and nothing that came later:
+/// <doc:UserDecisions>.
+public struct TrustApproval: Sendable, Hashable {
+    /// What an approval can forgive. Of everything that can be wrong with a path these two alone say "nobody
+    /// whom this machine knows vouches for the server", which is what a person does.
+    public enum AcceptedFailure: String, Sendable, Hashable, CaseIterable {
+        case selfSigned = "self-signed"
+        case untrustedRoot = "untrusted-root"
+    }
+
+    /// What an approval is worth at an instant.
+    public enum State: Sendable, Hashable {
+        case live
+        /// From its very expiry on (`at >= expiresAt`).
+        case expired
+        case revoked
+    }
+
+    public let endpoint: ServerEndpoint
+    /// What the server must show: this certificate, or any certificate for this key.
+    public let subject: Pin.Subject
+    /// The failures of the path that the person saw and accepted; none where the system trusted the server.
+    public let accepts: Set<AcceptedFailure>
+    /// Whole seconds, as all its dates.
+    public let approvedAt: Date
+    /// `nil`: until it is revoked.
+    public let expiresAt: Date?
+    /// The person's own words.
+    public let note: String?
+    /// `nil`: it has not been revoked.
+    public let revokedAt: Date?
+
+    /// The longest note, in bytes of UTF-8.
+    public static let maximumNoteSize = 1_000
+
+    /// An approval of what somebody knows by other means: a fingerprint from the device's display or from its owner.
+    ///
+    /// After a first contact use ``UnknownHost/approval(of:at:until:note:)``, which knows what was seen.
+    ///
+    /// - Parameters:
+    ///   - accepting: by default both: whoever brings the fingerprint vouches for the server.
+    ///   - expiry: the instant from which on it no longer counts; fractions of a second are dropped.
+    /// - Throws: ``TrustApprovalError/alreadyExpired`` or ``TrustApprovalError/noteTooLong(_:)``.
+    public init(
+        _ subject: Pin.Subject, for endpoint: ServerEndpoint,
+        accepting accepts: Set<AcceptedFailure> = Set(AcceptedFailure.allCases), at instant: Date,
+        until expiry: Date? = nil, note: String? = nil
+    ) throws(TrustApprovalError) {
+        if let size = note?.utf8.count, size > Self.maximumNoteSize { throw .noteTooLong(size) }
+        let expiry = expiry?.wholeSeconds
+        if let expiry, expiry <= instant { throw .alreadyExpired }
+        self.init(
+            unchecked: subject, for: endpoint, accepting: accepts, at: instant.wholeSeconds, until: expiry, note: note,
+            revokedAt: nil)
+    }
+
+    init(
+        unchecked subject: Pin.Subject, for endpoint: ServerEndpoint, accepting accepts: Set<AcceptedFailure>,
+        at instant: Date, until expiry: Date?, note: String?, revokedAt: Date?
+    ) {
+        self.endpoint = endpoint
+        self.subject = subject
+        self.accepts = accepts
+        approvedAt = instant
+        expiresAt = expiry
+        self.note = note
+        self.revokedAt = revokedAt
+    }
+
+    /// Revoked before expired: a revocation is somebody's word, and words do not fade.
+    public func state(at instant: Date) -> State {
+        if revokedAt != nil { return .revoked }
+        return expiresAt.map { instant >= $0 } ?? false ? .expired : .live
+    }
+
+    /// Whether a server that shows this certificate is the one that was approved. Whether the approval still counts
+    /// is for ``state(at:)`` to say.
+    public func names(_ leaf: Certificate) -> Bool {
+        switch subject {
+        case .publicKey(let pin): leaf.publicKeyPin == pin
+        case .certificate(let pin): leaf.fingerprint == pin
+        }
+    }
+
+    /// The same approval, taken back. The first revocation keeps its date.
+    func revoked(at instant: Date) -> TrustApproval {
+        TrustApproval(
+            unchecked: subject, for: endpoint, accepting: accepts, at: approvedAt, until: expiresAt, note: note,
+            revokedAt: revokedAt ?? instant.wholeSeconds)
+    }
+}
+
+extension TrustApproval: CustomStringConvertible {
+    /// `nas.home.arpa:443: certificate a22a…, approved 2026-11-20T10:00:00Z`
+    public var description: String {
+        let expiry = expiresAt.map { ", until \(RFC3339.string(from: $0))" } ?? ""
+        let revocation = revokedAt.map { ", revoked \(RFC3339.string(from: $0))" } ?? ""
+        return "\(endpoint): \(subject.phrase), approved \(RFC3339.string(from: approvedAt))\(expiry)\(revocation)"
+    }
+}
+
+/// Why an approval was not made. Nothing has changed then.
+public enum TrustApprovalError: Error, Sendable, Hashable {
+    /// What is wrong with the server is more than a person can accept; it would be refused all the same.
+    case unacceptable(PathFailure)
+    /// Another certificate or key is approved for this host and port and has not been revoked: a changed key is an
+    /// alarm, not a question. Revoke the approval first, once the server's owner has confirmed the change.
+    case approvedOtherwise(TrustApproval)
+    /// The expiry is not after the approval.
+    case alreadyExpired
+    /// So many bytes, more than ``TrustApproval/maximumNoteSize``.
+    case noteTooLong(Int)
+
+    /// Stable, for machines.
+    public var code: String {
+        switch self {
+        case .unacceptable: "unacceptable-failure"
+        case .approvedOtherwise: "approved-otherwise"
+        case .alreadyExpired: "already-expired"
+        case .noteTooLong: "note-too-long"
+        }
+    }
+}
+
+extension TrustApprovalError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unacceptable(let failure):
+            "the server cannot be approved: \(failure.code.rawValue): \(failure.primary.text)"
+        case .approvedOtherwise(let approval):
+            "another \(approval.subject.kind) is approved for \(approval.endpoint); revoke it first: \(approval)"
+        case .alreadyExpired: "the approval would have expired when it is made"
+        case .noteTooLong(let size):
+            "a note of \(size) bytes; \(TrustApproval.maximumNoteSize) are allowed"
+        }
+    }
+}
+
+extension Pin.Subject {
+    var kind: String {
+        switch self {
+        case .publicKey: "key"
+        case .certificate: "certificate"
+        }
+    }
+
+    /// `key sha256/…`, `certificate a22a…`.
+    var phrase: String { "\(kind) \(Pin(self))" }
+}
+
+extension Date {
+    /// Without the fraction, towards the past.
+    var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
+}

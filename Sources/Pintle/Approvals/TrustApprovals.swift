@@ -1,0 +1,68 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What people have said about servers, one word for each host and port: the state of a store at one instant.
+///
+/// A value: it does not change while somebody decides by it. Looking one up costs the same among ten and among ten
+/// thousand.
+public struct TrustApprovals: Sendable, Hashable {
+    /// Grows with every change of the store that this is the state of; 0 for none.
+    public private(set) var generation: UInt64
+    private var byEndpoint: [ServerEndpoint: TrustApproval]
+
+    /// Nobody has said anything.
+    public static let none = TrustApprovals()
+
+    /// Those of one host and port may stand here once: the last one counts.
+    public init(_ approvals: [TrustApproval] = [], generation: UInt64 = 0) {
+        self.generation = generation
+        byEndpoint = Dictionary(approvals.map { ($0.endpoint, $0) }, uniquingKeysWith: { $1 })
+    }
+
+    /// What was last said about a server, whether it still counts or not.
+    public subscript(endpoint: ServerEndpoint) -> TrustApproval? { byEndpoint[endpoint] }
+
+    /// Expired and revoked ones too: they tell a changed key from a first contact.
+    public var count: Int { byEndpoint.count }
+
+    /// All of them, in the order of hosts and ports.
+    public var all: [TrustApproval] {
+        byEndpoint.values.sorted { left, right in
+            let (host, other) = (left.endpoint.host.canonical, right.endpoint.host.canonical)
+            return host == other
+                ? left.endpoint.port < right.endpoint.port : host.lexicographicallyPrecedes(other)
+        }
+    }
+
+    /// Adds an approval; one for the same certificate or key is renewed, with the new date, expiry and note.
+    ///
+    /// - Throws: ``TrustApprovalError/approvedOtherwise(_:)`` where another certificate or key is approved for the
+    ///   server and has not been revoked; that it has expired does not make the change of key less of an alarm.
+    public mutating func approve(_ approval: TrustApproval) throws(TrustApprovalError) {
+        if let known = byEndpoint[approval.endpoint], known.revokedAt == nil, known.subject != approval.subject {
+            throw .approvedOtherwise(known)
+        }
+        replace(approval)
+    }
+
+    /// Puts an approval in the place of whatever was said about the server before: for somebody who brings the new
+    /// fingerprint, never for an answer to a question that was asked about another certificate.
+    public mutating func replace(_ approval: TrustApproval) {
+        byEndpoint[approval.endpoint] = approval
+        generation += 1
+    }
+
+    /// Takes back what was approved for a server. It stays known as revoked.
+    ///
+    /// - Returns: what was revoked; `nil` where nothing was approved, or had been revoked before.
+    @discardableResult
+    public mutating func revoke(_ endpoint: ServerEndpoint, at instant: Date) -> TrustApproval? {
+        guard let known = byEndpoint[endpoint], known.revokedAt == nil else { return nil }
+        let revoked = known.revoked(at: instant)
+        replace(revoked)
+        return revoked
+    }
+}

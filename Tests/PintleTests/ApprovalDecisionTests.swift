@@ -1,0 +1,242 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Step 3: each refusal beside the twin that differs in one thing.
+@Suite("The decision of a person")
+struct ApprovalDecisionTests {
+    static let now = DecisionScene.now
+    static let chain = TestChain()
+
+    /// A self-signed server at nas.example:8443, which a policy that asks knows nothing about.
+    private static func scene(_ approvals: [TrustApproval] = [], pins: [Pin] = []) throws -> DecisionScene {
+        let policy = try PinningPolicy(
+            hosts: [PinnedHost("a.example", pins: pins, backupPins: pins.isEmpty ? [] : [TestChain.spare()])],
+            unpinnedHosts: .askUser)
+        var scene = try DecisionScene(policy, host: "nas.example", port: 8443, chain: chain)
+        scene.outcome = .selfSigned
+        scene.approvals = TrustApprovals(approvals)
+        return scene
+    }
+
+    private static func approval(
+        of subject: Pin.Subject = chain.certificatePin(0).subject, for host: String = "nas.example",
+        port: UInt16 = 8443,
+        accepting: Set<TrustApproval.AcceptedFailure> = [.selfSigned], at instant: Date = now - 1_000,
+        until expiry: Date? = nil
+    ) throws -> TrustApproval {
+        try TrustApproval(
+            subject, for: ServerEndpoint(host: ServerName(host), port: port), accepting: accepting, at: instant,
+            until: expiry)
+    }
+
+    // MARK: What is approved
+
+    @Test("An approved certificate is trusted, another one is an alarm, and none a question")
+    func certificate() throws {
+        #expect(try Self.scene([Self.approval()]).verdict() == "trusted user-approved")
+        let other = try Self.approval(of: TestChain(1).certificatePin(0).subject)
+        #expect(try Self.scene([other]).verdict() == "rejected pin-mismatch")
+        #expect(try Self.scene().verdict() == "rejected unknown-host self-signed")
+    }
+
+    @Test("An approved key is trusted in another certificate, which an approved certificate is not")
+    func key() throws {
+        var renewed = UnsignedCertificate()
+        renewed.key = UnsignedCertificate.p256Key(0)
+        renewed.subject = UnsignedCertificate.commonName("renewed")
+        let server = try Self.scene().with { $0.presented = [renewed.der] }
+        let key = TrustApprovals([try Self.approval(of: Self.chain.keyPin(0).subject)])
+        let certificate = TrustApprovals([try Self.approval()])
+        #expect(server.with { $0.approvals = key }.verdict() == "trusted user-approved")
+        #expect(server.with { $0.approvals = certificate }.verdict() == "rejected pin-mismatch")
+        let stranger = try Self.scene([Self.approval(of: TestChain(1).keyPin(0).subject)])
+        #expect(stranger.verdict() == "rejected pin-mismatch")
+    }
+
+    @Test("A certificate or key that is approved counts at the leaf, not where it stands above")
+    func leafOnly() throws {
+        for subject in [Self.chain.certificatePin(1).subject, Self.chain.keyPin(1).subject] {
+            #expect(try Self.scene([Self.approval(of: subject)]).verdict() == "rejected pin-mismatch")
+        }
+        #expect(try Self.scene([Self.approval(of: Self.chain.keyPin(0).subject)]).verdict() == "trusted user-approved")
+    }
+
+    @Test("An approval is for its host and its port")
+    func endpoint() throws {
+        #expect(try Self.scene([Self.approval(for: "NAS.example.")]).verdict() == "trusted user-approved")
+        #expect(try Self.scene([Self.approval(port: 443)]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.scene([Self.approval(for: "nas2.example")]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.scene([Self.approval(for: "example")]).verdict() == "rejected unknown-host self-signed")
+    }
+
+    @Test("A changed key is an alarm whatever the system thinks of it, and says what was approved")
+    func changed() throws {
+        let old = try Self.approval(of: TestChain(1).certificatePin(0).subject)
+        for outcome in [PathOutcome.selfSigned, .expired, .valid(Self.chain.path)] {
+            let scene = try Self.scene([old]).with { $0.outcome = outcome }
+            let evaluation = scene.run().evaluation
+            #expect(evaluation.decision.reason == "pin-mismatch")
+            let mismatch = try #require(evaluation.mismatch)
+            #expect(mismatch.rule == nil)
+            #expect(mismatch.approval?.approval == old)
+            #expect(mismatch.approval?.leaf.der == Self.chain.certificates[0])
+            #expect(mismatch.approval?.pathFailure == outcome.failure)
+            #expect(mismatch.configuredPins == [Pin(old.subject, at: .leaf)])
+            #expect(mismatch.servedPins.map(\.description) == [Self.chain.keyPin(0).description])
+            #expect("\(mismatch)".contains("\(Pin(old.subject))"))
+            #expect("\(mismatch)".contains(Self.chain.certificatePin(0).description))
+        }
+    }
+
+    // MARK: Until when
+
+    @Test("From its expiry on the same certificate is unknown, and another one still an alarm")
+    func expiry() throws {
+        let same = try Self.approval(until: Self.now)
+        let other = try Self.approval(of: TestChain(1).keyPin(0).subject, until: Self.now)
+        #expect(try Self.scene([same]).with { $0.instant -= 0.001 }.verdict() == "trusted user-approved")
+        #expect(try Self.scene([same]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.scene([other]).with { $0.instant -= 0.001 }.verdict() == "rejected pin-mismatch")
+        #expect(try Self.scene([other]).verdict() == "rejected pin-mismatch")
+    }
+
+    @Test("What was revoked is unknown, with the same certificate and with another one")
+    func revoked() throws {
+        for subject in [Self.chain.certificatePin(0).subject, TestChain(1).certificatePin(0).subject] {
+            let approval = try Self.approval(of: subject, until: Self.now + 1)
+            var approvals = TrustApprovals([approval])
+            approvals.revoke(approval.endpoint, at: Self.now - 1)
+            let scene = try Self.scene().with { $0.approvals = approvals }
+            #expect(scene.verdict() == "rejected unknown-host self-signed")
+            // Revoked stays revoked when it would have expired.
+            #expect(scene.with { $0.instant += 2 }.verdict() == "rejected unknown-host self-signed")
+            #expect(try Self.scene([approval]).verdict() != "rejected unknown-host self-signed")
+        }
+    }
+
+    // MARK: What is forgiven
+
+    @Test(
+        "What the person did not see is not forgiven: everything but the two failures that can be accepted",
+        arguments: PathFailure.Code.allCases)
+    func otherFailures(_ code: PathFailure.Code) throws {
+        let approval = try Self.approval(accepting: Set(TrustApproval.AcceptedFailure.allCases))
+        let failure = PathFailure(code, depth: 0, text: "as validation says")
+        let scene = try Self.scene([approval]).with { $0.outcome = .invalid(failure) }
+        let isAcceptable = TrustApproval.AcceptedFailure(rawValue: code.rawValue) != nil
+        #expect(scene.verdict() == (isAcceptable ? "trusted user-approved" : "rejected invalid-path \(code.rawValue)"))
+        #expect(scene.run().requests.count == (isAcceptable ? 2 : 1))
+    }
+
+    @Test("A failure that was not seen at the approval is refused, one that was is forgiven")
+    func unseen() throws {
+        for (accepted, outcome) in [
+            (TrustApproval.AcceptedFailure.selfSigned, PathFailure(.selfSigned, text: "")),
+            (.untrustedRoot, PathFailure(.untrustedRoot, text: "")),
+        ] {
+            func verdict(_ accepting: Set<TrustApproval.AcceptedFailure>) throws -> String {
+                try Self.scene([Self.approval(accepting: accepting)]).with { $0.outcome = .invalid(outcome) }.verdict()
+            }
+            let others = Set(TrustApproval.AcceptedFailure.allCases).subtracting([accepted])
+            #expect(try verdict([accepted]) == "trusted user-approved")
+            #expect(try verdict(others) == "rejected invalid-path \(accepted.rawValue)")
+            #expect(try verdict([]) == "rejected invalid-path \(accepted.rawValue)")
+        }
+    }
+
+    @Test("A server that the system trusted when it was approved is not trusted without it later")
+    func approvedWhileTrusted() throws {
+        let question = try Self.scene().with { $0.outcome = .valid(Self.chain.path) }
+        let approval = try Self.unknown(question).approval(at: Self.now)
+        #expect(approval.accepts.isEmpty)
+        let later = try Self.scene([approval])
+        #expect(later.with { $0.outcome = .valid(Self.chain.path) }.verdict() == "trusted user-approved")
+        #expect(later.verdict() == "rejected invalid-path self-signed")
+    }
+
+    @Test("What is wrong with the leaf itself is refused, and told before what was accepted")
+    func leafFailures() throws {
+        let findings: [PathFailure.Finding] = [
+            .init(.nameMismatch, depth: 0, text: "b"), .init(.expired, depth: 0, text: "a"),
+        ]
+        let scene = try Self.scene([Self.approval()])
+        #expect(scene.verdict() == "trusted user-approved")
+        let refused = scene.with { $0.leafOutcome = .invalid(PathFailure(findings)!) }
+        guard case .rejected(.invalidPath(let failure)) = refused.run().evaluation.decision else {
+            Issue.record("\(refused.verdict())")
+            return
+        }
+        #expect(failure.code == .expired)
+        #expect(failure.detail.map(\.code) == [.nameMismatch, .selfSigned])
+    }
+
+    @Test("The path of an approved server is what validation found: the system's, or the leaf alone")
+    func path() throws {
+        let scene = try Self.scene([Self.approval()])
+        #expect(scene.run().evaluation.path?.certificates == [Self.chain.certificates[0]])
+        let trusted = scene.with { $0.outcome = .valid(Self.chain.path) }.run()
+        #expect(trusted.evaluation.path == Self.chain.path)
+        #expect(trusted.requests.map(\.anchors) == [.system])
+        guard case .trusted(.userApproved(let approval)) = trusted.evaluation.decision else {
+            Issue.record("\(trusted.evaluation.decision)")
+            return
+        }
+        #expect(approval == scene.approvals[scene.endpoint])
+    }
+
+    // MARK: Where it counts
+
+    @Test("An approval counts neither under a rule nor under another word about hosts without one")
+    func onlyInStepThree() throws {
+        let approval = try Self.approval(for: "a.example", accepting: Set(TrustApproval.AcceptedFailure.allCases))
+        func scene(_ unpinned: PinningPolicy.UnpinnedHosts, _ hosts: [PinnedHost]) throws -> DecisionScene {
+            let policy = try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned)
+            return try DecisionScene(policy, host: "a.example", port: 8443, chain: Self.chain).with {
+                $0.outcome = .selfSigned
+                $0.approvals = TrustApprovals([approval])
+            }
+        }
+        let asking = try scene(.askUser, [])
+        #expect(asking.verdict() == "trusted user-approved")
+        #expect(try scene(.systemTrust, []).verdict() == "rejected invalid-path self-signed")
+        #expect(try scene(.reject, []).verdict() == "rejected host-not-allowed")
+        let pinless = try PinnedHost("a.example", pins: [Pin]())
+        #expect(try scene(.askUser, [pinless]).verdict() == "rejected invalid-path self-signed")
+        let pinned = try PinnedHost("a.example", pins: [TestChain(1).keyPin(0)], backup: .noneAccepted)
+        let valid = try scene(.askUser, [pinned]).with { $0.outcome = .valid(Self.chain.path) }
+        #expect(valid.verdict() == "rejected pin-mismatch")
+        #expect(valid.run().evaluation.mismatch?.approval == nil)
+        // Limits come first.
+        #expect(asking.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
+    }
+
+    @Test("A path that the caller has validated is decided by approvals too, where the policy asks")
+    func validatedElsewhere() throws {
+        let scene = try Self.scene([Self.approval()])
+        func reason(_ approvals: TrustApprovals, _ host: String = "nas.example") throws -> String {
+            scene.policy.decide(
+                ServerEndpoint(host: try ServerName(host), port: 8443), path: Self.chain.path, approvals: approvals,
+                at: Self.now
+            ).reason
+        }
+        #expect(try reason(scene.approvals) == "user-approved")
+        #expect(try reason(.none) == "unknown-host")
+        #expect(try reason(TrustApprovals([Self.approval(of: TestChain(1).keyPin(0).subject)])) == "pin-mismatch")
+        #expect(try reason(scene.approvals, "a.example") == "host-not-pinned")
+        #expect(scene.policy.decide(scene.endpoint, path: Self.chain.path, at: Self.now).reason == "unknown-host")
+    }
+
+    static func unknown(_ scene: DecisionScene) throws -> UnknownHost {
+        guard case .rejected(.unknownHost(let host)) = scene.run().evaluation.decision else {
+            throw PinError(.empty, in: scene.verdict())
+        }
+        return host
+    }
+}

@@ -1,0 +1,139 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a person is shown, and what becomes of the answer.
+@Suite("Unknown hosts")
+struct UnknownHostTests {
+    private static let now = DecisionScene.now
+
+    private static func scene(
+        _ certificate: UnsignedCertificate = UnsignedCertificate(), _ approvals: [TrustApproval] = []
+    ) throws -> DecisionScene {
+        var scene = try DecisionScene(PinningPolicy(hosts: [], unpinnedHosts: .askUser), host: "nas.example")
+        scene.presented = [certificate.der]
+        scene.outcome = .selfSigned
+        scene.approvals = TrustApprovals(approvals)
+        return scene
+    }
+
+    private static func ask(_ scene: DecisionScene) throws -> UnknownHost {
+        try ApprovalDecisionTests.unknown(scene)
+    }
+
+    @Test("A first contact says what the system thinks, and what the certificate claims")
+    func firstContact() throws {
+        let scene = try Self.scene()
+        let host = try Self.ask(scene)
+        #expect(host.endpoint == scene.endpoint)
+        #expect(host.pathFailure?.code == .selfSigned)
+        #expect(host.unacceptableFailure == nil)
+        #expect(host.previous == nil && !host.wasKnownWithAnotherKey)
+        let trusted = try Self.ask(scene.with { $0.outcome = .valid($0.leafOutcome.path!) })
+        #expect(trusted.pathFailure == nil)
+        let text = "\(host)"
+        for part in [
+            "nas.example:443", "self-signed", host.leaf.fingerprint.description, host.leaf.publicKeyPin.description,
+            "\(host.leaf.subject)", "\(host.leaf.issuer)", RFC3339.string(from: host.leaf.validity.notAfter),
+        ] { #expect(text.contains(part), "\(part)") }
+        #expect("\(trusted)".contains("the system would trust it"))
+    }
+
+    @Test("A server that was known before is told with what was approved then")
+    func history() throws {
+        let leaf = try Self.ask(try Self.scene()).leaf
+        for subject in [Pin.Subject.certificate(leaf.fingerprint), TestChain(1).keyPin(0).subject] {
+            let approval = try TrustApproval(subject, for: try Self.scene().endpoint, at: Self.now - 9)
+            var approvals = TrustApprovals([approval])
+            let revoked = approvals.revoke(approval.endpoint, at: Self.now - 5)
+            let host = try Self.ask(try Self.scene().with { $0.approvals = approvals })
+            #expect(host.previous == revoked)
+            #expect(host.wasKnownWithAnotherKey == !approval.names(leaf))
+            #expect("\(host)".contains("\(Pin(subject))"))
+        }
+        let expired = try TrustApproval(
+            .certificate(leaf.fingerprint), for: try Self.scene().endpoint, at: Self.now - 9, until: Self.now - 1)
+        let host = try Self.ask(try Self.scene(UnsignedCertificate(), [expired]))
+        #expect(host.previous == expired && !host.wasKnownWithAnotherKey)
+    }
+
+    @Test("Names in a certificate cannot rewrite the question")
+    func hostileNames() throws {
+        var certificate = UnsignedCertificate()
+        certificate.subject = UnsignedCertificate.commonName("a\u{1B}[2J\u{202E}moc.elgoog\u{2066}\nfingerprint: 00")
+        certificate.issuer = certificate.subject
+        certificate.extensions = [
+            UnsignedCertificate.extensionField(
+                DERBytes.oid(2, 5, 29, 17),
+                DERBytes.sequence(DERBytes.element(0x82, Array("x\u{1B}]0;owned\u{07}.example".utf8))))
+        ]
+        let host = try Self.ask(try Self.scene(certificate))
+        for text in ["\(host)", "\(host.leaf.subject)", "\(host.leaf.issuer)"] + host.names {
+            #expect(!text.unicodeScalars.contains { $0.isUnsafeToPrint }, "\(text.debugDescription)")
+        }
+        #expect(host.names == ["x\\1B]0;owned\\07.example"])
+    }
+
+    // MARK: The answer
+
+    @Test("Yes makes an approval that accepts what was seen, for the certificate or for the key")
+    func yes() throws {
+        let host = try Self.ask(try Self.scene())
+        let expiry = Self.now + 86_400.5
+        let approval = try host.approval(at: Self.now + 0.9, until: expiry, note: "label on the box")
+        #expect(approval.endpoint == host.endpoint)
+        #expect(approval.subject == .certificate(host.leaf.fingerprint))
+        #expect(approval.accepts == [.selfSigned])
+        #expect(approval.approvedAt == Self.now)
+        #expect(approval.expiresAt == Self.now + 86_400)
+        #expect(approval.note == "label on the box")
+        #expect(approval.state(at: Self.now) == .live)
+        #expect(try host.approval(of: .key, at: Self.now).subject == .publicKey(host.leaf.publicKeyPin))
+        let next = try Self.scene().with { $0.approvals = TrustApprovals([approval]) }
+        #expect(next.verdict() == "trusted user-approved")
+    }
+
+    @Test("A server that would be refused all the same is not approved")
+    func unacceptable() throws {
+        let scene = try Self.scene()
+        #expect(throws: Never.self) { try Self.ask(scene).approval(at: Self.now) }
+        for refused in [
+            scene.with { $0.outcome = .expired }, scene.with { $0.leafOutcome = .expired },
+        ] {
+            let host = try Self.ask(refused)
+            #expect(host.unacceptableFailure?.code == .expired)
+            let error = #expect(throws: TrustApprovalError.self) { try host.approval(at: Self.now) }
+            #expect(error?.code == "unacceptable-failure")
+            // And if somebody approves it by its fingerprint: it is refused.
+            let approval = try TrustApproval(.certificate(host.leaf.fingerprint), for: host.endpoint, at: Self.now)
+            #expect(
+                refused.with { $0.approvals = TrustApprovals([approval]) }.verdict() == "rejected invalid-path expired")
+        }
+    }
+
+    @Test("An approval that would be over, or whose note is a book, is not made")
+    func bounds() throws {
+        let host = try Self.ask(try Self.scene())
+        func code(until expiry: Date? = nil, note: String? = nil) -> String? {
+            do throws(TrustApprovalError) {
+                _ = try host.approval(at: Self.now, until: expiry, note: note)
+                return nil
+            } catch {
+                #expect(!"\(error)".isEmpty)
+                return error.code
+            }
+        }
+        #expect(code(until: Self.now + 1) == nil)
+        #expect(code(until: Self.now) == "already-expired")
+        #expect(code(until: Self.now + 0.9) == "already-expired")
+        let longest = String(repeating: "é", count: TrustApproval.maximumNoteSize / 2)
+        #expect(code(note: longest) == nil)
+        #expect(code(note: longest + "e") == "note-too-long")
+    }
+}

@@ -12,12 +12,14 @@ var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
     .library(name: "PintleUpdates", targets: ["PintleUpdates"]),
+    .library(name: "PintleStorage", targets: ["PintleStorage"]),
 ]
 
 var targets: [Target] = [
     .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
     .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
     .target(name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
+    .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -46,7 +48,7 @@ targets += [
     ),
     .target(
         name: "PintleURLSession",
-        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "COpenSSL", "CCurl"],
+        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleStorage", "COpenSSL", "CCurl"],
         swiftSettings: strict
     ),
     .target(
@@ -63,6 +65,15 @@ targets += [
         swiftSettings: strict
     ),
     .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: strict),
+    // Ends itself in the middle of a change, for the tests of the storage.
+    .executableTarget(
+        name: "StorageVictim", dependencies: ["Pintle", "PintleStorage"], path: "Tests/StorageVictim",
+        swiftSettings: strict),
+    .testTarget(
+        name: "PintleStorageTests",
+        dependencies: ["Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"],
+        swiftSettings: strict
+    ),
     .testTarget(
         name: "PintleOpenSSLTests",
         dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit"],

@@ -1,0 +1,69 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// Whoever has it is alone in changing a file: among the threads of this process and among processes. It goes with
+/// the last reference, and with the process, however that ends: hand it to what is to happen under it.
+///
+/// `flock` on a file beside the one that it is for, since that one is replaced at each change. The lock's file stays.
+package final class FileLock: Sendable {
+    private let descriptor: Descriptor
+
+    /// - Parameters:
+    ///   - path: of the file that it is for.
+    ///   - patience: in milliseconds; 0 does not wait.
+    /// - Throws: `busy`, or why there can be no lock.
+    init(for path: String, patience: Int) throws(StorageError) {
+        let lock = path + ".lock"
+        guard let descriptor = Descriptor.open(lock, O_RDWR | O_CREAT, mode: 0o600) else {
+            // Without a folder the lock is not what is missing.
+            throw .notWritten(errno == ENOENT ? path : lock, errno)
+        }
+        guard let status = descriptor.status else { throw .notWritten(lock, errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(lock) }
+        var left = patience
+        while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK where left > 0:
+                usleep(2_000)
+                left -= 2
+            case EWOULDBLOCK:
+                throw StorageError(
+                    .busy, path, "another process is changing it", hint: "try again, or end that process")
+            default: throw .notWritten(lock, errno)
+            }
+        }
+        self.descriptor = descriptor
+    }
+}
+
+extension StorageError {
+    static func unreadable(_ path: String, _ number: Int32) -> StorageError {
+        if number == ELOOP { return notRegular(path) }
+        let hint =
+            number == EACCES ? "you may not read it: check its owner and mode" : "check that it can be read"
+        return StorageError(.unreadable, path, systemText(number), hint: hint)
+    }
+
+    static func notWritten(_ path: String, _ number: Int32) -> StorageError {
+        let hint =
+            switch number {
+            case ENOENT, ENOTDIR: "make the folder first"
+            case EACCES, EPERM, EROFS: "you may not write there: check the folder's owner and mode"
+            case ENOSPC, EDQUOT: "make room on the disk; what was there before still counts"
+            case ELOOP, EISDIR: "remove what stands there"
+            default: "check the folder and the disk"
+            }
+        return StorageError(.notWritten, path, systemText(number), hint: hint)
+    }
+
+    static func notRegular(_ path: String) -> StorageError {
+        StorageError(
+            .notRegular, path, "not a regular file", hint: "name a file, not a folder, symbolic link, pipe or device")
+    }
+}

@@ -1,0 +1,172 @@
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Remembers what people have said about servers: in a file, or for the life of the process.
+///
+///     let store = try TrustDecisionStore(path: folder + "/trust.json")
+///     let session = URLSession.pinned(to: policy, approvals: store)
+///
+/// Each change is a new generation: connections that an approval was good for carry no new request once it is revoked.
+/// Several processes may use one file; what one has changed counts for the next decision of the others.
+///
+/// Safe to use from any thread. Looking up costs one system call where the file has not changed, and waits for nobody.
+/// A change waits for the disk, and at most ten seconds for another process.
+public final class TrustDecisionStore: Sendable {
+    private let state: Locked<StoreState>
+    private let file: DurableFile?
+    private let onEvent: @Sendable (TrustStoreEvent) -> Void
+
+    /// A store in memory, empty: for tests, and for what is to be forgotten.
+    public init() {
+        file = nil
+        state = Locked(StoreState())
+        onEvent = { _ in }
+    }
+
+    /// The store in a file, which need not be there yet. Nothing is written before the first change.
+    ///
+    /// A file that makes no sense is set aside, which is an event, and the store is empty.
+    ///
+    /// - Parameters:
+    ///   - path: the file. Beside it a change makes `path.lock`, which stays, and `path.new`, which does not.
+    ///   - onEvent: called on whatever thread looked or changed, also inside a handshake: it must return at once.
+    /// - Throws: ``TrustStoreError`` where there is something that cannot be used: a folder, a symbolic link or a pipe,
+    ///   a file that cannot be read, that is larger than 16 MiB, that belongs to somebody else, that others may write
+    ///   into, or that a later release wrote.
+    public convenience init(
+        path: String, onEvent: @escaping @Sendable (TrustStoreEvent) -> Void = { _ in }
+    ) throws(TrustStoreError) {
+        try self.init(
+            file: DurableFile(path, options: .init(maximumSize: TrustApprovals.maximumFileSize)), onEvent: onEvent)
+    }
+
+    package init(
+        file: DurableFile, onEvent: @escaping @Sendable (TrustStoreEvent) -> Void = { _ in }
+    ) throws(TrustStoreError) {
+        self.file = file
+        state = Locked(StoreState())
+        self.onEvent = onEvent
+        _ = current
+        if let problem { throw problem }
+    }
+
+    // MARK: Reading
+
+    /// What counts now. Where the file cannot be used: nothing, and ``problem`` says why.
+    public var approvals: TrustApprovals { current.approvals }
+
+    /// Why nothing counts, as of the last look; `nil` where everything is in order.
+    public var problem: TrustStoreError? { state.withLock { $0.problem } }
+
+    package var current: StoreSnapshot {
+        guard let file else { return state.withLock { $0.snapshot } }
+        return look(at: file, under: nil).snapshot
+    }
+
+    /// What a person has decided about a server, whether it still counts or not.
+    public subscript(endpoint: ServerEndpoint) -> TrustApproval? { approvals[endpoint] }
+
+    // MARK: Changing
+
+    /// Remembers the yes to a question.
+    ///
+    /// - Throws: ``TrustStoreError/approval(_:)`` as ``UnknownHost/approval(of:at:until:note:)`` and
+    ///   ``TrustApprovals/approve(_:)`` do, or why the file was not changed.
+    @discardableResult
+    public func approve(
+        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate, at instant: Date = Date(),
+        until expiry: Date? = nil, note: String? = nil
+    ) throws(TrustStoreError) -> TrustApproval {
+        let approval: TrustApproval
+        do throws(TrustApprovalError) {
+            approval = try host.approval(of: subject, at: instant, until: expiry, note: note)
+        } catch {
+            throw .approval(error)
+        }
+        try approve(approval)
+        return approval
+    }
+
+    /// Adds an approval, unless another certificate or key is approved for the server: a changed key is no question.
+    public func approve(_ approval: TrustApproval) throws(TrustStoreError) {
+        try change { approvals throws(TrustApprovalError) in try approvals.approve(approval) }
+    }
+
+    /// Adds an approval in the place of any other: for somebody who brings the new fingerprint.
+    public func replace(_ approval: TrustApproval) throws(TrustStoreError) {
+        try change { approvals throws(TrustApprovalError) in approvals.replace(approval) }
+    }
+
+    /// Takes back what was approved for a server.
+    ///
+    /// - Returns: what was revoked; `nil` where there was nothing to revoke.
+    @discardableResult
+    public func revoke(_ endpoint: ServerEndpoint, at instant: Date = Date()) throws(TrustStoreError) -> TrustApproval?
+    {
+        var revoked: TrustApproval?
+        try change { approvals throws(TrustApprovalError) in revoked = approvals.revoke(endpoint, at: instant) }
+        return revoked
+    }
+}
+
+// MARK: Look, change, write
+
+extension TrustDecisionStore {
+    private func look(
+        at file: DurableFile, under lock: FileLock?
+    ) -> (snapshot: StoreSnapshot, problem: TrustStoreError?) {
+        let (snapshot, problem, events) = state.withLock { state in
+            let events = state.look(at: file, under: lock)
+            return (state.snapshot, state.problem, events)
+        }
+        for event in events { onEvent(event) }
+        return (snapshot, problem)
+    }
+
+    private func change(_ body: (inout TrustApprovals) throws(TrustApprovalError) -> Void) throws(TrustStoreError) {
+        guard let file else { return try changeInMemory(body) }
+        let lock: FileLock
+        do {
+            lock = try file.lock()
+        } catch {
+            throw .file(error)
+        }
+        // Read under the lock, so that no change of another process is lost.
+        let (before, problem) = look(at: file, under: lock)
+        if let problem { throw problem }
+        var approvals = before.approvals
+        do {
+            try body(&approvals)
+        } catch {
+            throw .approval(error)
+        }
+        guard approvals != before.approvals else { return }
+        do {
+            try file.write(approvals.json(), under: lock)
+        } catch {
+            throw .file(error)
+        }
+        _ = look(at: file, under: lock)
+    }
+
+    private func changeInMemory(
+        _ body: (inout TrustApprovals) throws(TrustApprovalError) -> Void
+    ) throws(TrustStoreError) {
+        let failure = state.withLock { state -> TrustApprovalError? in
+            var approvals = state.snapshot.approvals
+            do throws(TrustApprovalError) {
+                try body(&approvals)
+                state.take(approvals)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw .approval(failure) }
+    }
+}

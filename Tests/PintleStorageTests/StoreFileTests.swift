@@ -1,0 +1,206 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleStorage
+import PintleTestKit
+import Testing
+
+/// What may stand in the place of the file.
+@Suite("The store's file")
+struct StoreFileTests {
+    private func refusal(_ scene: StoreScene) -> String? {
+        do throws(TrustStoreError) {
+            _ = try scene.open()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test(
+        "A file that makes no sense is set aside and reported, and nobody is approved by it",
+        arguments: ["", "{", "not JSON", "\u{FEFF}{}", "{\"version\": 1}", "{\"version\": 1, \"trust\": \"all\"}"])
+    func corrupt(text: String) throws {
+        let scene = try StoreScene()
+        let events = Events()
+        try scene.folder.write(text, to: "trust.json")
+        let store = try scene.open(events)
+        #expect(store.approvals == .none && store.problem == nil)
+        guard case .setAside(scene.path, let name, because: let error) = events.all.first else {
+            Issue.record("\(events.all)")
+            return
+        }
+        #expect(events.all.count == 1 && error.line >= 1)
+        #expect(name == scene.path + ".corrupt")
+        #expect(try scene.folder.read("trust.json.corrupt") == Array(text.utf8))
+        #expect(!scene.names.contains("trust.json"))
+        // It works again, and the next one does not overwrite the first.
+        try store.approve(try .test("nas.test"))
+        #expect(store.approvals.count == 1)
+        try scene.folder.write("more", to: "trust.json")
+        #expect(store.approvals == .none)
+        #expect(events.all.count == 2)
+        #expect(try scene.folder.read("trust.json.corrupt") == Array(text.utf8))
+        #expect(try scene.folder.read("trust.json.corrupt-2") == Array("more".utf8))
+    }
+
+    @Test("A change meets a file that makes no sense: it is set aside, and the change is there")
+    func corruptAtChange() throws {
+        let scene = try StoreScene()
+        let events = Events()
+        let store = try scene.open(events)
+        try store.approve(try .test("a.test"))
+        try scene.folder.write("half of it", to: "trust.json")
+        try store.approve(try .test("b.test"))
+        #expect(store.approvals.all.map(\.endpoint.description) == ["b.test:443"])
+        #expect(events.all.count == 1)
+    }
+
+    @Test("However often it happens, there are ten files that were set aside")
+    func manyCorrupt() throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        for number in 0..<15 {
+            try scene.folder.write("\(number)", to: "trust.json")
+            #expect(store.approvals == .none)
+        }
+        #expect(scene.names.filter { $0.contains("corrupt") }.count == 10)
+        #expect(try scene.folder.read("trust.json.corrupt") == Array("0".utf8))
+        #expect(try scene.folder.read("trust.json.corrupt-10") == Array("14".utf8))
+    }
+
+    @Test("The file of a later release is left alone, and its approvals count for nothing here")
+    func laterVersion() throws {
+        let scene = try StoreScene()
+        let text = "{\"version\": 2, \"generation\": 1, \"approvals\": [], \"more\": true}"
+        try scene.folder.write(text, to: "trust.json")
+        #expect(refusal(scene) == "unsupported-version")
+        #expect(scene.names == ["trust.json"])
+        try scene.folder.write(
+            text.replacing("2,", with: "1,").replacing(", \"more\": true", with: ""), to: "trust.json")
+        #expect(refusal(scene) == nil)
+        // While it is in use.
+        let store = try scene.open()
+        try store.approve(try .test("nas.test"))
+        try scene.folder.write(text, to: "trust.json")
+        #expect(store.approvals == .none)
+        #expect(store.problem?.code == "unsupported-version")
+        #expect(throws: TrustStoreError.self) { try store.approve(try .test("b.test")) }
+        #expect(try scene.folder.read("trust.json") == Array(text.utf8))
+    }
+
+    @Test("A folder, a link, a pipe and a socket are each refused, and left as they are")
+    func notRegular() throws {
+        for kind in ["folder", "link", "dangling", "pipe"] {
+            let scene = try StoreScene()
+            let target = try scene.folder.write(TrustApprovals.none.json(), to: "real.json")
+            switch kind {
+            case "folder": #expect(mkdir(scene.path, 0o700) == 0)
+            case "link": #expect(symlink(target, scene.path) == 0)
+            case "dangling": #expect(symlink(target + ".gone", scene.path) == 0)
+            default: #expect(mkfifo(scene.path, 0o600) == 0)
+            }
+            #expect(refusal(scene) == "not-a-regular-file", "\(kind)")
+            #expect(scene.names == ["real.json", "trust.json"])
+            _ = kind == "folder" ? rmdir(scene.path) : unlink(scene.path)
+            #expect(rename(target, scene.path) == 0)
+            #expect(refusal(scene) == nil)
+        }
+    }
+
+    @Test("What replaces the file while it is in use is seen, told once, and trusted for nothing")
+    func replacedByLink() throws {
+        let scene = try StoreScene()
+        let events = Events()
+        let store = try scene.open(events)
+        let approval = try TrustApproval.test("nas.test")
+        try store.approve(approval)
+        #expect(rename(scene.path, scene.path + ".moved") == 0)
+        #expect(symlink(scene.path + ".moved", scene.path) == 0)
+        for _ in 0..<3 { #expect(store.approvals == .none) }
+        #expect(store.problem?.code == "not-a-regular-file")
+        #expect(events.all.count == 1)
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(approval) }
+        #expect(error?.code == "not-a-regular-file")
+        #expect(unlink(scene.path) == 0 && rename(scene.path + ".moved", scene.path) == 0)
+        #expect(store[approval.endpoint] == approval && store.problem == nil)
+    }
+
+    @Test("A file that others may write into is refused; one that they may read is told of, and mended by a change")
+    func looseModes() throws {
+        let scene = try StoreScene()
+        let first = try scene.open()
+        try first.approve(try .test("nas.test"))
+        for mode in [0o622, 0o660, 0o602, 0o666] as [mode_t] {
+            #expect(chmod(scene.path, mode) == 0)
+            #expect(refusal(scene) == "writable-by-others")
+            #expect(first.approvals == .none)
+        }
+        #expect(chmod(scene.path, 0o644) == 0)
+        let events = Events()
+        let store = try scene.open(events)
+        #expect(events.all == [.readableByOthers(path: scene.path, mode: 0o644)])
+        #expect(store.approvals.count == 1)
+        try store.approve(try .test("b.test"))
+        #expect(scene.mode(scene.path) == 0o600)
+        #expect(first.approvals.count == 2)
+    }
+
+    @Test("A file of sixteen mebibytes is read, one byte more is refused unread")
+    func size() throws {
+        let scene = try StoreScene()
+        var bytes = TrustApprovals.none.json()
+        bytes += [UInt8](repeating: 0x20, count: (16 << 20) - bytes.count)
+        try scene.folder.write(bytes, to: "trust.json")
+        #expect(refusal(scene) == nil)
+        try scene.folder.write(bytes + [0x20], to: "trust.json")
+        #expect(refusal(scene) == "too-large")
+        #expect(scene.names == ["trust.json"])
+    }
+
+    @Test("A name with a NUL in it names no file; a folder that is not there is named")
+    func paths() throws {
+        let scene = try StoreScene()
+        let nul = #expect(throws: TrustStoreError.self) { try TrustDecisionStore(path: scene.path + "\0.txt") }
+        #expect(nul?.code == "unreadable-file")
+        let store = try TrustDecisionStore(path: scene.folder.path(of: "gone/trust.json"))
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(try .test("nas.test")) }
+        #expect(error?.code == "not-written")
+        #expect(error?.description.contains("make the folder first") == true)
+        #expect(mkdir(scene.folder.path(of: "gone"), 0o700) == 0)
+        try store.approve(try .test("nas.test"))
+    }
+
+    @Test("Links and pipes in the place of the lock are refused too")
+    func lockFile() throws {
+        for isLink in [true, false] {
+            let scene = try StoreScene()
+            let store = try scene.open()
+            let lock = scene.path + ".lock"
+            #expect(isLink ? symlink("/dev/null", lock) == 0 : mkfifo(lock, 0o600) == 0)
+            let error = #expect(throws: TrustStoreError.self) { try store.approve(try .test("nas.test")) }
+            #expect(["not-written", "not-a-regular-file"].contains(error?.code))
+            #expect(scene.names == ["trust.json.lock"])
+            unlink(lock)
+            try store.approve(try .test("nas.test"))
+        }
+    }
+
+    @Test(
+        "Another user's file is refused, and what one may not read is said so",
+        .enabled(if: geteuid() == 0 && Victim.path != nil, "skipped: takes root, to be somebody else"))
+    func otherUsers() throws {
+        let scene = try StoreScene()
+        try scene.open().approve(try .test("nas.test"))
+        #expect(chmod(scene.folder.path, 0o755) == 0)
+        let unread = try Victim.run("open", scene.path, "65534")
+        #expect(unread.status == 1 && unread.output.contains("unreadable-file: "), "\(unread.output)")
+        #expect(chown(scene.path, 65_534, 65_534) == 0)
+        #expect(refusal(scene) == "foreign-owner")
+        #expect(try Victim.run("open", scene.path, "65534").status == 0)
+        // Root's own is read by whoever may.
+        #expect(chown(scene.path, 0, 0) == 0 && chmod(scene.path, 0o644) == 0)
+        let read = try Victim.run("open", scene.path, "65534")
+        #expect(read.status == 0 && read.output.contains("others may read it"), "\(read.output)")
+    }
+}

@@ -28,7 +28,7 @@ build: ## Build the tool: .build/release/pintle
 	@Scripts/setup.sh build
 	swift build -c release --static-swift-stdlib --product pintle
 
-demo: build ## Six servers on this machine and what pinning does to each
+demo: build ## Servers on this machine and what pinning does to each
 	@$(TOOL) demo
 
 test: build linkage unit debug-only ## All the tests

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves the first law in the binaries: a program that uses only the core loads libcrypto but neither
-# Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
+# Proves the first law in the binaries: a program that uses only the core, or the core and the updates, loads
+# libcrypto but neither Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
 # program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
 # the libraries of libraries too.
 set -euo pipefail
@@ -24,11 +24,15 @@ must_not() { # binary, library...
 
 foundation=(libFoundation libFoundationNetworking libFoundationInternationalization lib_FoundationICU)
 core=$package/.build/release/CoreOnly
+updater=$package/.build/release/Updater
 adapter=$package/.build/release/Adapter
 "$core" >/dev/null
+"$updater" >/dev/null
 "$adapter" >/dev/null
 must "$core" libswiftCore libcrypto
 must_not "$core" "${foundation[@]}" libssl libcurl libpsl
+must "$updater" libcrypto
+must_not "$updater" "${foundation[@]}" libssl libcurl libpsl
 must "$adapter" libcrypto libssl
 must_not "$adapter" "${foundation[@]}" libcurl
 
@@ -36,5 +40,5 @@ tool=${PINTLE_TOOL:-.build/release/pintle}
 must "$tool" libcrypto libssl
 must_not "$tool" "${foundation[@]}" libcurl libFoundationEssentials libswiftCore
 
-[ $failed -eq 0 ] && echo "linkage: the core loads no Foundation, libssl or libcurl; the tool no Foundation or libcurl"
+[ $failed -eq 0 ] && echo "linkage: the core and the updates load no Foundation, libssl or libcurl; the tool no Foundation or libcurl"
 exit $failed

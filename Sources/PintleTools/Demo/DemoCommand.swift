@@ -3,7 +3,7 @@ internal import Pintle
 extension Command {
     static let demo = Command(
         name: "demo",
-        summary: "See six servers judged on this machine, in a few seconds",
+        summary: "See servers judged on this machine, in a few seconds",
         examples: [
             Example(line: "pintle demo", purpose: "what pins change, and what they do not"),
             Example(line: "pintle demo --keep", purpose: "the same, and the certificates and policies to play with"),
@@ -45,19 +45,19 @@ struct DemoCommand {
         let console = invocation.console
         if !invocation.writesJSON {
             console.print(
-                "Six servers on this machine, nothing leaves it. "
+                "Servers on this machine, nothing leaves it. "
                     + "Policy: \(stage.endpoint.host), one pin, one backup.\n")
         }
         var results: [DemoResult] = []
-        for scene in try stage.scenes(at: invocation.now) {
+        let temporary = invocation.environment["TMPDIR"] ?? "/tmp"
+        for scene in try stage.scenes(at: invocation.now, under: temporary) {
             let result = try scene.play(at: invocation.now)
             results.append(result)
             if !invocation.writesJSON { print(result) }
         }
         var folder: DemoFolder?
         if invocation.arguments.has(.keep) {
-            let parent = invocation.environment["TMPDIR"] ?? "/tmp"
-            folder = try DemoFolder.keep(stage, under: parent, at: invocation.now)
+            folder = try DemoFolder.keep(stage, under: temporary, at: invocation.now)
         }
         if invocation.writesJSON {
             console.print(Self.document(results, folder: folder))

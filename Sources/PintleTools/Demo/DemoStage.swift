@@ -13,6 +13,8 @@ struct DemoStage {
     let renewed: Identity
     /// The server with its backup key.
     let rotated: Identity
+    /// The server with a key that no app knew when it was released.
+    let replaced: Identity
     let intercepted: Identity
     /// A device at home that signs for itself.
     let stranger: Identity
@@ -28,6 +30,7 @@ struct DemoStage {
             original = try authority.issue(hosts: hosts)
             renewed = try original.renewed(by: authority)
             rotated = try authority.issue(hosts: hosts)
+            replaced = try authority.issue(hosts: hosts)
             intercepted = try interceptor.issue(hosts: hosts)
             stranger = try Identity.selfSigned(hosts: ["nas.test"])
             pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: original.key.spkiDER)))
@@ -53,7 +56,8 @@ struct DemoStage {
     /// Yesterday's date: pins that nobody has renewed.
     static func passedExpiry(at now: Date) -> PinExpiry { .systemTrust(after: now.addingTimeInterval(-86_400)) }
 
-    func scenes(at now: Date) throws(ToolError) -> [DemoScene] {
+    /// - Parameter folder: where the app of the story keeps its updates, in a folder that is removed again.
+    func scenes(at now: Date, under folder: String) throws(ToolError) -> [DemoScene] {
         let anchors = try trusted()
         let policy = try policy()
         func scene(
@@ -67,6 +71,7 @@ struct DemoStage {
                 anchors: anchors, isInterception: isInterception, expectedDecision: expectation.0,
                 expectedReason: expectation.1, remark: remark)
         }
+        let updates = try rotation(at: now, under: folder)
         return [
             scene(1, "the right server", original, by: policy, expecting: ("trusted", "pin-matched")) { _ in "leaf key"
             },
@@ -95,7 +100,42 @@ struct DemoStage {
             ) {
                 "fingerprint " + CertificatePin(certificate: $0.scene.identity.certificate.der).rows.0.prefix(8) + "..."
             },
+            scene(7, "all its keys were replaced", replaced, by: policy, expecting: ("rejected", "pin-mismatch")) { _ in
+                "the app knows none of them"
+            },
+            scene(
+                nil, "  the same after a signed update", replaced, by: updates.adopted,
+                expecting: ("trusted", "pin-matched")
+            ) { _ in "no release of the app" },
+            scene(
+                8, "the old key and update, stolen", original, by: updates.restarted, isInterception: true,
+                expecting: ("rejected", "pin-mismatch")
+            ) { _ in "after a restart: \(updates.refusal ?? "taken")" },
         ]
+    }
+
+    /// Update 6 repeats the bundled pins, 7 brings the new key; after a restart, 6 is served again.
+    private func rotation(
+        at now: Date, under folder: String
+    ) throws(ToolError) -> (adopted: PinningPolicy, restarted: PinningPolicy, refusal: String?) {
+        let bundled = try policy()
+        let next: PinningPolicy
+        do {
+            let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: replaced.key.spkiDER)))
+            next = try PinningPolicy(hosts: [
+                try PinnedHost(endpoint.host.description, pins: [pin], backup: .noneAccepted)
+            ])
+        } catch {
+            throw .unusable("no-certificates", "the demonstration's update cannot be made: \(error)")
+        }
+        let app = try DemoUpdates(bundled, under: folder)
+        let stolen = try app.sign(bundled, version: 6, at: now)
+        _ = try app.adopt(stolen, at: now)
+        _ = try app.adopt(try app.sign(next, version: 7, at: now), at: now)
+        let adopted = app.policy
+        try app.restart()
+        let refusal = try app.adopt(stolen, at: now)
+        return (adopted, app.policy, refusal)
     }
 
     /// Both authorities: that is what makes the interceptor dangerous.

@@ -84,7 +84,7 @@ public struct UpdateVerifier: Sendable {
             return VerifiedUpdate(
                 version: version, issuedAt: payload.issuedAt, expiresAt: payload.expiresAt, policy: policy,
                 signers: signers, isUnchanged: version == max(floor?.version ?? 0, bundled?.updateVersion ?? 0),
-                ignoredMembers: payload.ignoredMembers, envelope: bytes, payloadDigest: digest)
+                ignoredMembers: payload.ignoredMembers, payloadDigest: digest)
         }
     }
 

@@ -22,8 +22,7 @@ public struct VerifiedUpdate: Sendable {
     public let isUnchanged: Bool
     /// Members of the payload that this release does not know; at most 16 are told.
     public let ignoredMembers: [String]
-    /// The envelope as it arrived.
-    package let envelope: [UInt8]
+    /// Names the payload's exact bytes.
     package let payloadDigest: SHA256Digest
 
     /// The floor once this is adopted.

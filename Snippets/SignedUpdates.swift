@@ -1,0 +1,24 @@
+// Takes signed updates of the policy that the app shipped with.
+
+// Sessions exist on Linux only, so far.
+#if canImport(PintleURLSession)
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+import PintleUpdates
+
+func load(_ url: URL, bundled: PinningPolicy, keys: [String], folder: String) async throws -> Data {
+    // snippet.store
+    // Once, when the app starts. The folder is the app's own and exists.
+    let trust = try UpdateTrust(keys: keys.map { try UpdateKey(pem: $0) })
+    let store = try PinStore(folder: folder, trust: trust, bundled: bundled) { event in print(event) }
+    let source = UpdateSource(urls: ["https://updates.example.net/latest.json"], transport: SystemTrustTransport())
+    Task { await store.keepFresh(from: source) }
+
+    // Whatever is in force when a request starts decides about it.
+    let session = URLSession.pinned(to: store)
+    let (data, _) = try await store.refreshIfMismatch(from: source) { try await session.data(from: url) }
+    // snippet.end
+    return data
+}
+#endif

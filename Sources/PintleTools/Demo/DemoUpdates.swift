@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Pintle
+internal import PintleUpdates
+
+/// The store of updates in the demonstration's app, in a folder of its own that goes when this does.
+final class DemoUpdates {
+    private let folder: String
+    private let key: SigningKey
+    private let bundled: PinningPolicy
+    private var vault: UpdateVault
+
+    init(_ bundled: PinningPolicy, under parent: String) throws(ToolError) {
+        var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else {
+            throw .unusable("unwritable-file", String(cString: strerror(errno)), file: parent)
+        }
+        folder = String(cString: made)
+        key = try SigningKey.generate()
+        self.bundled = bundled
+        vault = try Self.open(folder, key, bundled)
+    }
+
+    deinit {
+        for name in ["update.json", "floor.json", "update.json.lock"] { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+    }
+
+    /// What is in force.
+    var policy: PinningPolicy { vault.state.snapshot.policy }
+
+    /// As the publisher signs it.
+    func sign(_ policy: PinningPolicy, version: Int, at now: Date) throws(ToolError) -> [UInt8] {
+        var envelope = SignedEnvelope(
+            payload: UpdatePayload.json(
+                version: version, issuedAt: now, expiresAt: now.addingTimeInterval(90 * 86_400), policy: policy))
+        guard let signature = key.signature(of: envelope.signedBytes) else {
+            throw .unusable("no-signature", "libcrypto fails")
+        }
+        envelope.signatures = [.init(keyID: key.publicKey.id, bytes: signature)]
+        return envelope.json
+    }
+
+    /// The code of the refusal; `nil` for an update that is in force now.
+    func adopt(_ update: [UInt8], at now: Date) throws(ToolError) -> String? {
+        do {
+            _ = try vault.adopt(update, at: now)
+            return nil
+        } catch {
+            guard case .rejected(let rejection) = error else { throw Self.failure(error) }
+            return rejection.failure.code.rawValue
+        }
+    }
+
+    /// The app ends and starts again: what it knows now is what is on the disk.
+    func restart() throws(ToolError) {
+        vault = try Self.open(folder, key, bundled)
+    }
+
+    private static func open(
+        _ folder: String, _ key: SigningKey, _ bundled: PinningPolicy
+    ) throws(ToolError) -> UpdateVault {
+        guard let trust = try? UpdateTrust(keys: [key.publicKey]) else { throw .unusable("no-key", "no key to trust") }
+        do {
+            return try UpdateVault(files: StoreFiles(folder: folder), trust: trust, bundled: bundled)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private static func failure(_ error: PinStoreError) -> ToolError { .unusable("unusable-store", "\(error)") }
+}

@@ -1,0 +1,58 @@
+internal import Pintle
+internal import PintleStorage
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What fetching remembers over the end of a process. Nothing that decides: where it is lost, an app asks once too often.
+struct FetchRecord: Sendable, Hashable {
+    var history = UpdateSchedule.History()
+    /// 0 to 1.
+    var phase: Double
+    /// Of the update in force, by URL.
+    var entityTags: [String: String] = [:]
+    /// The version that the tags are of.
+    var version = 0
+
+    init() {
+        phase = Double.random(in: 0..<1)
+    }
+
+    static let maximumBytes = 64 << 10
+
+    init(_ file: DurableFile) {
+        self.init()
+        guard let bytes = try? file.read()?.bytes,
+            let root = try? JSONDocument(bytes, limits: .init(maximumBytes: Self.maximumBytes)).root
+        else { return }
+        func date(_ key: StaticString) -> Date? { root[key]?.string.flatMap { try? RFC3339.date(from: $0) } }
+        history.lastAttempt = date("lastAttempt")
+        history.lastSuccess = date("lastSuccess")
+        history.failures = root["failures"]?.integer.map { Int(clamping: min(max($0, 0), 1_000)) } ?? 0
+        if let millionths = root["phase"]?.integer, 0..<1_000_000 ~= millionths { phase = Double(millionths) / 1e6 }
+        version = root["version"]?.integer.map { Int($0) } ?? 0
+        for member in root["entityTags"]?.members?.prefix(16).map(\.self) ?? [] {
+            entityTags[member.key.string ?? ""] = member.value.string
+        }
+    }
+
+    /// Keeps it where that can be done.
+    func write(to file: DurableFile) {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.member("lastAttempt", history.lastAttempt.map { RFC3339.string(from: $0) })
+            json.member("lastSuccess", history.lastSuccess.map { RFC3339.string(from: $0) })
+            json.member("failures", history.failures)
+            json.member("phase", Int(phase * 1e6))
+            json.member("version", version)
+            json.object("entityTags") { json in
+                for (url, tag) in entityTags.sorted(by: { $0.key < $1.key }) { json.member(url, tag) }
+            }
+        }
+        guard let lock = try? file.lock(patience: 0) else { return }
+        try? file.write(json.bytes, under: lock)
+    }
+}

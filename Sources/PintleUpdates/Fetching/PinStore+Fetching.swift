@@ -1,0 +1,158 @@
+internal import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What came of asking for an update.
+public enum UpdateRefresh: Sendable {
+    /// It is in force.
+    case adopted(VerifiedUpdate)
+    /// A server has what is in force.
+    case unchanged
+    /// No server had a valid answer; the events say why.
+    case failed
+    /// Nothing was asked: it is not time yet.
+    case notDue(next: Date)
+}
+
+extension PinStore {
+    /// When the next update is due.
+    public func nextFetch(_ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()) -> Date {
+        schedule.next(
+            after: record.history, expiresAt: update?.expiresAt, isLost: loss != nil, phase: record.phase,
+            jitter: Double.random(in: 0...1), now: now)
+    }
+
+    /// Asks for an update if one is due: for whoever is called now and then, such as when an app comes to the front.
+    @discardableResult
+    public func refreshIfDue(
+        from source: UpdateSource, _ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()
+    ) async -> UpdateRefresh {
+        let next = nextFetch(schedule, at: now)
+        return next <= now ? await refresh(from: source, at: now) : .notDue(next: next)
+    }
+
+    /// Asks for updates when they are due, until its task is cancelled.
+    public func keepFresh(from source: UpdateSource, _ schedule: UpdateSchedule = UpdateSchedule()) async {
+        while !Task.isCancelled {
+            let now = Date()
+            // Looked at again each hour at the latest: clocks are set, and machines sleep.
+            let wait = min(max(nextFetch(schedule, at: now).timeIntervalSince(now), 0), 3_600)
+            if wait > 0 { try? await Task.sleep(nanoseconds: UInt64(wait * 1e9)) }
+            guard !Task.isCancelled else { return }
+            if nextFetch(schedule) <= Date() { await refresh(from: source) }
+        }
+    }
+
+    /// Asks all servers for an update now.
+    ///
+    /// Whoever asks while somebody else is asking gets the same answer.
+    @discardableResult
+    public func refresh(from source: UpdateSource, at now: Date = Date()) async -> UpdateRefresh {
+        if let refreshing { return await refreshing.value }
+        let task = Task { await fetchAll(source, at: now) }
+        refreshing = task
+        let result = await task.value
+        refreshing = nil
+        return result
+    }
+
+    /// Asks for an update because a server showed a key that is not pinned: it may have a new one, or somebody sits in
+    /// between. At most once in ten minutes of a process, whatever store it is for.
+    ///
+    /// - Parameter generation: of the policy that refused.
+    /// - Returns: whether another policy is in force than the one that refused: then, and only then, try once more.
+    public func refreshAfterMismatch(
+        refusedBy generation: UInt64, from source: UpdateSource, at now: Date = Date()
+    ) async -> Bool {
+        if refreshing == nil, current.generation == generation {
+            guard mismatchLimit.allows() else { return false }
+        }
+        if current.generation == generation { await refresh(from: source, at: now) }
+        return current.generation != generation
+    }
+
+    // MARK: All servers at once
+
+    private enum Answer: Sendable {
+        case response(String, UpdateResponse)
+        case failure(String, String)
+        case timeUp
+    }
+
+    private func fetchAll(_ source: UpdateSource, at now: Date) async -> UpdateRefresh {
+        reload()
+        tellIfStale(at: now)
+        let before = update?.version
+        if record.version != update?.version ?? 0 { record.entityTags = [:] }
+        let tags = record.entityTags
+        var hasAnswer = false
+        await withTaskGroup(of: Answer.self) { group in
+            for url in source.urls {
+                let request = UpdateRequest(
+                    url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
+                group.addTask {
+                    do {
+                        return .response(url, try await source.transport.fetch(request))
+                    } catch {
+                        return .failure(url, "\(error)")
+                    }
+                }
+            }
+            var open = source.urls.count
+            group.addTask { await Self.sleep(source.timeout) }
+            while open > 0, let answer = await group.next() {
+                if case .timeUp = answer { break }
+                open -= 1
+                guard take(answer, at: now), !hasAnswer else { continue }
+                hasAnswer = true
+                group.addTask { await Self.sleep(source.grace) }
+            }
+            group.cancelAll()
+        }
+        record.history.lastAttempt = now
+        record.history.failures = hasAnswer ? 0 : record.history.failures + 1
+        if hasAnswer { record.history.lastSuccess = now }
+        record.version = update?.version ?? 0
+        keepRecord()
+        if let update, update.version != before { return .adopted(update) }
+        return hasAnswer ? .unchanged : .failed
+    }
+
+    private static func sleep(_ seconds: Double) async -> Answer {
+        try? await Task.sleep(nanoseconds: UInt64(min(max(seconds, 0), 86_400) * 1e9))
+        return .timeUp
+    }
+
+    /// Whether the answer is a valid one.
+    private func take(_ answer: Answer, at now: Date) -> Bool {
+        switch answer {
+        case .timeUp: return false
+        case .failure(let url, let description):
+            onEvent(.notFetched(from: url, description: description))
+            return false
+        case .response(_, .notModified):
+            return update != nil
+        case .response(let url, .document(let bytes, let entityTag)):
+            do {
+                let adopted = try adopt(bytes, at: now)
+                if record.version != adopted.version { record.entityTags = [:] }
+                record.version = adopted.version
+                // Longer ones cost more than they save.
+                record.entityTags[url] = entityTag.flatMap { $0.utf8.count <= 256 ? $0 : nil }
+                return true
+            } catch {
+                if case .rejected(let rejection) = error { onEvent(.rejected(rejection, from: url)) }
+                return false
+            }
+        }
+    }
+
+    private func tellIfStale(at now: Date) {
+        guard let update, now >= update.expiresAt else { return }
+        onEvent(.stale(version: update.version, since: update.expiresAt))
+    }
+}

@@ -1,0 +1,91 @@
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The policy in force, and how it changes without a release of the app: bundled, then stored, then fetched.
+///
+/// ``current`` is read synchronously, from any thread, without waiting for the disk or the network. An update is in
+/// force once it is verified and on the disk; at the next start it is verified again. Its expiry ends its adoption, not
+/// its force: an app that went back to its bundled policy would let whoever blocks updates choose the policy.
+///
+/// Several processes of one app may share a folder. Each sees what another adopted when it next asks for an update.
+public actor PinStore: PolicySource {
+    /// What to do when an update that was in force is lost from the disk.
+    public enum LostStore: Sendable, Hashable {
+        /// The bundled policy is in force, an event says so, and an update is due at once. The floor is kept.
+        case useBundled
+        /// The store does not open.
+        case refuse
+    }
+
+    nonisolated private let vault: UpdateVault
+    nonisolated let onEvent: @Sendable (PinStoreEvent) -> Void
+    private let files: StoreFiles
+    let mismatchLimit: MismatchLimit
+    /// What fetching remembers.
+    var record: FetchRecord
+    /// The one fetch that is under way.
+    var refreshing: Task<UpdateRefresh, Never>?
+
+    /// Opens a store, and reads what is there.
+    ///
+    /// - Parameters:
+    ///   - folder: a folder of its own, mode 0700, which exists. The store makes `update.json`, `floor.json` and
+    ///     `update.json.lock` in it.
+    ///   - trust: the public keys that the app ships.
+    ///   - bundled: the policy that the app ships. Every update is measured against it.
+    ///   - onEvent: called on any thread; it must return soon.
+    /// - Throws: ``PinStoreError/lostStore(_:)``, only with ``LostStore/refuse``.
+    public init(
+        folder: String, trust: UpdateTrust, bundled: PinningPolicy, onLostStore: LostStore = .useBundled,
+        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
+    ) throws(PinStoreError) {
+        try self.init(
+            files: StoreFiles(folder: folder), trust: trust, bundled: bundled, onLostStore: onLostStore,
+            onEvent: onEvent)
+    }
+
+    package init(
+        files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, onLostStore: LostStore = .useBundled,
+        mismatchLimit: MismatchLimit? = nil, onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
+    ) throws(PinStoreError) {
+        vault = try UpdateVault(
+            files: files, trust: trust, bundled: bundled, onLostStore: onLostStore, onEvent: onEvent)
+        self.files = files
+        self.onEvent = onEvent
+        self.mismatchLimit = mismatchLimit ?? .shared
+        record = FetchRecord(files.record)
+    }
+
+    nonisolated public var current: PolicySnapshot { vault.state.snapshot }
+
+    /// The update in force; `nil` while the bundled policy is.
+    nonisolated public var update: VerifiedUpdate? { vault.state.update }
+
+    /// What no update may go below.
+    nonisolated public var floor: UpdateFloor? { vault.state.floor }
+
+    /// Why the bundled policy is in force although an update was; `nil` where nothing is lost, and after the next
+    /// update.
+    nonisolated public var loss: PinStoreLoss? { vault.state.loss }
+
+    /// Checks an update and puts it in force.
+    ///
+    /// - Parameter envelope: the bytes as they arrived.
+    /// - Returns: what is in force now.
+    /// - Throws: why it was not taken; what is in force is then what it was. So is what is on the disk, unless the disk
+    ///   failed after it had taken the update and before its floor: it is then found at the next start.
+    @discardableResult
+    public func adopt(_ envelope: [UInt8], at now: Date = Date()) throws(PinStoreError) -> VerifiedUpdate {
+        try vault.adopt(envelope, at: now)
+    }
+
+    /// Takes over what another process has adopted.
+    public func reload() { vault.reload() }
+
+    func keepRecord() { record.write(to: files.record) }
+}

@@ -1,0 +1,71 @@
+public import PintleStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What a store has met with, for logs and reports.
+public enum PinStoreEvent: Sendable {
+    /// An update is in force, and stored.
+    case adopted(VerifiedUpdate)
+    /// The update in force has passed its `expiresAt`. It stays in force, and the store asks for the next one more
+    /// often; somebody may be holding updates back.
+    case stale(version: Int, since: Date)
+    /// An update that was in force before this process began is not any more: the bundled policy is, and nothing below
+    /// the floor will be taken.
+    case lostStore(PinStoreLoss)
+    /// What a server sent was not taken. What is in force stays.
+    case rejected(UpdateRejection, from: String)
+    /// A server could not be asked.
+    case notFetched(from: String, description: String)
+    /// The disk did not take an update; it is not in force either.
+    case notStored(StorageError)
+}
+
+/// What happened to a stored update.
+public struct PinStoreLoss: Sendable, Hashable {
+    public enum Cause: Sendable, Hashable {
+        /// Its file is gone.
+        case missing
+        case unreadable(StorageError)
+        /// It does not pass the checks any more.
+        case rejected(UpdateRejection)
+    }
+
+    /// The version that was in force, where the floor tells.
+    public let version: Int?
+    public let cause: Cause
+}
+
+/// Why a store cannot be opened, or did not take an update.
+public enum PinStoreError: Error, Sendable, Hashable {
+    /// The stored update is lost and the store was asked to refuse then.
+    case lostStore(PinStoreLoss)
+    /// The update was not taken.
+    case rejected(UpdateRejection)
+    /// The disk did not take it.
+    case notStored(StorageError)
+}
+
+extension PinStoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .lostStore(let loss):
+            "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.cause)"
+        case .rejected(let rejection): "\(rejection)"
+        case .notStored(let error): "the update was not stored: \(error)"
+        }
+    }
+}
+
+extension PinStoreLoss.Cause: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .missing: "its file is gone"
+        case .unreadable(let error): "\(error)"
+        case .rejected(let rejection): "\(rejection)"
+        }
+    }
+}

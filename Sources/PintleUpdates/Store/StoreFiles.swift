@@ -1,0 +1,48 @@
+internal import PintleStorage
+
+/// The two files of a store, in a folder of its own: the update as it arrived, and the floor. Apart, so that what is
+/// lost with one is not lost with the other.
+package struct StoreFiles: Sendable {
+    let update: DurableFile
+    let floor: DurableFile
+    /// What fetching remembers; decides nothing.
+    let record: DurableFile
+
+    /// - Parameter onStep: called with the file and the step that was just done, for tests that end the process there.
+    package init(folder: String, onStep: (@Sendable (String) -> Void)? = nil) {
+        func file(_ name: String, _ maximumSize: Int) -> DurableFile {
+            var options = DurableFile.Options(maximumSize: maximumSize)
+            if let onStep { options.onStep = { step in onStep("\(name) \(step.rawValue)") } }
+            return DurableFile("\(folder)/\(name)", options: options)
+        }
+        update = file("update.json", SignedEnvelope.maximumBytes)
+        floor = file("floor.json", UpdateFloor.maximumBytes)
+        record = file("fetches.json", FetchRecord.maximumBytes)
+    }
+
+    /// One lock for both files.
+    func lock() throws(StorageError) -> FileLock { try update.lock() }
+
+    /// The floor first: it is written after the update, so it is never above the update that is read after it.
+    func content(verifiedBy verifier: UpdateVerifier) -> StoreContent {
+        let floor = Reading(self.floor)
+        return StoreContent(update: Reading(update), floor: floor, verifier: verifier)
+    }
+
+    /// What one of the files held, as far as it could be read.
+    enum Reading: Sendable {
+        case absent
+        case bytes([UInt8])
+        case unreadable(StorageError)
+
+        var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+
+        init(_ file: DurableFile) {
+            do {
+                self = try file.read().map { .bytes($0.bytes) } ?? .absent
+            } catch {
+                self = .unreadable(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import FoundationNetworking
+import PintleCrypto
+import PintleTestKit
+import PintleUpdates
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Keys that rotate without a release: a session pinned to a store, and updates from a server of their own.
+@Suite("Pinned sessions: signed updates")
+struct SessionUpdateTests {
+    private let stage: Stage
+    private let directory: TemporaryDirectory
+    private let seed = [UInt8](repeating: 5, count: 32)
+
+    init() throws {
+        stage = try Stage()
+        directory = try TemporaryDirectory()
+    }
+
+    private var trust: UpdateTrust {
+        get throws {
+            let raw = try #require(Ed25519.publicKey(ofSeed: seed))
+            return try UpdateTrust(keys: [try UpdateKey(rawRepresentation: raw)])
+        }
+    }
+
+    private func update(_ version: Int, _ policy: PinningPolicy) throws -> [UInt8] {
+        var envelope = SignedEnvelope(
+            payload: UpdatePayload.json(
+                version: version, issuedAt: Date(timeIntervalSinceNow: -60),
+                expiresAt: Date(timeIntervalSinceNow: 86_400), policy: policy))
+        let signature = try #require(Ed25519.signature(of: envelope.signedBytes, seed: seed))
+        envelope.signatures = [.init(keyID: nil, bytes: signature)]
+        return envelope.json
+    }
+
+    private func store(_ bundled: PinningPolicy) throws -> PinStore {
+        try PinStore(
+            files: StoreFiles(folder: directory.path), trust: try trust, bundled: bundled,
+            mismatchLimit: MismatchLimit())
+    }
+
+    private func source(_ server: LoopbackTLSServer, path: String = "/latest.json") throws -> UpdateSource {
+        // The path alone decides: the pins that are to be mended do not count.
+        UpdateSource(
+            urls: [try server.address(path).absoluteString],
+            transport: SystemTrustTransport(policy: try stage.unpinned()))
+    }
+
+    @Test("A pin that went wrong is mended by an update, and the request is made once more")
+    func mended() async throws {
+        let server = try stage.server()
+        let body = try update(7, stage.policy())
+        let publisher = try stage.server { _ in HTTPResponse(status: 200, body: body) }
+        let store = try store(try stage.policy(rightPin: false))
+        let session = URLSession.pinned(to: store, configuration: .ephemeral)
+        let address = try server.address()
+        let refused = await #expect(throws: URLError.self) { try await session.data(from: address) }
+        #expect(TrustRejection(underlying: try #require(refused))?.reason == "pin-mismatch")
+        #expect(server.requestByteCount == 0)
+
+        let source = try source(publisher)
+        let (_, response) = try await store.refreshIfMismatch(from: source) { try await session.data(from: address) }
+        #expect(response.trustReceipt?.generation == 2 && store.current.policy.updateVersion == 7)
+        #expect(server.requests.count == 1 && publisher.requests.count == 1)
+        // From the disk alone, in the next process.
+        let again = URLSession.pinned(to: try self.store(try stage.policy(rightPin: false)), configuration: .ephemeral)
+        _ = try await again.data(from: address)
+    }
+
+    @Test("An interceptor's mismatch stays one: the update that is in force says the same")
+    func notMended() async throws {
+        let server = try stage.server()
+        let wrong = try stage.policy(rightPin: false)
+        let body = try update(7, wrong)
+        let publisher = try stage.server { _ in HTTPResponse(status: 200, body: body) }
+        let store = try store(wrong)
+        let session = URLSession.pinned(to: store, configuration: .ephemeral)
+        let (address, source) = (try server.address(), try source(publisher))
+        for _ in 0..<3 {
+            let error = await #expect(throws: URLError.self) {
+                try await store.refreshIfMismatch(from: source) { try await session.data(from: address) }
+            }
+            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        }
+        // Asked once, however often it is refused.
+        #expect(publisher.requests.count == 1 && server.requestByteCount == 0)
+    }
+
+    @Test("The transport answers with the document and its tag, or that it has not changed")
+    func entityTag() async throws {
+        let publisher = try stage.server { request in
+            request["if-none-match"] == "\"1\""
+                ? HTTPResponse(status: 304)
+                : HTTPResponse(status: 200, fields: [HTTPField("ETag", "\"1\"")], body: Array("x".utf8))
+        }
+        let transport = SystemTrustTransport(policy: try stage.unpinned())
+        let url = try publisher.address().absoluteString
+        func ask(_ tag: String?, maximumBytes: Int = 10) async throws -> UpdateResponse {
+            try await transport.fetch(UpdateRequest(url: url, entityTag: tag, maximumBytes: maximumBytes, timeout: 30))
+        }
+        #expect(try await ask(nil) == .document(Array("x".utf8), entityTag: "\"1\""))
+        #expect(try await ask("\"1\"") == .notModified)
+        let error = await #expect(throws: URLError.self) { try await ask(nil, maximumBytes: 0) }
+        #expect(error?.code == .dataLengthExceedsMaximum)
+    }
+
+    @Test("A body without end is cut off while it is read, and a slow one when its time is up")
+    func endless() async throws {
+        let sent = Atomic(0)
+        let endless = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 65_536)
+            guard (try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8))) != nil else { return }
+            let piece = [UInt8](repeating: 0x20, count: 65_536)
+            while sent.load(ordering: .relaxed) < 100 << 20, (try? stream.write(piece)) != nil {
+                sent.add(piece.count, ordering: .relaxed)
+            }
+        })
+        let silent = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 65_536)
+            _ = try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\n{".utf8))
+            _ = try? stream.read(upTo: 65_536)
+        })
+        let transport = SystemTrustTransport(policy: try stage.unpinned())
+        func code(_ server: LoopbackTLSServer, timeout: Double) async throws -> URLError.Code? {
+            let url = try server.address().absoluteString
+            let request = UpdateRequest(url: url, entityTag: nil, maximumBytes: 1 << 20, timeout: timeout)
+            return await #expect(throws: URLError.self) { try await transport.fetch(request) }?.code
+        }
+        #expect(try await code(endless, timeout: 60) == .dataLengthExceedsMaximum)
+        #expect(sent.load(ordering: .relaxed) < 100 << 20)
+        #expect(try await code(silent, timeout: 0.5) == .timedOut)
+    }
+
+    @Test("Only https, and only from servers that the system trusts")
+    func onlyHTTPS() async throws {
+        let publisher = try stage.server()
+        let url = try publisher.address().absoluteString
+        let system = SystemTrustTransport()
+        for url in [url, "http" + url.dropFirst(5), "ftp://localhost/", "", "https://[", "file:///etc/passwd"] {
+            await #expect(throws: URLError.self) {
+                try await system.fetch(UpdateRequest(url: url, entityTag: nil, maximumBytes: 10, timeout: 30))
+            }
+        }
+        #expect(publisher.requestByteCount == 0)
+    }
+}

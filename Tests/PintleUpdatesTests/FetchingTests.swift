@@ -1,0 +1,189 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+/// Servers that a test makes answer.
+private final class TestServers: UpdateTransport {
+    enum Behaviour: Sendable {
+        case serves([UInt8], tag: String?)
+        case fails
+        case hangs
+    }
+
+    struct Down: Error {}
+
+    private let behaviours: Locked<[String: Behaviour]>
+    private let requests = Locked<[UpdateRequest]>([])
+
+    init(_ behaviours: [String: Behaviour]) {
+        self.behaviours = Locked(behaviours)
+    }
+
+    func set(_ url: String, _ behaviour: Behaviour) { behaviours.withLock { $0[url] = behaviour } }
+
+    func takeRequests() -> [UpdateRequest] {
+        requests.withLock { requests in
+            defer { requests = [] }
+            return requests
+        }
+    }
+
+    func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
+        requests.withLock { $0.append(request) }
+        switch behaviours.withLock({ $0[request.url] }) {
+        case .serves(let bytes, let tag):
+            if let tag, tag == request.entityTag { return .notModified }
+            return .document(bytes, entityTag: tag)
+        case .hangs:
+            try await Task.sleep(nanoseconds: 600_000_000_000)
+            throw Down()
+        case .fails, nil: throw Down()
+        }
+    }
+}
+
+@Suite("Updates are fetched")
+struct FetchingTests {
+    let scene: StoreScene
+
+    init() throws {
+        scene = try StoreScene()
+    }
+
+    private func source(_ servers: TestServers, _ urls: String...) -> UpdateSource {
+        var source = UpdateSource(urls: urls, transport: servers)
+        source.grace = 60
+        return source
+    }
+
+    @Test("What a server has is in force, and asked for again by its entity tag")
+    func entityTag() async throws {
+        let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"7\"")])
+        let store = try scene.open()
+        let source = source(servers, "a")
+        guard case .adopted(let update) = await store.refresh(from: source, at: Publication.now) else {
+            Issue.record("not adopted")
+            return
+        }
+        #expect(update.version == 7 && store.version == 7)
+        #expect(servers.takeRequests().map(\.entityTag) == [nil])
+        guard case .unchanged = await store.refresh(from: source, at: Publication.now) else {
+            Issue.record("not unchanged")
+            return
+        }
+        #expect(servers.takeRequests().map(\.entityTag) == ["\"7\""])
+        // After a restart too, but not once the update is lost.
+        _ = await (try scene.open()).refresh(from: source, at: Publication.now)
+        #expect(servers.takeRequests().map(\.entityTag) == ["\"7\""])
+        scene.remove("update.json")
+        let again = try scene.open()
+        _ = await again.refresh(from: source, at: Publication.now)
+        #expect(servers.takeRequests().map(\.entityTag) == [nil] && again.version == 7)
+    }
+
+    @Test("The highest valid answer wins, whatever the others say and in whatever order")
+    func several() async throws {
+        let stranger = try scene.update(99, by: scene.app.stranger)
+        let servers = TestServers([
+            "a": .serves(try scene.update(7), tag: nil), "b": .serves(try scene.update(8), tag: nil),
+            "c": .serves(stranger, tag: nil), "d": .fails,
+        ])
+        let store = try scene.open()
+        _ = await store.refresh(from: source(servers, "a", "b", "c", "d"), at: Publication.now)
+        #expect(store.version == 8)
+        #expect(Set(scene.takeEvents()).isSuperset(of: ["adopted 8", "rejected invalid-signature c", "not fetched d"]))
+        #expect(try scene.open(.refuse).version == 8)
+    }
+
+    @Test("A server that hangs keeps nobody from the others, nor longer than the time-out")
+    func hanging() async throws {
+        let servers = TestServers(["a": .hangs, "b": .serves(try scene.update(7), tag: nil)])
+        var source = source(servers, "a", "b")
+        source.grace = 0.01
+        let store = try scene.open()
+        guard case .adopted = await store.refresh(from: source, at: Publication.now) else {
+            Issue.record("not adopted")
+            return
+        }
+        source = self.source(servers, "a")
+        source.timeout = 0.01
+        guard case .failed = await store.refresh(from: source, at: Publication.now) else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(store.version == 7)
+    }
+
+    @Test("A failure keeps what is in force, and the next fetch waits for its turn")
+    func due() async throws {
+        let servers = TestServers(["a": .fails])
+        let store = try scene.open()
+        let source = source(servers, "a")
+        guard case .failed = await store.refreshIfDue(from: source, at: Publication.now) else {
+            Issue.record("not failed")
+            return
+        }
+        guard case .notDue(let next) = await store.refreshIfDue(from: source, at: Publication.now) else {
+            Issue.record("due at once")
+            return
+        }
+        #expect(next > Publication.now && servers.takeRequests().count == 1)
+        servers.set("a", .serves(try scene.update(7), tag: nil))
+        // Remembered over the end of the process.
+        let again = try scene.open()
+        guard case .notDue = await again.refreshIfDue(from: source, at: Publication.now) else {
+            Issue.record("due at once after a restart")
+            return
+        }
+        guard case .adopted = await again.refreshIfDue(from: source, at: next.addingTimeInterval(600)) else {
+            Issue.record("not due")
+            return
+        }
+        #expect(again.version == 7)
+    }
+
+    @Test("What has expired is told, stays in force, and the next update ends it")
+    func stale() async throws {
+        let store = try scene.open()
+        let short = Publication(version: "7", expiresAt: "2026-11-20T12:00:01Z")
+        try await store.adopt(short.signed(by: scene.app.one), at: Publication.now)
+        let servers = TestServers(["a": .serves(try short.signed(by: scene.app.one), tag: nil)])
+        let later = Publication.now.addingTimeInterval(60)
+        _ = scene.takeEvents()
+        _ = await store.refresh(from: source(servers, "a"), at: later)
+        #expect(scene.takeEvents() == ["stale 7", "rejected expired a"] && store.version == 7)
+        servers.set("a", .serves(try scene.update(8), tag: nil))
+        _ = await store.refresh(from: source(servers, "a"), at: later)
+        _ = await store.refresh(from: source(servers, "a"), at: later)
+        #expect(scene.takeEvents() == ["stale 7", "adopted 8"])
+    }
+
+    @Test("Who asks while somebody asks gets the same answer, from one request")
+    func atOnce() async throws {
+        let servers = TestServers(["a": .serves(try scene.update(7), tag: nil)])
+        let store = try scene.open()
+        let source = source(servers, "a")
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { await store.refresh(from: source, at: Publication.now) } }
+        }
+        #expect(store.version == 7 && scene.takeEvents() == ["adopted 7"])
+    }
+
+    @Test("After a mismatch, another policy is worth one more try, and the same one is not")
+    func mismatch() async throws {
+        let servers = TestServers(["a": .serves(try scene.update(7), tag: nil)])
+        let store = try PinStore(
+            files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
+            bundled: try Publication.read(scene.app.bundled), mismatchLimit: MismatchLimit())
+        let source = source(servers, "a")
+        #expect(await store.refreshAfterMismatch(refusedBy: 1, from: source, at: Publication.now))
+        #expect(servers.takeRequests().count == 1 && store.current.generation == 2)
+        #expect(await store.refreshAfterMismatch(refusedBy: 2, from: source, at: Publication.now) == false)
+        #expect(servers.takeRequests().isEmpty)
+        // Refused by a policy that is not in force any more.
+        #expect(await store.refreshAfterMismatch(refusedBy: 1, from: source, at: Publication.now))
+    }
+}

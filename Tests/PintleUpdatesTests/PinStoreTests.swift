@@ -1,0 +1,226 @@
+import FoundationEssentials
+import Pintle
+import PintleCrypto
+import PintleStorage
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+@Suite("The store of updates")
+struct PinStoreTests {
+    var scene: StoreScene
+
+    init() throws {
+        scene = try StoreScene()
+    }
+
+    private func code(_ store: PinStore, _ envelope: [UInt8], at now: Date = Publication.now) async -> String? {
+        do {
+            try await store.adopt(envelope, at: now)
+            return nil
+        } catch {
+            guard case .rejected(let rejection) = error else { return "\(error)" }
+            return rejection.failure.code.rawValue
+        }
+    }
+
+    @Test("Bundled, then stored, then adopted; and after a restart without any network")
+    func life() async throws {
+        let store = try scene.open()
+        #expect(store.current.generation == 1 && store.pin == Pins.pin(1) && store.update == nil && store.floor == nil)
+        try await store.adopt(scene.update(7), at: Publication.now)
+        #expect(store.current.generation == 2 && store.pin == Pins.pin(7) && store.floor?.version == 7)
+        #expect(scene.file("update.json") == (try scene.update(7)))
+        let again = try scene.open(.refuse)
+        #expect(again.current.generation == 1 && again.pin == Pins.pin(7) && again.floor == store.floor)
+        #expect(scene.takeEvents() == ["adopted 7"])
+    }
+
+    @Test("An old update that was stolen is refused after a restart as before it")
+    func replay() async throws {
+        let store = try scene.open()
+        for version in UInt8(6)...8 { try await store.adopt(scene.update(version), at: Publication.now) }
+        #expect(await code(store, try scene.update(7)) == "rollback")
+        let again = try scene.open()
+        #expect(await code(again, try scene.update(7)) == "rollback")
+        #expect(await code(again, try scene.update(8)) == nil)
+        #expect(await code(again, try scene.update(9)) == nil)
+        #expect(again.pin == Pins.pin(9))
+    }
+
+    @Test("Whatever is refused changes nothing, in memory and on the disk, and the next good update is taken")
+    func refused() async throws {
+        let store = try scene.open()
+        try await store.adopt(scene.update(7), at: Publication.now)
+        let files = (scene.file("update.json"), scene.file("floor.json"))
+        let other = Publication.policy(Publication.rule("example.net"))
+        for (bytes, expected) in [
+            ([], "malformed-envelope"), (try scene.update(8, by: scene.app.stranger), "invalid-signature"),
+            (try scene.update(6), "rollback"),
+            (try Publication(version: "7").signed(by: scene.app.one), "replaced-version"),
+            (try Publication(version: "8", expiresAt: "2026-11-20T00:00:00Z").signed(by: scene.app.one), "expired"),
+            (try Publication(version: "8", policy: other).signed(by: scene.app.one), "out-of-scope"),
+            (try Publication(version: "8", policy: Publication.policy()).signed(by: scene.app.one), "invalid-policy"),
+            (try Publication(version: "9007199254740992").signed(by: scene.app.one), "rollback"),
+        ] {
+            #expect(await code(store, bytes) == expected)
+            #expect(store.current.generation == 2 && store.pin == Pins.pin(7))
+            #expect(scene.file("update.json") == files.0 && scene.file("floor.json") == files.1)
+        }
+        #expect(await code(store, try scene.update(8)) == nil)
+        #expect(store.current.generation == 3 && store.pin == Pins.pin(8))
+    }
+
+    @Test("What has expired stays in force: whoever holds updates back does not choose the policy")
+    func expired() async throws {
+        let store = try scene.open()
+        let short = Publication(expiresAt: "2026-11-20T12:00:01Z")
+        try await store.adopt(short.signed(by: scene.app.one), at: Publication.now)
+        // Long before the machine's clock.
+        let again = try scene.open(.refuse)
+        #expect(again.version == 7 && again.pin == Pins.pin(2))
+        #expect(
+            await code(again, try short.signed(by: scene.app.one), at: Date(timeIntervalSince1970: 2e9)) == "expired")
+        #expect(again.version == 7)
+        // A clock that was set back does not undo it either.
+        #expect(await code(again, try scene.update(8), at: Date(timeIntervalSince1970: 0)) == "not-yet-issued")
+        #expect(again.version == 7)
+        #expect(await code(again, try scene.update(8)) == nil)
+    }
+
+    @Test("The same rules under a later number are adopted without a new generation")
+    func sameRules() async throws {
+        let store = try scene.open()
+        let first = Publication(version: "7")
+        try await store.adopt(first.signed(by: scene.app.one), at: Publication.now)
+        try await store.adopt(Publication(version: "8").signed(by: scene.app.one), at: Publication.now)
+        #expect(store.version == 8 && store.current.generation == 2 && store.floor?.version == 8)
+        try await store.adopt(scene.update(9), at: Publication.now)
+        #expect(store.current.generation == 3)
+    }
+
+    // MARK: Loss
+
+    @Test("A lost update leaves the bundled policy, the floor and an event; or the store does not open")
+    func lost() async throws {
+        try await scene.open().adopt(scene.update(7), at: Publication.now)
+        let whole = try #require(scene.file("update.json"))
+        _ = scene.takeEvents()
+        for broken in [
+            nil, [], Array(whole.dropLast(9)), try scene.update(7, by: scene.app.stranger), try scene.update(6),
+        ] {
+            if let broken { try scene.directory.write(broken, to: "update.json") } else { scene.remove("update.json") }
+            #expect(throws: PinStoreError.self) { try scene.open(.refuse) }
+            _ = scene.takeEvents()
+            let store = try scene.open()
+            #expect(scene.takeEvents() == ["lost 7"])
+            #expect(store.loss?.version == 7 && store.version == 0 && store.pin == Pins.pin(1))
+            // The floor is kept: nothing older, and the same again.
+            #expect(await code(store, try scene.update(6)) == "rollback")
+            #expect(await code(store, whole) == nil)
+            #expect(store.version == 7 && store.loss == nil)
+            #expect(try scene.open(.refuse).version == 7)
+        }
+    }
+
+    @Test("A lost floor is made anew from the update")
+    func lostFloor() async throws {
+        try await scene.open().adopt(scene.update(7), at: Publication.now)
+        let whole = try #require(scene.file("floor.json"))
+        for broken in [nil, [], Array(whole.dropLast(9)), Array("{\"version\": 1}".utf8)] as [[UInt8]?] {
+            if let broken { try scene.directory.write(broken, to: "floor.json") } else { scene.remove("floor.json") }
+            let store = try scene.open(.refuse)
+            #expect(store.version == 7 && scene.file("floor.json") == whole)
+            #expect(await code(store, try scene.update(6)) == "rollback")
+        }
+    }
+
+    @Test("While the process lives, its floor does not fall with the disk's")
+    func memory() async throws {
+        let store = try scene.open()
+        try await store.adopt(scene.update(7), at: Publication.now)
+        scene.remove("update.json")
+        scene.remove("floor.json")
+        #expect(await code(store, try scene.update(6)) == "rollback")
+        await store.reload()
+        #expect(store.version == 7)
+        // Served again, it is written again.
+        #expect(await code(store, try scene.update(7)) == nil)
+        #expect(try scene.open(.refuse).version == 7)
+    }
+
+    // MARK: Releases
+
+    @Test("A release with other keys begins anew: what a thief of the old ones signed binds nobody")
+    func otherKeys() async throws {
+        let highest = Publication(version: "\(UpdatePayload.maximumVersion)")
+        let store = try scene.open()
+        try await store.adopt(highest.signed(by: scene.app.one), at: Publication.now)
+        #expect(await code(store, try scene.update(9)) == "rollback")
+        // The twin: a release with the same keys in another order changes nothing.
+        let (one, two) = (scene.app.one.key, scene.app.two.key)
+        let reordered = try PinStore(
+            folder: scene.folder, trust: UpdateTrust(keys: [two, one]), bundled: Publication.read(scene.app.bundled))
+        #expect(reordered.version == UpdatePayload.maximumVersion)
+
+        let third = try TestKey(3)
+        let next = try PinStore(
+            folder: scene.folder, trust: UpdateTrust(keys: [third.key]), bundled: Publication.read(scene.app.bundled),
+            onLostStore: .refuse)
+        #expect(next.version == 0 && next.floor == nil)
+        #expect(await code(next, try highest.signed(by: scene.app.one)) == "invalid-signature")
+        #expect(await code(next, try scene.update(1, by: third)) == nil)
+        let again = try PinStore(
+            folder: scene.folder, trust: UpdateTrust(keys: [third.key]), bundled: Publication.read(scene.app.bundled),
+            onLostStore: .refuse)
+        #expect(again.version == 1)
+    }
+
+    @Test("An update that both key sets signed lives on through the release")
+    func bothKeys() async throws {
+        let third = try TestKey(3)
+        try await scene.open().adopt(scene.update(7, by: scene.app.one, third), at: Publication.now)
+        let next = try PinStore(
+            folder: scene.folder, trust: UpdateTrust(keys: [third.key]), bundled: Publication.read(scene.app.bundled),
+            onLostStore: .refuse)
+        #expect(next.version == 7)
+        #expect(await code(next, try scene.update(6, by: third)) == "rollback")
+    }
+
+    @Test("A release that has caught up with the stored update replaces it, and nothing is lost")
+    func caughtUp() async throws {
+        try await scene.open().adopt(scene.update(7), at: Publication.now)
+        var later = scene
+        for (version, expected) in [("7", 7), ("8", 0), ("6", 7)] {
+            later.app.bundled = Publication.policy(
+                Publication.rule("example.com", pin: 9), more: ", \"updateVersion\": \(version)")
+            let store = try later.open(.refuse)
+            #expect(store.update?.version ?? 0 == expected)
+        }
+        // A release whose rules the stored update no longer covers.
+        later.app.bundled = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
+        #expect(throws: PinStoreError.self) { try later.open(.refuse) }
+    }
+
+    @Test("Two stores on one folder see each other's updates, and neither goes back")
+    func shared() async throws {
+        let (one, other) = (try scene.open(), try scene.open())
+        try await one.adopt(scene.update(7), at: Publication.now)
+        #expect(other.version == 0)
+        await other.reload()
+        #expect(other.version == 7)
+        try await other.adopt(scene.update(8), at: Publication.now)
+        #expect(await code(one, try scene.update(7)) == "rollback")
+        #expect(one.version == 8)
+    }
+
+    @Test("A folder that cannot be written to keeps what is in force, and says so")
+    func noFolder() async throws {
+        let store = try PinStore(
+            folder: scene.directory.path(of: "none"), trust: scene.app.trust,
+            bundled: Publication.read(scene.app.bundled))
+        await #expect(throws: PinStoreError.self) { try await store.adopt(scene.update(7), at: Publication.now) }
+        #expect(store.version == 0 && store.current.generation == 1)
+    }
+}

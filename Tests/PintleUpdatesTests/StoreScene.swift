@@ -1,0 +1,63 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+/// The folder of a store, and the app that opens it.
+struct StoreScene {
+    let directory: TemporaryDirectory
+    var app: ShippedApp
+    let events = Locked<[PinStoreEvent]>([])
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        app = try ShippedApp()
+    }
+
+    var folder: String { directory.path }
+
+    func open(_ onLostStore: PinStore.LostStore = .useBundled) throws -> PinStore {
+        let events = events
+        return try PinStore(
+            folder: folder, trust: try app.trust, bundled: try Publication.read(app.bundled), onLostStore: onLostStore
+        ) { event in events.withLock { $0.append(event) } }
+    }
+
+    /// A good update, whose pin is its version.
+    func update(_ version: UInt8, by keys: TestKey...) throws -> [UInt8] {
+        let publication = Publication(
+            version: "\(version)", policy: Publication.policy(Publication.rule("example.com", pin: version)))
+        return try Publication.sign(publication.payload, by: keys.isEmpty ? [app.one] : keys)
+    }
+
+    /// Nothing there: `nil`.
+    func file(_ name: String) -> [UInt8]? { try? directory.read(name) }
+
+    func remove(_ name: String) { unlink(directory.path(of: name)) }
+
+    /// What has happened since this was last asked.
+    func takeEvents() -> [String] {
+        events.withLock { events in
+            defer { events = [] }
+            return events.map { event in
+                switch event {
+                case .adopted(let update): "adopted \(update.version)"
+                case .stale(let version, _): "stale \(version)"
+                case .lostStore(let loss): "lost \(loss.version.map(String.init) ?? "?")"
+                case .rejected(let rejection, let url): "rejected \(rejection.failure.code.rawValue) \(url)"
+                case .notFetched(let url, _): "not fetched \(url)"
+                case .notStored: "not stored"
+                }
+            }
+        }
+    }
+}
+
+extension PinStore {
+    nonisolated var version: Int { current.policy.updateVersion }
+    /// The pin of the first rule, which says what is in force.
+    nonisolated var pin: String? { current.policy.hosts.first?.pins.first?.description }
+}

@@ -34,6 +34,8 @@ final class Transfer: @unchecked Sendable {
     struct Attempt {
         var bodyReader: BodyReader?
         var judge: HandshakeJudge?
+        /// Of the connection that carries the request, which another transfer may have made.
+        var connectionJudge: HandshakeJudge?
         var head = ResponseHead()
         var hasHead = false
         /// Whether the next line of a head is its first.
@@ -103,6 +105,7 @@ extension Transfer {
             return false
         }
         attempt.head.receipt = receipt.receipt
+        attempt.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
         return true
     }
 }
@@ -192,12 +195,30 @@ extension Transfer {
     /// Whether its connection carries many at a time.
     var isMultiplexed: Bool { attempt.head.version.hasPrefix("HTTP/2") }
 
+    /// Whether nothing but the end of the connection says that the content is over (RFC 9112 section 6.3).
+    private var isEndedByConnection: Bool {
+        let head = attempt.head
+        return head.version.hasPrefix("HTTP/1") && request.method != "HEAD" && ![204, 304].contains(head.status)
+            && head.values(of: "content-length").isEmpty && head.values(of: "transfer-encoding").isEmpty
+    }
+
     /// Whether the last event is out.
     var isOver: Bool { events == nil }
 
     /// Has come to its end, which is told once nothing is held back.
     func end(_ result: CURLcode) {
-        let result = attempt.hasLostContent && result == CURLE_OK ? CURLE_WRITE_ERROR : result
+        var result = result
+        if result == CURLE_OK {
+            if attempt.hasLostContent {
+                result = CURLE_WRITE_ERROR
+            } else if !attempt.hasHead {
+                // libcurl takes a connection that ends within a head for the end of a response.
+                result = CURLE_GOT_NOTHING
+            } else if request.url.scheme == .https, isEndedByConnection, attempt.connectionJudge?.sawEnd != true {
+                // And one that somebody cut for the end of content without a length (RFC 9112 section 9.8).
+                result = CURLE_PARTIAL_FILE
+            }
+        }
         end = result == CURLE_OK ? .success(()) : .failure(failure(result))
         // Nothing to wait for: an error may overtake the delegate's answer.
         if holds.isEmpty || result != CURLE_OK { tellEnd() }
@@ -231,6 +252,11 @@ extension Transfer {
         if attempt.headSize > Self.headLimit || attempt.headLines > Self.headLineLimit {
             let excess = attempt.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
             return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "the head of the response \(excess)")
+        }
+        // So libcurl calls a line of more than 100 kB.
+        if result == CURLE_OUT_OF_MEMORY, !attempt.hasHead {
+            return .library(
+                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")
         }
         let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
         if let judge = attempt.judge, judge.hasUnreadableCertificates {

@@ -54,7 +54,6 @@ extension URLError {
     private static func code(_ code: CURLcode) -> URLError.Code {
         switch code {
         case CURLE_URL_MALFORMAT: .badURL
-        case CURLE_UNSUPPORTED_PROTOCOL: .unsupportedURL
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
         case CURLE_COULDNT_CONNECT: .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
@@ -62,7 +61,8 @@ extension URLError {
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
-        case CURLE_WEIRD_SERVER_REPLY: .badServerResponse
+        // The protocol is HTTP/0.9, which is whatever is not HTTP: other schemes have been refused by then.
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
         default: .unknown
         }

@@ -15,6 +15,8 @@ final class HandshakeJudge {
     private var sawCertificates = false
     /// Whether OpenSSL stopped at certificates that it cannot parse: it asks as soon as it has.
     var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
+    /// Whether the server has said that it sends no more (close_notify), which nobody else can say.
+    private(set) var sawEnd = false
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?
     /// Whether another policy was in force by the time that the server showed itself: this one said nothing.
@@ -48,10 +50,15 @@ final class HandshakeJudge {
             context, { store, judge in HandshakeJudge.judge(judge)?.answer(store) ?? 0 }, reference.toOpaque())
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
             guard isSent == 0, let ssl else { return }
-            let judge = HandshakeJudge.judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), HandshakeJudge.index))
-            judge?.see(UnsafeRawBufferPointer(start: bytes, count: count), contentType, version)
+            let message = UnsafeRawBufferPointer(start: bytes, count: count)
+            HandshakeJudge.installed(on: ssl)?.see(message, contentType, version)
         }
         return TLSContext.restrict(context)
+    }
+
+    /// The one that has judged a connection.
+    static func installed(on ssl: OpaquePointer) -> HandshakeJudge? {
+        judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index))
     }
 
     private static func judge(_ pointer: UnsafeMutableRawPointer?) -> HandshakeJudge? {
@@ -60,6 +67,7 @@ final class HandshakeJudge {
 
     /// A message from the server, before OpenSSL parses it.
     private func see(_ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt) {
+        if contentType == SSL3_RT_ALERT, message.last == UInt8(SSL3_AD_CLOSE_NOTIFY) { sawEnd = true }
         guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE) else { return }
         sawCertificates = true
         guard let excess = CertificateMessageGuard.spoil(message, contentType, version), !wasAsked else { return }

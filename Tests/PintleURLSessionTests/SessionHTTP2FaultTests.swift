@@ -1,0 +1,110 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+import Synchronization
+import Testing
+
+/// HTTP/2 servers that end streams and connections early (RFC 9113).
+@Suite("Pinned sessions: HTTP/2 faults")
+struct SessionHTTP2FaultTests {
+    enum Fault: String, CaseIterable, CustomTestStringConvertible {
+        case none
+        /// RST_STREAM, INTERNAL_ERROR.
+        case reset
+        /// The same amid the content.
+        case resetInContent
+        /// GOAWAY before any stream was looked at: libcurl 7.88 does not try again.
+        case gone
+        /// GOAWAY amid the content, and the end of the connection.
+        case goneInContent
+        /// The connection ends amid the content.
+        case cutInContent
+        case garbage
+
+        var testDescription: String { rawValue }
+    }
+
+    @Test("An answer is whole or an error, whatever the server does", arguments: Fault.allCases)
+    func fault(_ fault: Fault) async throws {
+        let stage = try Stage()
+        let server = try server(stage, hangsUp: fault == .goneInContent || fault == .cutInContent) { _ in
+            switch fault {
+            case .none: Frame.head + Frame.data("body", isLast: true)
+            case .reset: Frame.reset(code: 2)
+            case .resetInContent: Frame.head + Frame.data("bo") + Frame.reset(code: 2)
+            case .gone: Frame.goAway(last: 0)
+            case .goneInContent: Frame.head + Frame.data("bo") + Frame.goAway(last: 1)
+            case .cutInContent: Frame.head + Frame.data("bo")
+            case .garbage: Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody".utf8)
+            }
+        }
+        let request = URLRequest(url: try server.address())
+        for style in [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate] {
+            let session = URLSession.pinned(to: try stage.policy())
+            if fault == .none {
+                #expect(try await style.run(on: session, request) == Data("body".utf8), "\(style)")
+            } else {
+                let error = await #expect(throws: URLError.self) { try await style.run(on: session, request) }
+                #expect(error?.code == .networkConnectionLost, "\(style): \(error as Any)")
+            }
+        }
+    }
+
+    @Test("A request that the server says it has not looked at is made once more")
+    func refused() async throws {
+        let stage = try Stage()
+        let server = try server(stage) { connection in
+            // REFUSED_STREAM
+            connection > 1 ? Frame.head + Frame.data("body", isLast: true) : Frame.reset(code: 7)
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        #expect(try await session.data(from: try server.address()).0 == Data("body".utf8))
+        #expect(server.completedHandshakeCount == 2)
+    }
+
+    /// Speaks HTTP/2 and answers the first request of each connection, given its number.
+    private func server(
+        _ stage: Stage, hangsUp: Bool = false, answer: @escaping @Sendable (Int) -> [UInt8]
+    ) throws -> LoopbackTLSServer {
+        let count = Atomic<Int>(0)
+        return try LoopbackTLSServer(stage.identity) { configuration in
+            configuration.applicationProtocols = ["h2"]
+            configuration.application = .stream { stream in
+                let number = count.add(1, ordering: .relaxed).newValue
+                guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
+                try? stream.write(Frame.settings)
+                var type: UInt8?
+                // HEADERS
+                while type != 1 {
+                    guard let header = try? stream.read(exactly: 9) else { return }
+                    let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
+                    guard count == 0 || (try? stream.read(exactly: count)) != nil else { return }
+                    type = header[3]
+                }
+                try? stream.write(answer(number))
+                while !hangsUp, (try? stream.read(upTo: 4_096).isEmpty) == false {}
+            }
+        }
+    }
+}
+
+/// HTTP/2 frames (RFC 9113 section 6), as many as are needed here. All are about stream 1.
+private enum Frame {
+    static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    static let settings = frame(4, stream: 0, [])
+    /// `:status 200` is entry 8 of the static table (RFC 7541).
+    static let head = frame(1, flags: 4, stream: 1, [0x88])
+
+    static func data(_ text: String, isLast: Bool = false) -> [UInt8] {
+        frame(0, flags: isLast ? 1 : 0, stream: 1, Array(text.utf8))
+    }
+
+    static func reset(code: UInt8) -> [UInt8] { frame(3, stream: 1, [0, 0, 0, code]) }
+
+    static func goAway(last: UInt8) -> [UInt8] { frame(7, stream: 0, [0, 0, 0, last, 0, 0, 0, 0]) }
+
+    private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        [0, 0, UInt8(truncatingIfNeeded: payload.count), type, flags, 0, 0, 0, stream] + payload
+    }
+}

@@ -5,9 +5,13 @@ extension ServerTrustEvaluator {
     ///
     /// - Parameters:
     ///   - policy: that decides.
+    ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`.
     ///   - validator: keeps what it has parsed; several evaluators may share one.
-    public init(policy: PinningPolicy, validator: PathValidator = PathValidator()) {
-        self.init(policy: policy, validate: validator.validate)
+    public init(
+        policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
+        validator: PathValidator = PathValidator()
+    ) {
+        self.init(policy: policy, approvals: approvals, validate: validator.validate)
     }
 }
 

@@ -39,6 +39,22 @@ struct EvaluatorTests {
         #expect(other.decision.reason == "invalid-path")
     }
 
+    @Test("What a person has approved by then counts, for hosts without a rule of a policy that asks")
+    func approvals() throws {
+        let server = ServerEndpoint(host: try ServerName("a.example"))
+        let leaf = try Certificate(der: chain.certificates[0])
+        let approval = try TrustApproval(.certificate(leaf.fingerprint), for: server, at: DecisionScene.now)
+        let path = chain.path
+        func reason(_ hosts: PinningPolicy.UnpinnedHosts, _ approvals: TrustApprovals) throws -> String {
+            let policy = try PinningPolicy(hosts: [], unpinnedHosts: hosts)
+            return ServerTrustEvaluator(policy: policy, approvals: { approvals }, validate: { _ in .valid(path) })
+                .evaluate(server, presented: chain.presented, at: DecisionScene.now).decision.reason
+        }
+        #expect(try reason(.askUser, TrustApprovals([approval])) == "user-approved")
+        #expect(try reason(.askUser, .none) == "unknown-host")
+        #expect(try reason(.reject, TrustApprovals([approval])) == "host-not-allowed")
+    }
+
     @Test("A pinner matches its pins on the path of any host, and nothing else")
     func pins() throws {
         let own = try pinner(chain)

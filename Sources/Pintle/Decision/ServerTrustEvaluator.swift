@@ -19,18 +19,25 @@ public import Foundation
 public struct ServerTrustEvaluator: Sendable {
     /// The policy that decides. Another policy is another evaluator.
     public let policy: PinningPolicy
+    private let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
 
     /// - Parameters:
     ///   - policy: that decides.
+    ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`; it counts where
+    ///     the policy asks people, and for hosts without a rule.
     ///   - validate: builds and checks the path: everything that ``PathRequest`` asks for.
-    public init(policy: PinningPolicy, validate: @escaping @Sendable (PathRequest) -> PathOutcome) {
+    public init(
+        policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
+        validate: @escaping @Sendable (PathRequest) -> PathOutcome
+    ) {
         self.policy = policy
+        self.approvals = approvals
         self.validate = validate
     }
 
     /// Decides whether a server is the one that is meant, as
-    /// ``PinningPolicy/evaluate(_:presented:at:newestKnownTime:validate:)`` does.
+    /// ``PinningPolicy/evaluate(_:presented:approvals:at:newestKnownTime:validate:)`` does.
     ///
     /// - Parameters:
     ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate or SNI.
@@ -39,6 +46,6 @@ public struct ServerTrustEvaluator: Sendable {
     public func evaluate(
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
     ) -> TrustEvaluation {
-        policy.evaluate(server, presented: presented, at: instant, validate: validate)
+        policy.evaluate(server, presented: presented, approvals: approvals(), at: instant, validate: validate)
     }
 }

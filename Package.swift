@@ -63,7 +63,8 @@ targets += [
     .target(
         name: "PintleTools",
         dependencies: [
-            "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleUpdates", "COpenSSL",
+            "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleStorage", "PintleTestKit", "PintleUpdates",
+            "COpenSSL",
         ],
         swiftSettings: strict
     ),

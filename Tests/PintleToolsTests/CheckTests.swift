@@ -168,7 +168,7 @@ struct CheckTests {
             ["check", "https://b\u{FC}cher.test", "--policy", "P"], ["check", "https://127.1/", "--policy", "P"],
             ["check", "example.test", "--policy", "missing.json"],
             ["check", "example.test", "--policy", "P", "--connect-timeout", "never"],
-            ["check", "example.test", "--policy", "P", "--store", "trust.json"],
+            ["check", "example.test", "--policy", "P", "--ask"],
         ])
     func unusable(arguments: [String]) throws {
         let path = try policy(pins: [Self.strange])

@@ -12,6 +12,8 @@ struct Command: Sendable {
         let help: String
         var isOptional = false
         var mayRepeat = false
+        /// The words that it may be; none for anything.
+        var words: [String] = []
 
         /// `SOURCE ...`, `[FILE]`
         var usage: String {

@@ -46,7 +46,18 @@ enum CompletionScript {
             }
             let options = command.options.map { "--\($0.name)" }.joined(separator: " ")
             lines += [
-                "        esac",
+                "        esac"
+            ]
+            // What an action stands before is told by the action, never by a file's name.
+            if let words = command.arguments.first?.words, !words.isEmpty {
+                lines += [
+                    "        if [ \"$COMP_CWORD\" -eq 2 ]; then",
+                    "            COMPREPLY=($(compgen -W \"\(words.joined(separator: " "))\" -- \"$current\"))",
+                    "            return",
+                    "        fi",
+                ]
+            }
+            lines += [
                 "        case \"$current\" in",
                 "        -*) COMPREPLY=($(compgen -W \"\(options)\" -- \"$current\")) ;;",
                 "        *) COMPREPLY=($(compgen -f -- \"$current\")) ;;",
@@ -90,6 +101,10 @@ enum CompletionScript {
                 if let short = option.short { lines.append("            \(quoted("-\(short)[\(help)]")) \\") }
                 lines.append("            \(quoted("\(repeats)--\(option.name)[\(help)]\(action)")) \\")
             }
+            if let first = command.arguments.first, !first.words.isEmpty {
+                let words = first.words.joined(separator: " ")
+                lines.append("            \(quoted("1:\(zshText(first.name)):(\(words))")) \\")
+            }
             lines.append("            '*:file:_files' ;;")
         }
         lines += ["    esac", "}", "_pintle \"$@\""]
@@ -110,6 +125,12 @@ enum CompletionScript {
         for command in commands {
             lines.append(
                 "complete -c pintle -f -n __fish_use_subcommand -a \(command.name) -d \(quoted(command.summary))")
+            if let words = command.arguments.first?.words, !words.isEmpty {
+                let seen = "__fish_seen_subcommand_from \(command.name); and not __fish_seen_subcommand_from "
+                lines.append(
+                    "complete -c pintle -f -n \(quoted(seen + words.joined(separator: " "))) "
+                        + "-a \(quoted(words.joined(separator: " ")))")
+            }
             for option in command.options {
                 let short = option.short.map { " -s \($0)" } ?? ""
                 let value =

@@ -24,7 +24,10 @@ enum HelpText {
     static func of(_ command: Command) -> String {
         var sections = [examples(command), section("OVERVIEW", prose(command.overview))]
         sections.append(section("USAGE", ["  " + usage(command)]))
-        let arguments = command.arguments.map { (left: $0.usage, right: $0.help) }
+        let arguments = command.arguments.map { argument in
+            let words = argument.words.isEmpty ? "" : " (values: \(argument.words.joined(separator: ", ")))"
+            return (left: argument.usage, right: argument.help + words)
+        }
         if !arguments.isEmpty { sections.append(section("ARGUMENTS", table(arguments))) }
         sections.append(section("OPTIONS", table(command.options.map { (left: label($0), right: help($0)) })))
         if !command.environment.isEmpty {

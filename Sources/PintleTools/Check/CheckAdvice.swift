@@ -4,6 +4,7 @@ internal import Pintle
 /// What to do after a verdict: the lines behind `next:`.
 struct CheckAdvice {
     let findings: CheckFindings
+    let invocation: Invocation
 
     var lines: [String] {
         switch findings.decision {
@@ -52,6 +53,8 @@ struct CheckAdvice {
 
     private func rejected(_ rejection: TrustRejection) -> [String] {
         switch rejection {
+        case .pinMismatch(let mismatch) where mismatch.approval != nil:
+            ["if its owner confirms it: pintle trust revoke \(findings.endpoint) --store \(store), then --ask"]
         case .pinMismatch:
             [
                 "look from another network:   pintle pin \(server)",
@@ -60,11 +63,23 @@ struct CheckAdvice {
             ]
         case .pinsExpired: ["ship a release with current pins and a later expiry"]
         case .hostNotAllowed: ["add a rule for it: pintle pin \(server) backup.key --as policy"]
-        case .unknownHost:
-            ["compare the fingerprint with one you got another way (its console, its owner)"]
+        case .unknownHost(let host):
+            unknown(host)
         case .invalidPath(let failure): remedy(failure)
         }
     }
+
+    private func unknown(_ host: UnknownHost) -> [String] {
+        if let failure = host.unacceptableFailure { return remedy(failure) }
+        let arguments = invocation.arguments
+        let compare = "compare the fingerprint with one you got another way (its console, its owner)"
+        guard !arguments.has(.ask) else { return [compare] }
+        let more = (arguments.has(.store) ? [] : ["--store", "trust.json"]) + ["--ask"]
+        return [compare, invocation.commandLine(without: [.instant], adding: more)]
+    }
+
+    /// As the command line takes it.
+    private var store: String { ShellWord.quoted(invocation.arguments.value(of: .store) ?? "FILE") }
 
     /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER: what home-made
     /// authorities leave out most.

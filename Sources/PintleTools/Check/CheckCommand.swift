@@ -17,6 +17,9 @@ extension Command {
                 line: "pintle check https://api.test --policy policy.json --anchors root.pem",
                 purpose: "as if this machine trusted only that root"),
             Example(
+                line: "pintle check https://nas.home.arpa --policy policy.json --store trust.json --ask",
+                purpose: "a server that nobody vouches for: show what it is, ask once, remember the answer"),
+            Example(
                 line: "pintle check https://example.com --policy policy.json --at 2027-11-20T00:00:00Z",
                 purpose: "what will be when pins or certificates have expired"),
         ],
@@ -25,10 +28,15 @@ extension Command {
             Makes a real TLS handshake and decides inside it: the certificate path first, then the pins, as \
             an app with this policy would. A refusal is sent to the server as a TLS alert; nothing else is ever \
             sent.
+            """,
             """
+            With --store, what people have approved counts for hosts that no rule covers, where the policy says \
+            "unpinnedHosts": "askUser". With --ask, an unknown server is shown and asked about on the terminal: yes, no, \
+            or its fingerprint, pasted. A server whose certificate has changed since is refused and never asked about.
+            """,
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
-        ownOptions: [.policy, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout],
+        ownOptions: [.policy, .store, .ask, .connectTo, .anchors, .instant, .connectTimeout, .handshakeTimeout],
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "trusted"), (.rejected, "rejected"), (.unusable, "the command line or the policy cannot be used"),
@@ -41,17 +49,28 @@ extension Command {
 extension OptionSpecification {
     fileprivate static let policy = OptionSpecification(
         name: "policy", value: .file("FILE"), help: "The policy file that decides (required)")
+    static let ask = OptionSpecification(
+        name: "ask", help: "Ask on the terminal about a server that nobody has approved, and keep a yes in --store")
 }
 
 /// `pintle check URL --policy P`
 struct CheckCommand {
     private let invocation: Invocation
 
+    private var arguments: ParsedArguments { invocation.arguments }
+    private var console: Console { invocation.console }
+
     init(_ invocation: Invocation) {
         self.invocation = invocation
     }
 
     func run() throws(ToolError) -> ExitCode {
+        if arguments.has(.ask) {
+            guard arguments.has(.store) else {
+                throw .usage("--ask needs --store FILE: an answer is to be kept", of: .check, code: "missing-option")
+            }
+            if arguments.has(.instant) { throw .usage("--ask is about now: leave --at out", of: .check) }
+        }
         guard let path = invocation.arguments.value(of: .policy) else {
             throw .usage("--policy FILE is missing: it is what decides", of: .check, code: "missing-option")
         }
@@ -61,13 +80,60 @@ struct CheckCommand {
         let policy = try PolicyInput(path, invocation).policy()
         let check = LiveCheck(
             policy: policy, validator: validator, instant: try invocation.instant(), handshake: handshake)
-        let findings = try check.run()
-        findings.connection?.close()
-        if invocation.writesJSON {
-            invocation.console.print(findings.document)
-        } else {
-            CheckReport(findings: findings, policy: policy, invocation: invocation).print()
+        let store = try arguments.value(of: .store).map { path throws(ToolError) in try ApprovalStore(path, console) }
+        if store != nil, policy.unpinnedHosts != .askUser {
+            console.warn(
+                "the policy asks nobody: \"unpinnedHosts\" is \"\(policy.unpinnedHosts.rawValue)\", so approvals do not count"
+            )
         }
-        return findings.decision.isTrusted ? .fine : .rejected
+        let findings = try check.run(store?.approvals ?? .none)
+        findings.connection?.close()
+        let report = CheckReport(findings: findings, policy: policy, invocation: invocation)
+        if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = findings.decision,
+            host.unacceptableFailure == nil
+        {
+            return try ask(about: host, store, check, report)
+        }
+        return tell(report)
+    }
+
+    private func tell(_ report: CheckReport, briefly: Bool = false) -> ExitCode {
+        if invocation.writesJSON {
+            console.print(report.findings.document)
+        } else if briefly {
+            console.print(report.headline)
+        } else {
+            report.print()
+        }
+        return report.findings.decision.isTrusted ? .fine : .rejected
+    }
+
+    /// Refused, asked, stored, tried again: nothing waits inside a handshake.
+    private func ask(
+        about host: UnknownHost, _ store: ApprovalStore, _ check: LiveCheck, _ report: CheckReport
+    ) throws(ToolError) -> ExitCode {
+        let path = ShellWord.quoted(store.path)
+        guard invocation.input.isTerminal, console.tellsPerson else {
+            let code = tell(report)
+            console.hint(
+                "there is no terminal to ask on; once the fingerprint has been compared: pintle trust approve "
+                    + "\(host.endpoint) --certificate FINGERPRINT --store \(path)")
+            return code
+        }
+        let answer = FirstContact(host: host, console: console, input: invocation.input).ask()
+        guard answer != .no else {
+            let code = tell(report, briefly: true)
+            console.tell("nothing was stored")
+            return code
+        }
+        try store.approve(host, at: invocation.now, note: answer == .compared ? "compared" : nil)
+        defer {
+            let undo = "pintle trust revoke \(host.endpoint) --store \(path)"
+            console.tell(SafeText.escape("stored in \(store.path); undo: \(undo)"))
+        }
+        let findings = try check.run(store.approvals)
+        findings.connection?.close()
+        let second = CheckReport(findings: findings, policy: report.policy, invocation: invocation)
+        return tell(second, briefly: findings.decision.isTrusted)
     }
 }

@@ -3,7 +3,7 @@ internal import PintleOpenSSL
 
 extension CheckFindings {
     /// `{host, port, decision, reason, pathFailure?, raw?, detail?, rule?, matchedPin?, depth?, configuredPins,
-    /// presentedCertificates, validatedPath, backupsInUse?}`, and what the handshake showed beside.
+    /// presentedCertificates, validatedPath, approval?, previousApproval?, unacceptableFailure?, backupsInUse?}`, and what the handshake showed beside.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
@@ -11,7 +11,9 @@ extension CheckFindings {
             json.member("port", Int(endpoint.port))
             json.write(decision)
             json.member("rule", rule?.pattern)
-            json.member("nearestMiss", decision.mismatch?.nearestMiss.description)
+            if decision.mismatch?.rule != nil {
+                json.member("nearestMiss", decision.mismatch?.nearestMiss.description)
+            }
             json.member("configuredPins", ((host?.pins ?? []) + (host?.backupPins ?? [])).map(\.description))
             json.array("presentedCertificates") { json in
                 for place in positions.sent { place.write(to: &json) }
@@ -19,6 +21,7 @@ extension CheckFindings {
             json.array("validatedPath") { json in
                 for place in positions.onPath { place.write(to: &json) }
             }
+            writeApprovals(to: &json)
             if !backupsInUse.isEmpty {
                 json.array("backupsInUse") { json in
                     for use in backupsInUse { use.write(to: &json) }
@@ -29,6 +32,22 @@ extension CheckFindings {
             json.member("alert", alert)
         }
         return json
+    }
+
+    /// What a person has said about this server: what counted, or what does no more.
+    private func writeApprovals(to json: inout JSONWriter) {
+        func write(_ key: String, _ approval: TrustApproval) {
+            json.key(key)
+            ApprovalText.write(approval, at: instant, to: &json)
+        }
+        switch decision {
+        case .trusted(.userApproved(let approval)): write("approval", approval)
+        case .rejected(.pinMismatch(let mismatch)): mismatch.approval.map { write("approval", $0.approval) }
+        case .rejected(.unknownHost(let host)):
+            host.previous.map { write("previousApproval", $0) }
+            json.member("unacceptableFailure", host.unacceptableFailure?.code.rawValue)
+        default: break
+        }
     }
 }
 

@@ -16,14 +16,14 @@ struct CheckReport {
         case .trusted(let basis): explain(basis)
         case .rejected(let rejection): explain(rejection)
         }
-        let advice = CheckAdvice(findings: findings).lines
+        let advice = CheckAdvice(findings: findings, invocation: invocation).lines
         guard !advice.isEmpty else { return }
         console.print()
         for (index, line) in advice.enumerated() { console.print((index == 0 ? "next: " : "      ") + line) }
     }
 
     /// `REJECTED   invalid-path   expired   example.com:443`
-    private var headline: String {
+    var headline: String {
         var words: [String]
         switch findings.decision {
         case .trusted(.mismatchReportedOnly), .trusted(.pinsExpired): words = [palette.warning("trusted")]
@@ -53,7 +53,12 @@ struct CheckReport {
             printPath()
             printBackups()
         case .userApproved(let approval):
-            field("approved", "\(approval)")
+            field("rule", "none covers this host")
+            let accepted = TrustApproval.AcceptedFailure.allCases.filter(approval.accepts.contains).map(\.rawValue)
+            let forgiven = accepted.isEmpty ? "" : "; accepted: \(accepted.joined(separator: ", "))"
+            field(
+                "store",
+                "its \(ApprovalText.kind(approval)) was approved \(ValidityText.day(approval.approvedAt))\(forgiven)")
             printPath()
         case .mismatchReportedOnly(let mismatch):
             prose(
@@ -115,6 +120,8 @@ struct CheckReport {
 
     private func explain(_ rejection: TrustRejection) {
         switch rejection {
+        case .pinMismatch(let mismatch) where mismatch.approval != nil:
+            mismatch.approval.map(printChange)
         case .pinMismatch(let mismatch):
             prose(
                 """
@@ -157,7 +164,10 @@ struct CheckReport {
     private func printUnknown(_ host: UnknownHost) {
         let system =
             host.pathFailure.map { "\($0.code.rawValue); system trust would refuse it" } ?? "the system would trust it"
-        console.print("  \(system); never approved")
+        console.print("  \(system); \(Self.history(of: host))")
+        if let failure = host.unacceptableFailure {
+            console.print("  nobody can approve it: \(failure.code.rawValue), \(failure.primary.text)")
+        }
         let (first, second) = host.leaf.fingerprint.rows
         field("subject", shortened("\(host.leaf.subject)", beside: 10))
         field("names", TextLayout.list(names(of: host.leaf), width: console.width - 10))
@@ -165,6 +175,26 @@ struct CheckReport {
         field("key", "\(host.leaf.publicKey)  \(host.leaf.publicKeyPin)")
         field("cert", first)
         field("", second)
+    }
+
+    private static func history(of host: UnknownHost) -> String {
+        guard let previous = host.previous else { return "never approved before" }
+        let other = host.wasKnownWithAnotherKey ? ", for another certificate" : ""
+        if let revoked = previous.revokedAt { return "approved once\(other), and revoked \(ValidityText.day(revoked))" }
+        return "approved until \(previous.expiresAt.map(ValidityText.day) ?? "now")\(other)"
+    }
+
+    /// A changed key is an alarm: what was approved, and what is there now.
+    private func printChange(_ change: ApprovalMismatch) {
+        let what: String
+        let (before, now): (String, String)
+        switch change.approval.subject {
+        case .certificate(let pin): (what, before, now) = ("CERTIFICATE", "\(pin)", "\(change.leaf.fingerprint)")
+        case .publicKey(let pin): (what, before, now) = ("KEY", "\(pin)", "\(change.leaf.publicKeyPin)")
+        }
+        console.print("  " + palette.bad("THE \(what) OF A SERVER YOU APPROVED HAS CHANGED."))
+        console.print("  approved  \(before)  on \(ValidityText.day(change.approval.approvedAt))")
+        console.print("  now       \(now)")
     }
 
     private func printInvalid(_ failure: PathFailure) {

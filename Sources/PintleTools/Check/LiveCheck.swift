@@ -9,13 +9,15 @@ struct LiveCheck {
     let instant: Date
     let handshake: LiveHandshake
 
+    /// - Parameter approvals: what people have said about servers that no rule covers.
     /// - Throws: that there was nothing to decide about, or that the server broke off a handshake whose
     ///   certificate was accepted: it has not proved that it holds the key.
-    func run() throws(ToolError) -> CheckFindings {
+    func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFindings {
         let kept = LiveHandshake.Kept<TrustEvaluation>()
         let (policy, validator, instant, endpoint) = (policy, validator, instant, handshake.endpoint)
         let outcome = handshake.run { chain in
-            let evaluation = policy.evaluate(endpoint, chain, at: instant, validator: validator)
+            let evaluation = policy.evaluate(
+                endpoint, chain, approvals: approvals, at: instant, validator: validator)
             kept.value = evaluation
             return evaluation.decision.handshakeVerdict
         }

@@ -2,6 +2,8 @@ internal import Glibc
 
 /// Where bytes come from: standard input, a file, or a test.
 public struct ByteSource {
+    /// Whether a person types it.
+    let isTerminal: Bool
     /// At most so many bytes, at least one; none at the end. Throws the number of a system error.
     let readSome: (Int) throws(SystemError) -> [UInt8]
 
@@ -11,6 +13,7 @@ public struct ByteSource {
     }
 
     public init(descriptor: Int32) {
+        isTerminal = isatty(descriptor) == 1
         readSome = { (limit) throws(SystemError) in
             while true {
                 var count = 0
@@ -27,6 +30,7 @@ public struct ByteSource {
     }
 
     public init(_ bytes: [UInt8]) {
+        isTerminal = false
         var rest = bytes[...]
         readSome = { (limit) throws(SystemError) in
             defer { rest = rest.dropFirst(limit) }

@@ -21,10 +21,15 @@ extension Invocation {
     /// The instant to decide at: `--at`, else now.
     func instant() throws(ToolError) -> Date {
         guard let text = arguments.value(of: .instant) else { return now }
+        return try date(text, of: .instant)
+    }
+
+    /// The value of an option that is an instant.
+    func date(_ text: String, of option: OptionSpecification) throws(ToolError) -> Date {
         do {
             return try RFC3339.date(from: text)
         } catch {
-            throw .unusable("invalid-date", "--at: \"\(text)\" is \(error.message)", hint: error.hint)
+            throw .unusable("invalid-date", "--\(option.name): \"\(text)\" is \(error.message)", hint: error.hint)
         }
     }
 }

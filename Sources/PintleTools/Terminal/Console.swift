@@ -13,7 +13,10 @@ final class Console {
     private let writesJSON: Bool
     private let output: ByteSink
     private let errors: ByteSink
-    private let errorPalette: Palette
+    /// For what is told.
+    let talk: Palette
+    /// Whether a person reads what is told.
+    var tellsPerson: Bool { errors.isTerminal }
     /// Whether standard output is lost: a full disk must not look like success.
     private(set) var outputFailed = false
 
@@ -22,7 +25,7 @@ final class Console {
         self.errors = errors
         writesJSON = json
         palette = Palette(for: output, environment: environment, isWanted: color)
-        errorPalette = Palette(for: errors, environment: environment, isWanted: color)
+        talk = Palette(for: errors, environment: environment, isWanted: color)
         let columns = environment["COLUMNS"].flatMap { Int($0) } ?? output.width
         width = output.isTerminal ? max(40, min(columns ?? 80, 100)) : 80
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -51,16 +54,25 @@ final class Console {
         _ = errors.write(Array((line + "\n").utf8))
     }
 
+    /// Talk that waits for an answer on its line.
+    func prompt(_ text: String) {
+        _ = errors.write(Array(text.utf8))
+    }
+
+    func hint(_ message: String) {
+        tell("pintle: hint: " + SafeText.escape(message))
+    }
+
     func warn(_ message: String) {
-        tell("pintle: " + errorPalette.warning("warning:") + " " + SafeText.escape(message))
+        tell("pintle: " + talk.warning("warning:") + " " + SafeText.escape(message))
     }
 
     /// Tells an error and the others that came with it.
     func report(_ error: ToolError) {
         if writesJSON { print(Self.document(error)) }
         for error in error.all {
-            tell("pintle: " + errorPalette.bad("error:") + " " + SafeText.escape(error.text))
-            if let hint = error.hint { tell("pintle: hint: " + SafeText.escape(hint)) }
+            tell("pintle: " + talk.bad("error:") + " " + SafeText.escape(error.text))
+            if let text = error.hint { hint(text) }
         }
     }
 

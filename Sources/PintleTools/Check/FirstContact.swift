@@ -1,0 +1,128 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// Asks a person about a server that nobody has approved yet: everything they need to decide, and one question.
+///
+/// Like ssh: the answer is a whole word, nothing means no, and so do two answers that are none.
+struct FirstContact {
+    enum Answer: Equatable {
+        case no
+        case yes
+        /// They brought the fingerprint or the pin, and it is the server's.
+        case compared
+    }
+
+    let host: UnknownHost
+    let console: Console
+    /// What is typed.
+    let input: ByteSource
+
+    func ask() -> Answer {
+        tellFacts()
+        console.prompt(
+            "Trust this certificate for \(host.endpoint)? yes, no, or paste the fingerprint [no]: ")
+        var reader = LineReader(input, limit: 4_096)
+        for attempt in 1...Self.attempts {
+            let line = Self.line(&reader)
+            if let answer = answer(line) { return answer }
+            guard attempt < Self.attempts else { break }
+            console.prompt("Please type yes, no, or the fingerprint as its owner gave it to you [no]: ")
+        }
+        return .no
+    }
+
+    private static let attempts = 2
+
+    /// `nil`: it is none.
+    private func answer(_ line: String?) -> Answer? {
+        guard let line else {
+            // Nobody has ended the line.
+            console.tell()
+            return .no
+        }
+        switch line.lowercased() {
+        case "", "no": return .no
+        case "yes": return .yes
+        default: break
+        }
+        if let pin = try? CertificatePin(line) {
+            return pin == host.leaf.fingerprint ? .compared : other("fingerprint")
+        }
+        if let pin = try? PublicKeyPin(line) { return pin == host.leaf.publicKeyPin ? .compared : other("key") }
+        return nil
+    }
+
+    private func other(_ what: String) -> Answer? {
+        console.tell(console.talk.bad("That is not the \(what) of this certificate."))
+        return nil
+    }
+
+    /// A line without the blanks around it; `nil` at the end of the input. A fingerprint in two rows is one answer.
+    private static func line(_ reader: inout LineReader) -> String? {
+        guard let first = text(&reader) else { return nil }
+        guard let half = try? Hex.decode(first, allowingSeparators: true), half.count == 16 else { return first }
+        return text(&reader).map { first + " " + $0 } ?? first
+    }
+
+    private static func text(_ reader: inout LineReader) -> String? {
+        guard let line = try? reader.next() else { return nil }
+        switch line {
+        case .tooLong: return "?"
+        case .text(let bytes):
+            let text = String(decoding: bytes, as: UTF8.self)
+            return String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        }
+    }
+}
+
+// MARK: What a person has to know
+
+extension FirstContact {
+    private func tellFacts() {
+        let leaf = host.leaf
+        console.tell(Self.history(of: host) + " " + Self.verdict(on: host))
+        console.tell()
+        field("subject", shortened("\(leaf.subject)"))
+        if !leaf.isSelfIssued { field("issuer", shortened("\(leaf.issuer)")) }
+        let names = host.names.isEmpty ? ["(none)"] : host.names.map(shortened)
+        field("names", TextLayout.list(names, width: console.width - Self.indent))
+        field("valid", "\(ValidityText.day(leaf.validity.notBefore)) to \(ValidityText.day(leaf.validity.notAfter))")
+        field("key", "\(leaf.publicKey)  \(leaf.publicKeyPin)")
+        let (first, second) = leaf.fingerprint.rows
+        field("fingerprint", first)
+        field("", second)
+        if let previous = host.previous, host.wasKnownWithAnotherKey {
+            field("before", ApprovalText.subject(previous))
+        }
+        console.tell()
+        console.tell("Compare the fingerprint with one you got another way (its console, its owner).")
+    }
+
+    /// `First contact with nas.home.arpa:443.`
+    static func history(of host: UnknownHost) -> String {
+        guard let previous = host.previous else { return "First contact with \(host.endpoint)." }
+        let other = host.wasKnownWithAnotherKey ? " It shows another certificate now." : ""
+        if let revoked = previous.revokedAt {
+            return "The approval of \(host.endpoint) was revoked \(ValidityText.day(revoked)).\(other)"
+        }
+        let end = previous.expiresAt.map { " \(ValidityText.day($0))" } ?? ""
+        return "The approval of \(host.endpoint) has ended\(end).\(other)"
+    }
+
+    /// `The system does not trust it: self-signed.`
+    static func verdict(on host: UnknownHost) -> String {
+        guard let failure = host.pathFailure else { return "The system trusts it." }
+        return "The system does not trust it: \(failure.code.rawValue)."
+    }
+
+    private static let indent = 15
+
+    private func field(_ label: String, _ value: String) {
+        console.tell("  " + TextLayout.padded(label, to: Self.indent - 2) + value)
+    }
+
+    /// Foreign text, escaped before, on one line.
+    private func shortened(_ text: String) -> String {
+        TextLayout.shortened(SafeText.escape(text), to: console.width - Self.indent, ellipsis: console.ellipsis)
+    }
+}

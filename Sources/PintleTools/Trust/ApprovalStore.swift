@@ -1,0 +1,112 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleStorage
+internal import Synchronization
+
+/// The store of `--store`, as the commands use it: what it meets with is told, what it throws is an error of the tool.
+final class ApprovalStore {
+    /// As it was given.
+    let path: String
+    private let store: TrustDecisionStore
+    private let events: Events
+    private let console: Console
+    /// Whether the file made no sense: it has another name now, and nothing of it counts.
+    private(set) var wasSetAside = false
+
+    private final class Events: Sendable {
+        let list = Mutex<[TrustStoreEvent]>([])
+    }
+
+    init(_ path: String, _ console: Console) throws(ToolError) {
+        guard path != "-" else {
+            throw .unusable("invalid-store", "the store cannot be a stream", hint: "name a file: --store trust.json")
+        }
+        let events = Events()
+        self.path = path
+        self.events = events
+        self.console = console
+        do {
+            store = try TrustDecisionStore(path: path) { event in events.list.withLock { $0.append(event) } }
+        } catch {
+            throw ToolError(error)
+        }
+        tellEvents()
+    }
+
+    var approvals: TrustApprovals {
+        defer { tellEvents() }
+        return store.approvals
+    }
+
+    /// The yes to a question.
+    func approve(_ host: UnknownHost, at instant: Date, note: String?) throws(ToolError) {
+        try change { () throws(TrustStoreError) in _ = try store.approve(host, at: instant, note: note) }
+    }
+
+    func approve(_ approval: TrustApproval) throws(ToolError) -> TrustApproval {
+        try change { () throws(TrustStoreError) in try store.approve(approval) }
+        return approval
+    }
+
+    /// What was revoked; `nil` where there was nothing to revoke.
+    func revoke(_ endpoint: ServerEndpoint, at instant: Date) throws(ToolError) -> TrustApproval? {
+        var revoked: TrustApproval?
+        try change { () throws(TrustStoreError) in revoked = try store.revoke(endpoint, at: instant) }
+        return revoked
+    }
+
+    private func change(_ body: () throws(TrustStoreError) -> Void) throws(ToolError) {
+        defer { tellEvents() }
+        do {
+            try body()
+        } catch {
+            throw ToolError(error)
+        }
+    }
+
+    private func tellEvents() {
+        let events = events.list.withLock { list in
+            defer { list = [] }
+            return list
+        }
+        for event in events {
+            if case .setAside = event { wasSetAside = true }
+            console.warn("\(event)")
+        }
+    }
+}
+
+extension ToolError {
+    init(_ error: TrustStoreError) {
+        switch error {
+        case .file(let problem):
+            self = .unusable(error.code, problem.message, file: problem.path, hint: problem.hint)
+        case .unsupportedVersion(let path, let problem):
+            self = .unusable(
+                error.code, problem.message, file: path, line: problem.line, column: problem.column,
+                hint: "use the release that wrote it")
+        case .corrupt(let path, let problem, let reason):
+            self = .unusable(
+                error.code, "\(problem.message); it cannot be set aside: \(reason.message)", file: path,
+                line: problem.line, column: problem.column, hint: reason.hint)
+        case .approval(let problem):
+            self.init(problem)
+        }
+    }
+
+    init(_ error: TrustApprovalError) {
+        switch error {
+        case .approvedOtherwise(let approval):
+            self.init(
+                exitCode: .rejected, code: error.code, message: error.description,
+                hint: "if the server's owner confirms the change: pintle trust revoke \(approval.endpoint) --store FILE"
+            )
+        case .unacceptable:
+            self.init(exitCode: .rejected, code: error.code, message: error.description)
+        case .alreadyExpired:
+            self = .unusable(error.code, error.description, hint: "give --expires a time that is still to come")
+        case .noteTooLong:
+            self = .unusable(error.code, error.description, hint: "shorten --note")
+        }
+    }
+}

@@ -1,0 +1,201 @@
+internal import Pintle
+
+extension Command {
+    static let trust = Command(
+        name: "trust",
+        summary: "What people have decided about servers that no rule covers",
+        examples: [
+            Example(
+                line: "pintle trust list --store trust.json",
+                purpose: "who is approved, since when and until when, and who was revoked"),
+            Example(
+                line: "pintle trust approve nas.home.arpa --certificate A2:2A:F0:... --store trust.json",
+                purpose: "a fingerprint that you got another way: from the device itself or from its owner"),
+            Example(
+                line: "pintle trust approve nas.home.arpa:8443 --key sha256/... --expires 2027-11-20T00:00:00Z "
+                    + "--store trust.json",
+                purpose: "a key, in whatever certificate for that name, until then"),
+            Example(
+                line: "pintle trust revoke nas.home.arpa --store trust.json",
+                purpose: "it is asked about again"),
+        ],
+        overview: [
+            """
+            Approvals count for hosts that no rule of a policy covers, and only where the policy says \
+            "unpinnedHosts": "askUser". Each is for one host and port, and for one certificate or key. It forgives \
+            that nobody whom this machine trusts vouches for the server, and nothing else: name and dates still count.
+            """,
+            """
+            An approval of another certificate is never replaced: a changed key is an alarm. Revoke the old one first, \
+            once the server's owner has confirmed the change. Several processes may use a store at a time.
+            """,
+        ],
+        arguments: [
+            Argument(name: "ACTION", help: "What to do", words: TrustCommand.Action.allCases.map(\.rawValue)),
+            Argument(
+                name: "HOST[:PORT]", help: "For approve and revoke; port 443 by default, IPv6 in brackets",
+                isOptional: true),
+        ],
+        ownOptions: [.store, .certificate, .key, .expires, .note],
+        exitCodes: [
+            (.fine, "done"),
+            (.rejected, "nothing to revoke, another certificate is approved, or the store was set aside as damaged"),
+            (.unusable, "the command line or the store cannot be used"),
+        ],
+        run: { invocation throws(ToolError) in try TrustCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    static let store = OptionSpecification(
+        name: "store", value: .file("FILE"), help: "The file of approvals; it need not be there yet")
+    fileprivate static let certificate = OptionSpecification(
+        name: "certificate", value: .text("HEX"), help: "Approve this certificate: its SHA-256 fingerprint")
+    fileprivate static let key = OptionSpecification(
+        name: "key", value: .text("PIN"), help: "Approve this key: sha256/ and base64, in any certificate for the name")
+    fileprivate static let expires = OptionSpecification(
+        name: "expires", value: .text("TIME"), help: "The approval ends then, such as 2027-11-20T00:00:00Z",
+        defaultText: "never")
+    fileprivate static let note = OptionSpecification(
+        name: "note", value: .text("TEXT"), help: "Your own words, kept beside the approval")
+}
+
+/// `pintle trust list|approve|revoke|export --store FILE`
+struct TrustCommand {
+    enum Action: String, CaseIterable {
+        case list, approve, revoke, export
+    }
+
+    private let invocation: Invocation
+    private var arguments: ParsedArguments { invocation.arguments }
+    private var console: Console { invocation.console }
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let action = try action()
+        let endpoint = try endpoint(for: action)
+        try refuseOptions(of: action)
+        guard let path = arguments.value(of: .store) else {
+            throw .usage("--store FILE is missing: it is where approvals are kept", of: .trust, code: "missing-option")
+        }
+        let store = try ApprovalStore(path, console)
+        switch (action, endpoint) {
+        case (.approve, let endpoint?):
+            return tell("approved", try store.approve(try approval(of: endpoint)))
+        case (.revoke, let endpoint?):
+            guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
+                throw ToolError(
+                    exitCode: .rejected, code: "not-approved", message: "nothing is approved for \(endpoint)",
+                    file: path, hint: "see what is: pintle trust list --store \(ShellWord.quoted(path))")
+            }
+            return tell("revoked", revoked)
+        case (.export, _):
+            // The one spelling of what counts, whatever the file looks like.
+            console.write(store.approvals.json())
+        default:
+            list(store)
+        }
+        return store.wasSetAside ? .rejected : .fine
+    }
+
+    private func list(_ store: ApprovalStore) {
+        let approvals = store.approvals
+        if invocation.writesJSON {
+            var json = JSONWriter(.pretty)
+            json.object { json in
+                json.member("store", store.path)
+                json.member("generation", Int(clamping: approvals.generation))
+                json.array("approvals") { json in
+                    for approval in approvals.all { ApprovalText.write(approval, at: invocation.now, to: &json) }
+                }
+            }
+            return console.print(json)
+        }
+        let count = approvals.count == 0 ? "no approvals" : ValidityText.counted(approvals.count, "approval")
+        console.print("\(count) in \(SafeText.escape(store.path))")
+        for approval in approvals.all {
+            console.print()
+            for line in ApprovalText.lines(approval, at: invocation.now, console.palette) { console.print(line) }
+        }
+    }
+
+    private func tell(_ verb: String, _ approval: TrustApproval) -> ExitCode {
+        if invocation.writesJSON {
+            var json = JSONWriter(.pretty)
+            ApprovalText.write(approval, at: invocation.now, to: &json)
+            console.print(json)
+        } else {
+            console.print("\(console.palette.good(verb))   \(approval.endpoint)   \(ApprovalText.subject(approval))")
+        }
+        return .fine
+    }
+}
+
+// MARK: The command line
+
+extension TrustCommand {
+    private func action() throws(ToolError) -> Action {
+        let word = arguments.positionals[0]
+        if let action = Action(rawValue: word) { return action }
+        let words = Action.allCases.map(\.rawValue)
+        let nearest = Spelling.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
+        throw .usage("\"\(word)\" is no action\(nearest) (values: \(words.joined(separator: ", ")))", of: .trust)
+    }
+
+    private func endpoint(for action: Action) throws(ToolError) -> ServerEndpoint? {
+        let host = arguments.positionals.dropFirst().first
+        switch action {
+        case .approve, .revoke:
+            guard let host else { throw .usage("HOST is missing", of: .trust, code: "missing-argument") }
+            return try HostArgument.endpoint(host)
+        case .list, .export:
+            if let host { throw .usage("\"\(host)\" is one argument too many for \(action.rawValue)", of: .trust) }
+            return nil
+        }
+    }
+
+    /// An option that is passed over is a wish that is not granted.
+    private func refuseOptions(of action: Action) throws(ToolError) {
+        guard action != .approve else { return }
+        for option in [OptionSpecification.certificate, .key, .expires, .note] where arguments.has(option) {
+            throw .usage("--\(option.name) is for approve, not for \(action.rawValue)", of: .trust)
+        }
+    }
+
+    private func approval(of endpoint: ServerEndpoint) throws(ToolError) -> TrustApproval {
+        let subject = try subject()
+        let expiry = try arguments.value(of: .expires).map { text throws(ToolError) in
+            try invocation.date(text, of: .expires)
+        }
+        do {
+            return try TrustApproval(
+                subject, for: endpoint, at: invocation.now, until: expiry, note: arguments.value(of: .note))
+        } catch {
+            throw ToolError(error)
+        }
+    }
+
+    private func subject() throws(ToolError) -> Pin.Subject {
+        switch (arguments.value(of: .certificate), arguments.value(of: .key)) {
+        case (let text?, nil): .certificate(try ToolError.wrap { () throws(PinError) in try CertificatePin(text) })
+        case (nil, let text?): .publicKey(try ToolError.wrap { () throws(PinError) in try PublicKeyPin(text) })
+        case (nil, nil):
+            throw .usage(
+                "approve needs --certificate HEX or --key PIN: what you compared", of: .trust, code: "missing-option")
+        case (_?, _?): throw .usage("--certificate and --key exclude one another", of: .trust)
+        }
+    }
+}
+
+extension ToolError {
+    fileprivate static func wrap<Value>(_ read: () throws(PinError) -> Value) throws(ToolError) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw .unusable(error.code, error.description, hint: error.hint)
+        }
+    }
+}

@@ -1,0 +1,286 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import PintleTools
+import Testing
+
+/// The question about a server that nobody has approved, on a terminal.
+@Suite("Asking about an unknown server")
+struct AskTests {
+    private let directory: TemporaryDirectory
+    private let home: Identity
+    private let server: LoopbackTLSServer
+    private let policy: String
+    private let anchors: String
+    private let authority: PintleTestKit.CertificateAuthority
+    private let store: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        home = try Identity.selfSigned(hosts: ["nas.test"])
+        server = try LoopbackTLSServer(home)
+        authority = try CertificateAuthority.root(name: "Root")
+        anchors = try directory.write(authority.certificate.pem, to: "root.pem")
+        policy = try directory.write(#"{"version": 1, "unpinnedHosts": "askUser", "hosts": []}"#, to: "policy.json")
+        store = directory.path(of: "trust.json")
+    }
+
+    private func arguments(_ host: String = "nas.test", at other: LoopbackTLSServer? = nil) -> [String] {
+        [
+            "check", "https://\(host)", "--policy", policy, "--anchors", anchors, "--store", store, "--connect-to",
+            "127.0.0.1:\((other ?? server).port)",
+        ]
+    }
+
+    private func ask(
+        _ typed: String, _ host: String = "nas.test", at other: LoopbackTLSServer? = nil, more: [String] = []
+    ) throws -> TerminalRun {
+        try TerminalRun(arguments(host, at: other) + ["--ask"] + more, typing: typed)
+    }
+
+    private func fingerprint(_ identity: Identity? = nil) -> CertificatePin {
+        CertificatePin(certificate: (identity ?? home).certificate.der)
+    }
+
+    private func approvals() throws -> [JSONValue] {
+        let run = ToolRun("trust", "list", "--store", store, "--json")
+        #expect(run.code == 0)
+        return try run.json()["approvals"]?.elements.map(Array.init) ?? []
+    }
+
+    @Test("A yes is stored, and the server is trusted at once and from then on")
+    func yes() throws {
+        let run = try ask("yes\n")
+        #expect(run.code == 0)
+        let (first, second) = fingerprint().rows
+        let pin = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
+        let validity = try Certificate(der: home.certificate.der).validity
+        let days = [validity.notBefore, validity.notAfter].map { RFC3339.string(from: $0).prefix(10) }
+        #expect(
+            run.screen == """
+                yes
+                First contact with nas.test:443. The system does not trust it: self-signed.
+
+                  subject      \(try Certificate(der: home.certificate.der).subject)
+                  names        nas.test
+                  valid        \(days[0]) to \(days[1])
+                  key          EC P-256  \(pin)
+                  fingerprint  \(first)
+                               \(second)
+
+                Compare the fingerprint with one you got another way (its console, its owner).
+                Trust this certificate for nas.test:443? yes, no, or paste the fingerprint [no]: \
+                trusted   user-approved   nas.test:443
+                stored in \(store); undo: pintle trust revoke nas.test:443 --store \(store)
+
+                """)
+        #expect(server.waitUntilClosed(connections: 2))
+        #expect(server.requestByteCount == 0)
+
+        let later = ToolRun(arguments: arguments())
+        #expect(later.code == 0)
+        #expect(later.output.hasPrefix("trusted   user-approved   nas.test:443\n\n  rule    none covers this host\n"))
+        #expect(later.output.contains("  store   its certificate was approved 20"))
+        #expect(later.output.contains("; accepted: self-signed\n"))
+        let approval = try #require(try approvals().first)
+        #expect(
+            ToolRun.keys(approval) == ["host", "port", "state", "certificate", "accepts", "approvedAt"])
+        #expect(approval["certificate"]?.string == fingerprint().description)
+        #expect(approval["accepts"]?.elements?.compactMap(\.string) == ["self-signed"])
+    }
+
+    @Test(
+        "Whole words count, and two answers that are none mean no",
+        arguments: [
+            ("yes\n", true), (" YES \n", true), ("maybe\nyes\n", true), ("y\nYes\n", true), ("no\n", false),
+            ("No\n", false), ("\n", false), ("   \n", false), ("\u{04}", false), ("y\nye\nyes\n", false),
+            ("maybe\n\nyes\n", false), ("maybe\nno\n", false), ("yes please\nyes!\nyes\n", false),
+            ("yesyes\n\u{04}", false), ("trust\n1\nyes\n", false), ("no\nyes\n", false),
+        ])
+    func words(_ typed: String, _ isYes: Bool) throws {
+        let run = try ask(typed)
+        #expect(run.code == (isYes ? 0 : 1))
+        #expect(try approvals().count == (isYes ? 1 : 0))
+        #expect(try approvals().first?["note"] == nil)
+        #expect(run.screen.contains("trusted   user-approved   nas.test:443\n") == isYes)
+        #expect(run.screen.contains("REJECTED   unknown-host   nas.test:443\nnothing was stored\n") != isYes)
+    }
+
+    @Test("The fingerprint or the pin, pasted, is a yes, and the note says that it was compared")
+    func compared() throws {
+        let pin = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
+        let rows = fingerprint().rows
+        let forms = CertificatePin.Notation.allCases.map(fingerprint().text)
+        for typed in forms + [pin.description, "  \(rows.0)\n  \(rows.1)  ", "?\n\(fingerprint())"] {
+            let run = try ask(typed + "\n")
+            #expect(run.code == 0, "\(typed)")
+            #expect(try approvals().first?["note"]?.string == "compared")
+            #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
+        }
+    }
+
+    @Test("Another fingerprint is no yes, and neither is half of the right one")
+    func otherFingerprint() throws {
+        let other = fingerprint(try .selfSigned(hosts: ["nas.test"]))
+        let run = try ask("\(other)\n\(other)\nyes\n")
+        #expect(run.code == 1)
+        #expect(run.screen.contains("That is not the fingerprint of this certificate.\n"))
+        let pin = try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)
+        #expect(try ask("\(pin)\n\n").screen.contains("That is not the key of this certificate.\n"))
+        let rows = fingerprint().rows
+        #expect(try ask("\(rows.0)\n\(rows.0)\n\(rows.1)\n\(rows.1)\n").code == 1)
+        #expect(try approvals().isEmpty)
+        #expect(try ask("\(rows.0)\n\(rows.1)\n").code == 0)
+    }
+
+    @Test("A changed certificate is an alarm and never a question")
+    func changed() throws {
+        #expect(try ask("yes\n").code == 0)
+        let before = try directory.read("trust.json")
+        let other = try Identity.selfSigned(hosts: ["nas.test"])
+        let stranger = try LoopbackTLSServer(other)
+        let run = try ask("yes\nyes\n", at: stranger)
+        #expect(run.code == 1)
+        let day = RFC3339.string(from: Date()).prefix(10)
+        #expect(
+            run.screen.hasSuffix(
+                """
+                REJECTED   pin-mismatch   nas.test:443
+
+                  THE CERTIFICATE OF A SERVER YOU APPROVED HAS CHANGED.
+                  approved  \(fingerprint())  on \(day)
+                  now       \(fingerprint(other))
+
+                next: if its owner confirms it: pintle trust revoke nas.test:443 --store \(store), then --ask
+
+                """))
+        #expect(!run.screen.contains("Trust this certificate"))
+        #expect(try directory.read("trust.json") == before)
+        #expect(stranger.requestByteCount == 0)
+        // Nor is it one where the system trusts the new certificate.
+        let trusted = try LoopbackTLSServer(try authority.issue(hosts: ["nas.test"]))
+        #expect(try ask("yes\n", at: trusted).screen.contains("REJECTED   pin-mismatch"))
+        // The same, where a key was approved.
+        let key = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
+        #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
+        #expect(ToolRun("trust", "approve", "nas.test", "--key", "\(key)", "--store", store).code == 0)
+        #expect(try ask("yes\n", at: stranger).screen.contains("  THE KEY OF A SERVER YOU APPROVED HAS CHANGED.\n"))
+        #expect(try ask("no\n").code == 0)
+    }
+
+    @Test("Without a terminal nobody is asked, and nothing is stored")
+    func noTerminal() throws {
+        let run = ToolRun(arguments: arguments() + ["--ask"], input: Array("yes\n".utf8))
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   unknown-host   nas.test:443\n"))
+        #expect(!run.errors.contains("?"))
+        #expect(run.errors.contains("pintle: hint: there is no terminal to ask on"))
+        #expect(run.errors.contains("pintle trust approve nas.test:443 --certificate FINGERPRINT --store \(store)"))
+        #expect(try approvals().isEmpty)
+        #expect(try ask("yes\n").code == 0)
+    }
+
+    @Test("A server that the system trusts is asked about in other words")
+    func systemTrusts() throws {
+        let trusted = try LoopbackTLSServer(try authority.issue(hosts: ["nas.test"]))
+        let run = try ask("yes\n", at: trusted)
+        #expect(run.code == 0)
+        #expect(run.screen.contains("First contact with nas.test:443. The system trusts it.\n"))
+        #expect(run.screen.contains("\n  issuer       CN=Root"))
+        #expect(
+            ToolRun("trust", "list", "--store", store).output.contains("  accepts   nothing: the system trusted it\n"))
+    }
+
+    @Test("What was approved before is told")
+    func history() throws {
+        #expect(try ask("yes\n").code == 0)
+        #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
+        let day = RFC3339.string(from: Date()).prefix(10)
+        #expect(try ask("no\n").screen.contains("The approval of nas.test:443 was revoked \(day). The system does"))
+        let stranger = try LoopbackTLSServer(try .selfSigned(hosts: ["nas.test"]))
+        let run = try ask("no\n", at: stranger)
+        #expect(run.screen.contains("was revoked \(day). It shows another certificate now. The system"))
+        #expect(run.screen.contains("\n  before       certificate \(fingerprint())\n"))
+        let quiet = ToolRun(arguments: arguments(at: stranger))
+        #expect(quiet.output.contains("; approved once, for another certificate, and revoked \(day)\n"))
+    }
+
+    @Test("What nobody can accept is not asked about", arguments: ["name-mismatch", "expired", "weak-key"])
+    func unacceptable(_ code: String) throws {
+        let bad = try Identity.selfSigned(
+            hosts: [code == "name-mismatch" ? "other.test" : "nas.test"],
+            keyType: code == "weak-key" ? .rsa(bits: 1_024) : .p256
+        ) { if code == "expired" { $0.notAfter = .fromNow(seconds: -60) } }
+        let run = try ask("yes\nyes\n", at: try LoopbackTLSServer(bad))
+        #expect(run.code == 1)
+        #expect(!run.screen.contains("Trust this certificate"))
+        #expect(run.screen.contains("\n  nobody can approve it: "))
+        // Which of several comes first differs between releases of OpenSSL.
+        if code != "weak-key" { #expect(run.screen.contains(" it: \(code), ")) }
+        #expect(try approvals().isEmpty)
+    }
+
+    @Test("Names in a certificate cannot rewrite the question")
+    func hostileNames() throws {
+        let hostile =
+            "\u{1B}[2J\u{1B}[Hgood\u{202E}\u{200F}\u{2066}\nTrust this certificate for nas.test:443? yes\r\u{07}"
+        let long = String(repeating: "very.", count: 400) + "long"
+        let bad = try Identity.selfSigned(hosts: ["nas.test"]) { template in
+            template.subject = [.commonName(hostile + long)]
+            template.subjectAltNames.append(.uri(long))
+        }
+        let run = try ask("no\n", at: try LoopbackTLSServer(bad))
+        #expect(run.code == 1)
+        let unsafe = run.screen.unicodeScalars.filter { $0.isUnsafeToPrint && $0 != "\n" }
+        #expect(unsafe.isEmpty)
+        let lines = run.screen.split(separator: "\n")
+        #expect(lines.filter { $0.hasPrefix("Trust this certificate for") }.count == 1)
+        #expect(lines.allSatisfy { $0.count <= 120 })
+        #expect(run.screen.contains("First contact with nas.test:443"))
+    }
+
+    @Test("With JSON the question is talk, and the document is alone on standard output")
+    func json() throws {
+        let terminal = try PseudoTerminal()
+        terminal.type("yes\n")
+        var output: [UInt8] = []
+        let tool = CommandLineTool(
+            environment: ["TERM": "dumb"], input: ByteSource(descriptor: terminal.slave),
+            output: ByteSink { bytes in
+                output += bytes
+                return true
+            }, errors: ByteSink(descriptor: terminal.slave), now: Date())
+        #expect(tool.run(arguments() + ["--ask", "--json"]) == 0)
+        #expect(terminal.closeAndRead().contains("Trust this certificate for nas.test:443?"))
+        let document = try JSONDocument(output).root
+        #expect(document["reason"]?.string == "user-approved")
+        #expect(document["approval"]?["certificate"]?.string == fingerprint().description)
+
+        let stranger = try LoopbackTLSServer(try .selfSigned(hosts: ["nas.test"]))
+        let mismatch = try ToolRun(arguments: arguments(at: stranger) + ["--json"]).json()
+        #expect(mismatch["reason"]?.string == "pin-mismatch")
+        #expect(mismatch["approval"]?["state"]?.string == "live")
+        #expect(mismatch["nearestMiss"] == nil)
+    }
+
+    @Test("The options that make no sense together are refused")
+    func usage() throws {
+        func code(_ more: String...) -> (Int32, String) {
+            let run = ToolRun(arguments: ["check", "nas.test", "--policy", policy, "--ask"] + more)
+            return (run.code, run.errors)
+        }
+        #expect(code().0 == 2 && code().1.contains("--ask needs --store FILE"))
+        let withTime = code("--store", store, "--at", "2030-01-01T00:00:00Z")
+        #expect(withTime.0 == 2 && withTime.1.contains("leave --at out"))
+    }
+
+    @Test("A policy that asks nobody is told, and approvals do not count under it")
+    func policyAsksNobody() throws {
+        #expect(try ask("yes\n").code == 0)
+        try directory.write(#"{"version": 1, "hosts": []}"#, to: "policy.json")
+        let run = ToolRun(arguments: arguments())
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   invalid-path   self-signed   nas.test:443\n"))
+        #expect(run.errors.contains("pintle: warning: the policy asks nobody: \"unpinnedHosts\" is \"systemTrust\""))
+    }
+}

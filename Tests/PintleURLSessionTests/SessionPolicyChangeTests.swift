@@ -7,7 +7,7 @@ import Testing
 @testable import PintleURLSession
 
 /// Counts how often it is asked, and changes its mind when told, or at a given question.
-private final class ObservedPolicy: PolicySource {
+final class ObservedPolicy: PolicySource {
     private struct State {
         var snapshot: PolicySnapshot
         var questionCount = 0
@@ -110,6 +110,50 @@ struct SessionPolicyChangeTests {
             #expect(question > 4)
             #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
         }
+    }
+
+    @Test("Plain http that a new policy forbids is refused wherever it is on its way", arguments: 1...5)
+    func plainHTTP(question: Int) async throws {
+        let stage = try Stage()
+        let server = try LoopbackTCPServer.http()
+        let url = try #require(URL(string: "http://localhost:\(server.port)/"))
+        let policy = ObservedPolicy(try stage.policy(["other.example"]), from: question, then: try stage.policy())
+        // As before, without a handshake.
+        if question > 4 {
+            #expect(try await URLSession.pinned(to: policy).data(from: url).0.count == 3)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await URLSession.pinned(to: policy).data(from: url) }
+            #expect(error?.refusal == .plainHTTP)
+        }
+    }
+
+    @Test("A request that is repeated because its receipt is over is decided anew too", arguments: [true, false])
+    func repeated(staysRight: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        // Over once, when the kept connection is looked at.
+        let lateLooks = Mutex(0)
+        let options = CurlTransport.Options(now: {
+            let isLate = lateLooks.withLock { looks in
+                defer { looks = max(0, looks - 1) }
+                return looks > 0
+            }
+            return isLate ? .distantFuture : Date()
+        })
+        // The second request asks four questions up to the gate; the next one is before it starts again.
+        let policy = ObservedPolicy(try stage.policy(), from: 10, then: try stage.policy(rightPin: staysRight))
+        let session = URLSession.pinned(to: policy, options: options)
+        _ = try await session.data(from: try server.address())
+        lateLooks.withLock { $0 = 1 }
+        if staysRight {
+            let receipt = try await session.data(from: try server.address()).1.trustReceipt
+            #expect(receipt?.generation == 2)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
+            #expect(server.requests.count == 1)
+        }
+        #expect(lateLooks.withLock { $0 } == 0)
     }
 
     @Test("What waits for its turn is decided by the policy in force when it starts", arguments: [true, false])

@@ -1,31 +1,42 @@
 /// A line of a response's head, as libcurl hands it over: with its end, and in HTTP/1.1's form whatever the
 /// version (RFC 9112 sections 4 and 5).
 enum HeadLine: Equatable {
+    /// The code has three digits.
     case status(version: String, code: Int)
+    /// The name is a token; the value holds no line break.
     case field(name: String, value: String)
     /// The empty line after the last field.
     case end
 
-    /// `nil` for what is none of them.
+    /// `nil` for what is none of them, which is passed over: names that are no tokens, and the obsolete way to
+    /// go on in another line.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        let line = Self.trimmed(bytes[...])
+        var line = bytes[...]
+        while let last = line.last, last == 0x0A || last == 0x0D { line.removeLast() }
         if line.isEmpty {
             self = .end
         } else if line.starts(with: "HTTP/".utf8) {
             let words = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
-            guard words.count > 1, let code = Int(Self.text(words[1])) else { return nil }
+            guard words.count > 1, words[1].count == 3, words[1].allSatisfy({ 0x30...0x39 ~= $0 }),
+                let code = Int(Self.text(words[1])), code >= 100
+            else { return nil }
             self = .status(version: Self.text(words[0]), code: code)
         } else {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            self = .field(name: Self.text(line[..<colon]), value: Self.text(Self.trimmed(line[(colon + 1)...])))
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy(HeaderToken.isByte)
+            else { return nil }
+            self = .field(name: Self.text(line[..<colon]), value: Self.value(line[(colon + 1)...]))
         }
     }
 
-    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    private static func value(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || endsLines(byte) }
+        // Where another program sees the end of a line, a blank (RFC 9110 section 5.5).
+        func endsLines(_ byte: UInt8) -> Bool { byte == 0x00 || byte == 0x0A || byte == 0x0D }
         var rest = bytes.drop(while: isBlank)
         while let last = rest.last, isBlank(last) { rest.removeLast() }
-        return rest
+        guard rest.contains(where: endsLines) else { return text(rest) }
+        return String(decoding: rest.map { endsLines($0) ? 0x20 : $0 }, as: UTF8.self)
     }
 
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {

@@ -20,13 +20,12 @@ extension TaskLoader {
     }
 
     func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
-        let values = head.values(of: "set-cookie")
-        guard !values.isEmpty else { return }
-        let (value, configuration) = (values.joined(separator: ", "), session.settings)
+        let configuration = session.settings
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
             let storage = configuration.httpCookieStorage, configuration.httpCookieAcceptPolicy != .never
         else { return }
-        let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+        let cookies = head.cookies(for: url)
+        guard !cookies.isEmpty else { return }
         storage.setCookies(cookies, for: url, mainDocumentURL: request.mainDocumentURL)
     }
 

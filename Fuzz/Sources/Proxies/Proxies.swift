@@ -1,0 +1,31 @@
+import Foundation
+import FoundationNetworking
+
+@testable import PintleOpenSSL
+@testable import PintleURLSession
+
+/// A proxy that is read is one whose host and port are known and which speaks no TLS; with everything excepted
+/// there is none. Input: the proxy, a line break, what is reached without it.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let proxy = lines.first, let url = try? CurlURL("https://a.example/") else { return 0 }
+    let exceptions = lines.dropFirst().first ?? ""
+    let target = HandshakeTarget(url.endpoint)
+    if let environment = try? ProxyEnvironment(["https_proxy": proxy, "no_proxy": exceptions]) {
+        let found = environment.proxy(for: target)
+        guard found == .none || !proxy.lowercased().hasPrefix("https://") else { fatalError("an https proxy") }
+        guard found == .none || !exceptions.split(separator: ",").contains("*") else { fatalError("not excepted") }
+        if case .http(let endpoint, _) = found {
+            let again = try? ProxyEnvironment(["https_proxy": "http://\(endpoint)"]).proxy(for: target)
+            guard again == .http(endpoint) else { fatalError("\(endpoint) reads as something else") }
+        }
+    }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.connectionProxyDictionary = ["HTTPSProxy": proxy, "HTTPSPort": exceptions.utf8.count]
+    if case .http(let endpoint, _)? = (try? ProxySetting(configuration).proxy(for: url)) ?? nil {
+        guard Int(endpoint.port) == exceptions.utf8.count else { fatalError("another port") }
+    }
+    return 0
+}

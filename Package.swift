@@ -11,16 +11,15 @@ let strict: [SwiftSetting] = [
 var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
-    .library(name: "PintleStorage", targets: ["PintleStorage"]),
     .library(name: "PintleUpdates", targets: ["PintleUpdates"]),
+    .library(name: "PintleStorage", targets: ["PintleStorage"]),
 ]
 
 var targets: [Target] = [
     .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
     .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
+    .target(name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
     .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
-    .target(
-        name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto", "PintleStorage"], swiftSettings: strict),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -49,9 +48,7 @@ targets += [
     ),
     .target(
         name: "PintleURLSession",
-        dependencies: [
-            "Pintle", "PintleFiles", "PintleOpenSSL", "PintleStorage", "PintleUpdates", "COpenSSL", "CCurl",
-        ],
+        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleStorage", "COpenSSL", "CCurl"],
         swiftSettings: strict
     ),
     .target(
@@ -78,33 +75,31 @@ targets += [
         dependencies: ["Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"],
         swiftSettings: strict
     ),
+    // Real servers and a real interceptor, for more than one of the tests below.
+    .target(
+        name: "PintleTestPeers", dependencies: ["PintleTestKit"], path: "Tests/PintleTestPeers", swiftSettings: strict),
     .testTarget(
         name: "PintleOpenSSLTests",
-        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers"],
         exclude: ["limbo-exceptions.txt"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "PintleURLSessionTests",
         dependencies: [
-            "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleURLSession",
-            "PintleUpdates",
+            "Pintle", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers",
         ],
         swiftSettings: strict
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),
-    // Ends itself in the middle of an adoption, for the tests of the updates' store.
-    .executableTarget(
-        name: "UpdateVictim", dependencies: ["Pintle", "PintleStorage", "PintleUpdates"], path: "Tests/UpdateVictim",
-        swiftSettings: strict),
     .testTarget(
         name: "PintleUpdatesTests",
-        dependencies: ["Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleUpdates", "UpdateVictim"],
+        dependencies: ["Pintle", "PintleCrypto", "PintleUpdates", "PintleTestKit"],
         swiftSettings: strict
     ),
     .testTarget(
         name: "PintleToolsTests",
-        dependencies: ["Pintle", "PintleTools", "PintleUpdates", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers"],
         swiftSettings: strict
     ),
 ]

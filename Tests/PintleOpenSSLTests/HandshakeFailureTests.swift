@@ -1,4 +1,5 @@
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 @testable import PintleOpenSSL

@@ -1,6 +1,7 @@
 import Pintle
 import PintleOpenSSL
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 @Suite("Handshakes through a proxy")

@@ -1,6 +1,7 @@
 import Pintle
 import PintleOpenSSL
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 @Suite("The verdict inside the handshake")

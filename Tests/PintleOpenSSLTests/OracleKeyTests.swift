@@ -1,5 +1,6 @@
 import Pintle
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 /// openssl's recipe, five processes long, as everyone's oracle for what a pin is.

@@ -1,6 +1,7 @@
 import Pintle
 import PintleOpenSSL
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 /// Real servers, judged inside the handshake by a policy.
@@ -53,7 +54,7 @@ struct PeerServerTests {
         let stranger = try Pin(.publicKey(PublicKeyPin(subjectPublicKeyInfo: PrivateKey().spkiDER)))
         let wrong = try connect(port, pins: [stranger])
         #expect(wrong.evaluation.decision.summary == "pin-mismatch")
-        if let nginx { #expect(try nginx.requestCount() == 1) }
+        if let nginx { #expect(nginx.requests().count == 1) }
         if let openssl { #expect(try openssl.output(with: "alert").contains("alert certificate unknown")) }
         return connection.protocolVersion
     }

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import PintleOpenSSL
 import PintleTestKit
+import PintleTestPeers
 import Synchronization
 
 @testable import PintleURLSession
@@ -75,6 +76,19 @@ extension LoopbackTLSServer {
     func address(_ path: String = "", host: String = "localhost") throws -> URL {
         guard let url = URL(string: url(host: host) + path) else { throw URLError(.badURL) }
         return url
+    }
+}
+
+extension NginxServer {
+    func address(_ path: String = "") throws -> URL {
+        guard let url = URL(string: "https://localhost:\(port)/\(path)") else { throw URLError(.badURL) }
+        return url
+    }
+
+    /// Once there are so many: nginx writes them down after the answer.
+    func requests(atLeast count: Int) async throws -> [String] {
+        for _ in 0..<500 where requests().count < count { try await Task.sleep(for: .milliseconds(10)) }
+        return requests()
     }
 }
 

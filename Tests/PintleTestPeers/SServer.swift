@@ -1,19 +1,19 @@
-import Glibc
-import PintleTestKit
+internal import Glibc
+public import PintleTestKit
 
 /// `openssl s_server` on a free port of loopback: the independent peer. It answers any request with a
 /// status page, and writes down each alert that it reads.
-final class SServer {
-    let port: UInt16
+public final class SServer {
+    public let port: UInt16
     private let files: TemporaryDirectory
     private let process: ChildProcess
 
-    struct NotStarted: Error {
-        let output: String
+    public struct NotStarted: Error {
+        public let output: String
     }
 
     /// With `forName`, the second identity is shown to those who ask for that name by SNI.
-    convenience init(_ identity: Identity, forName name: String, _ other: Identity) throws {
+    public convenience init(_ identity: Identity, forName name: String, _ other: Identity) throws {
         let files = try TemporaryDirectory()
         let certificate = try files.write(other.certificate.pem, to: "certificate2.pem")
         let key = try files.write(other.key.pem, to: "key2.pem")
@@ -21,7 +21,7 @@ final class SServer {
             identity, ["-servername", name, "-cert2", certificate, "-key2", key], in: files)
     }
 
-    init(
+    public init(
         _ identity: Identity, host: String = "127.0.0.1", _ options: [String] = [], in files: TemporaryDirectory? = nil
     ) throws {
         self.files = try files ?? TemporaryDirectory()
@@ -46,7 +46,7 @@ final class SServer {
     }
 
     /// What it has written so far, once `text` is in it, or after five seconds.
-    func output(with text: String) throws -> String {
+    public func output(with text: String) throws -> String {
         var output = ""
         for _ in 0..<500 {
             output = String(decoding: try files.read("output"), as: UTF8.self)

@@ -1,0 +1,139 @@
+internal import Glibc
+internal import PintleTestKit
+
+/// `mitmdump` on a free port of loopback, from the virtual environment that the set-up makes.
+///
+/// It notes what clients let it have: see ``traffic(after:)``.
+public final class Mitmproxy: Sendable {
+    public enum Mode: String, CaseIterable, Sendable {
+        /// A CONNECT proxy that opens the tunnel and looks inside.
+        case regular
+        /// It stands where the server is expected.
+        case reverse
+    }
+
+    public struct NotStarted: Error {
+        public let output: String
+    }
+
+    /// What came out of the TLS connections of clients.
+    public struct Traffic: Sendable, Hashable {
+        /// Bytes after decryption, whether or not they make a request.
+        public var bytes = 0
+        /// `GET /path`
+        public var requests: [String] = []
+        /// Handshakes that a client did not complete.
+        public var refusals: Int
+
+        public init(refusals: Int = 0) {
+            self.refusals = refusals
+        }
+    }
+
+    /// `nil` where there is none: then tests that need it are skipped.
+    public static let program: String? = {
+        let folder = getenv("PINTLE_VENV").map { String(cString: $0) } ?? ".build/venv"
+        let path = folder + "/bin/mitmdump"
+        return access(path, X_OK) == 0 ? path : nil
+    }()
+
+    public let port: UInt16
+    private let files: TemporaryDirectory
+    private let process: ChildProcess
+
+    /// - Parameters:
+    ///   - server: A port of loopback, where the reverse mode gets its answers.
+    ///   - root: PEM; what it verifies servers with.
+    public init(_ mode: Mode, before server: UInt16, trusting root: String) throws {
+        files = try TemporaryDirectory()
+        let trusted = try files.write(root, to: "root.pem")
+        let notes = try files.write(Self.noteTaker, to: "notes.py")
+        let specification = mode == .regular ? "regular" : "reverse:https://localhost:\(server)"
+        process = try ChildProcess(
+            [
+                Self.program ?? "mitmdump", "--mode", specification, "--listen-host", "127.0.0.1", "--listen-port", "0",
+                "--set", "confdir=\(files.path)", "--set", "ssl_verify_upstream_trusted_ca=\(trusted)",
+                "--set", "termlog_verbosity=info", "--set", "flow_detail=0", "--scripts", notes,
+            ],
+            environment: ["PYTHONUNBUFFERED": "1", "PINTLE_NOTES": files.path(of: "notes")],
+            outputFile: files.path(of: "log"))
+        var output = ""
+        for _ in 0..<3_000 where process.status == nil {
+            output = String(decoding: (try? files.read("log")) ?? [], as: UTF8.self)
+            if let port = Self.port(in: output) {
+                self.port = port
+                return
+            }
+            usleep(10_000)
+        }
+        throw NotStarted(output: output)
+    }
+
+    /// The authority that it signs with, PEM.
+    public func authority() throws -> String {
+        String(decoding: try files.read("mitmproxy-ca-cert.pem"), as: UTF8.self)
+    }
+
+    /// What it has got, once so many clients have refused it, or after ten seconds.
+    public func traffic(after refusals: Int = 0) -> Traffic {
+        var traffic = Traffic()
+        for attempt in 0..<1_000 {
+            if attempt > 0 { usleep(10_000) }
+            traffic = noted
+            if traffic.refusals >= refusals { break }
+        }
+        return traffic
+    }
+
+    private var noted: Traffic {
+        var traffic = Traffic()
+        let notes = String(decoding: (try? files.read("notes")) ?? [], as: UTF8.self)
+        for note in notes.split(separator: "\n") {
+            let words = note.split(separator: " ", maxSplits: 1)
+            switch words.first {
+            case "bytes": traffic.bytes += words.last.flatMap { Int($0) } ?? 0
+            case "request": traffic.requests.append(words.last.map(String.init) ?? "")
+            case "refusal": traffic.refusals += 1
+            default: break
+            }
+        }
+        return traffic
+    }
+
+    /// Of what a client sends, each piece after decryption; mitmproxy has no event for those.
+    private static let noteTaker = """
+        import os
+        from mitmproxy.proxy import events
+        from mitmproxy.proxy.layers import tls
+
+        def note(text):
+            with open(os.environ["PINTLE_NOTES"], "a") as file:
+                file.write(text + "\\n")
+
+        forward = tls.ClientTLSLayer.event_to_child
+
+        def watch(self, event):
+            if isinstance(event, events.DataReceived) and event.connection is self.conn:
+                note(f"bytes {len(event.data)}")
+            yield from forward(self, event)
+
+        tls.ClientTLSLayer.event_to_child = watch
+
+        class Notes:
+            def requestheaders(self, flow):
+                note(f"request {flow.request.method} {flow.request.path}")
+
+            def tls_failed_client(self, data):
+                note("refusal")
+
+        addons = [Notes()]
+
+        """
+
+    /// From the line `... listening at 127.0.0.1:34567.`
+    private static func port(in output: String) -> UInt16? {
+        let words = output.split { $0.isWhitespace }
+        guard let place = words.first(where: { $0.hasPrefix("127.0.0.1:") && $0.hasSuffix(".") }) else { return nil }
+        return UInt16(place.dropFirst("127.0.0.1:".count).dropLast())
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleTestPeers
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// mitmproxy between a session and a server, its authority trusted as on a machine that somebody has prepared
+/// for it. Every test counts what comes out of TLS at the proxy, and has a control without pins that gets through.
+@Suite(
+    "Pinned sessions: a real interceptor",
+    .enabled(if: Mitmproxy.program != nil, "skipped: mitmproxy is not installed; make test installs it"))
+struct SessionInterceptorTests {
+    private let stage: Stage
+    private let server: LoopbackTLSServer
+
+    init() throws {
+        stage = try Stage()
+        server = try stage.server { .text("\($0.method) \($0.body.count)") }
+    }
+
+    /// Trusts both authorities; with the server's pin, or by the path alone.
+    private func policy(_ proxy: Mitmproxy, isPinned: Bool) throws -> PinningPolicy {
+        let authorities = try CertificateBundle(Array((stage.root.certificate.pem + proxy.authority()).utf8))
+        let anchors = TrustAnchors.only(authorities.certificates)
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)))
+        return try PinningPolicy(
+            hosts: ["localhost", "127.0.0.1"].map {
+                try PinnedHost($0, pins: isPinned ? [pin] : [], backup: .noneAccepted, anchors: anchors)
+            })
+    }
+
+    private func session(_ policy: some PolicySource, through proxy: UInt16? = nil) -> PinnedURLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary =
+            proxy.map { ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int($0)] } ?? [:]
+        return .pinned(to: policy, configuration: configuration)
+    }
+
+    private func expectMismatch(_ body: () async throws -> Data) async throws {
+        let error = await #expect(throws: URLError.self) { try await body() }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+    }
+
+    @Test("In no style of task does it get a byte of what is pinned", arguments: Mitmproxy.Mode.allCases)
+    func styles(mode: Mitmproxy.Mode) async throws {
+        let proxy = try Mitmproxy(mode, before: server.port, trusting: stage.root.certificate.pem)
+        let way = mode == .regular ? proxy.port : nil
+        let port = mode == .regular ? server.port : proxy.port
+        var request = URLRequest(url: try #require(URL(string: "https://localhost:\(port)/")))
+        request.setValue("Bearer secret", forHTTPHeaderField: "Authorization")
+        request.setValue("session=secret", forHTTPHeaderField: "Cookie")
+
+        let pinned = session(LivePolicy(try policy(proxy, isPinned: true)), through: way)
+        for (count, style) in TaskStyle.allCases.enumerated() {
+            try await expectMismatch { try await style.run(on: pinned, request) }
+            #expect(proxy.traffic(after: count + 1) == .init(refusals: count + 1), "\(style)")
+        }
+        #expect(server.requestByteCount == 0)
+
+        let open = session(LivePolicy(try policy(proxy, isPinned: false)), through: way)
+        for style in TaskStyle.allCases {
+            let answer = style.isUpload ? "PUT \(TaskStyle.content.count)" : "GET 0"
+            #expect(try await style.run(on: open, request) == Data(answer.utf8), "\(style)")
+        }
+        let traffic = proxy.traffic()
+        #expect(traffic.requests.count == TaskStyle.allCases.count)
+        #expect(traffic.bytes > 1_000)
+    }
+
+    @Test(
+        "A redirect to it ends before it", arguments: [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate])
+    func redirect(style: TaskStyle) async throws {
+        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let genuine = try stage.server { [proxy] _ in .redirect(to: "https://localhost:\(proxy.port)/", status: 307) }
+        let request = URLRequest(url: try genuine.address(host: "127.0.0.1"))
+
+        try await expectMismatch {
+            try await style.run(on: session(LivePolicy(try policy(proxy, isPinned: true))), request)
+        }
+        #expect(genuine.requests.count == 1)
+        #expect(proxy.traffic(after: 1) == .init(refusals: 1))
+
+        _ = try await style.run(on: session(LivePolicy(try policy(proxy, isPinned: false))), request)
+        #expect(genuine.requests.count == 2)
+        #expect(proxy.traffic().requests.count == 1)
+    }
+
+    @Test("Whoever takes the server's place after its 401 does not get the credentials", arguments: [true, false])
+    func unauthorized(isPinned: Bool) async throws {
+        let genuine = try stage.server { _ in
+            var response = HTTPResponse.unauthorized()
+            response.closesConnection = true
+            return response
+        }
+        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let target = Mutex(genuine.port)
+        let crossroads = try LoopbackProxy(.httpConnect) { _, _ in target.withLock { $0 } }
+        let session = session(LivePolicy(try policy(proxy, isPinned: isPinned)), through: crossroads.port)
+        let url = try #require(URL(string: "https://localhost/"))
+        let (_, response) = try await session.data(from: url)
+        #expect((response as? HTTPURLResponse)?.statusCode == 401)
+
+        target.withLock { $0 = proxy.port }
+        var request = URLRequest(url: url)
+        request.setValue("Basic bWU6c2VjcmV0", forHTTPHeaderField: "Authorization")
+        if isPinned {
+            try await expectMismatch { try await session.data(for: request).0 }
+            #expect(proxy.traffic(after: 1) == .init(refusals: 1))
+        } else {
+            _ = try await session.data(for: request)
+            #expect(proxy.traffic().requests == ["GET /"])
+        }
+        #expect(genuine.requests.count == 1)
+    }
+
+    @Test("A policy that refuses it counts from the next request on, kept connections or not")
+    func policyChange() async throws {
+        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let live = LivePolicy(try policy(proxy, isPinned: false))
+        let session = session(live)
+        let url = try #require(URL(string: "https://localhost:\(proxy.port)/"))
+        for _ in 0..<2 { _ = try await session.data(from: url) }
+        let before = proxy.traffic()
+        #expect(before.requests.count == 2)
+
+        live.replace(with: try policy(proxy, isPinned: true))
+        for _ in 0..<2 { try await expectMismatch { try await session.data(from: url).0 } }
+        let after = proxy.traffic(after: 2)
+        #expect(after.refusals == 2)
+        #expect(after.bytes == before.bytes)
+        #expect(after.requests == before.requests)
+    }
+}

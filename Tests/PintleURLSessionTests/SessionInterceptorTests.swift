@@ -90,30 +90,37 @@ struct SessionInterceptorTests {
 
     @Test("Whoever takes the server's place after its 401 does not get the credentials", arguments: [true, false])
     func unauthorized(isPinned: Bool) async throws {
-        let genuine = try stage.server { _ in
+        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let target = Target()
+        let genuine = try stage.server { [target, proxy] _ in
+            target.port.withLock { $0 = proxy.port }
             var response = HTTPResponse.unauthorized()
             response.closesConnection = true
             return response
         }
-        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
-        let target = Mutex(genuine.port)
-        let crossroads = try LoopbackProxy(.httpConnect) { _, _ in target.withLock { $0 } }
+        target.port.withLock { $0 = genuine.port }
+        let crossroads = try LoopbackProxy(.httpConnect) { [target] _, _ in target.port.withLock { $0 } }
         let session = session(LivePolicy(try policy(proxy, isPinned: isPinned)), through: crossroads.port)
         let url = try #require(URL(string: "https://localhost/"))
-        let (_, response) = try await session.data(from: url)
-        #expect((response as? HTTPURLResponse)?.statusCode == 401)
-
-        target.withLock { $0 = proxy.port }
-        var request = URLRequest(url: url)
-        request.setValue("Basic bWU6c2VjcmV0", forHTTPHeaderField: "Authorization")
+        let delegate = Correspondent(answer: { _ in
+            (.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
+        })
         if isPinned {
-            try await expectMismatch { try await session.data(for: request).0 }
+            try await expectMismatch { try await session.data(from: url, delegate: delegate).0 }
             #expect(proxy.traffic(after: 1) == .init(refusals: 1))
         } else {
-            _ = try await session.data(for: request)
+            #expect(try await session.data(from: url, delegate: delegate).0 == Data("GET 0".utf8))
             #expect(proxy.traffic().requests == ["GET /"])
+            #expect(server.requests.first?["authorization"] == "Basic bWU6c2VjcmV0")
         }
         #expect(genuine.requests.count == 1)
+        #expect(genuine.requests.first?["authorization"] == nil)
+        #expect(delegate.events.first == "challenge 0")
+    }
+
+    /// Where a proxy leads to, which changes.
+    private final class Target: Sendable {
+        let port = Mutex<UInt16>(0)
     }
 
     @Test("A policy that refuses it counts from the next request on, kept connections or not")

@@ -9,6 +9,7 @@ enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
     case dataAsync, dataCompletion, dataDelegate
     case uploadDataAsync, uploadDataCompletion, uploadDataDelegate
     case uploadFileAsync, uploadFileCompletion, uploadFileDelegate
+    case uploadStreamDelegate
     case downloadAsync, downloadCompletion, downloadDelegate
 
     var testDescription: String { rawValue }
@@ -38,6 +39,8 @@ enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
             }
         case .uploadFileDelegate:
             try await Self.withFile { try await recorded(session.uploadTask(with: request, fromFile: $0)) }
+        case .uploadStreamDelegate:
+            try await answered(session.uploadTask(withStreamedRequest: request))
         case .downloadAsync: try Self.taken(try await session.download(for: request).0)
         case .downloadCompletion:
             try await completion { handler in
@@ -70,6 +73,15 @@ enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
         let log = recorder.log.withLock { $0 }
         if let error = log.error { throw error }
         return log.downloaded ?? log.data
+    }
+
+    /// As ``recorded(_:)``, with a delegate that has the stream to send.
+    private func answered(_ task: URLSessionTask) async throws -> Data {
+        let delegate = Correspondent(stream: { InputStream(data: Self.content) })
+        task.delegate = delegate
+        await delegate.run(task)
+        if let error = delegate.error { throw error }
+        return delegate.log.withLock { $0.data }
     }
 
     private static func withFile<Result>(_ body: (URL) async throws -> Result) async throws -> Result {

@@ -21,6 +21,16 @@ struct SessionInterceptorTests {
         server = try stage.server { .text("\($0.method) \($0.body.count)") }
     }
 
+    private func start(_ mode: Mitmproxy.Mode) async throws -> Mitmproxy {
+        try await aside { [server, stage] in
+            try Mitmproxy(mode, before: server.port, trusting: stage.root.certificate.pem)
+        }
+    }
+
+    private func traffic(_ proxy: Mitmproxy, after refusals: Int) async throws -> Mitmproxy.Traffic {
+        try await aside { proxy.traffic(after: refusals) }
+    }
+
     /// Trusts both authorities; with the server's pin, or by the path alone.
     private func policy(_ proxy: Mitmproxy, isPinned: Bool) throws -> PinningPolicy {
         let authorities = try CertificateBundle(Array((stage.root.certificate.pem + proxy.authority()).utf8))
@@ -46,7 +56,7 @@ struct SessionInterceptorTests {
 
     @Test("In no style of task does it get a byte of what is pinned", arguments: Mitmproxy.Mode.allCases)
     func styles(mode: Mitmproxy.Mode) async throws {
-        let proxy = try Mitmproxy(mode, before: server.port, trusting: stage.root.certificate.pem)
+        let proxy = try await start(mode)
         let way = mode == .regular ? proxy.port : nil
         let port = mode == .regular ? server.port : proxy.port
         var request = URLRequest(url: try #require(URL(string: "https://localhost:\(port)/")))
@@ -56,7 +66,7 @@ struct SessionInterceptorTests {
         let pinned = session(LivePolicy(try policy(proxy, isPinned: true)), through: way)
         for (count, style) in TaskStyle.allCases.enumerated() {
             try await expectMismatch { try await style.run(on: pinned, request) }
-            #expect(proxy.traffic(after: count + 1) == .init(refusals: count + 1), "\(style)")
+            #expect(try await traffic(proxy, after: count + 1) == .init(refusals: count + 1), "\(style)")
         }
         #expect(server.requestByteCount == 0)
 
@@ -73,7 +83,7 @@ struct SessionInterceptorTests {
     @Test(
         "A redirect to it ends before it", arguments: [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate])
     func redirect(style: TaskStyle) async throws {
-        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let proxy = try await start(.reverse)
         let genuine = try stage.server { [proxy] _ in .redirect(to: "https://localhost:\(proxy.port)/", status: 307) }
         let request = URLRequest(url: try genuine.address(host: "127.0.0.1"))
 
@@ -81,7 +91,7 @@ struct SessionInterceptorTests {
             try await style.run(on: session(LivePolicy(try policy(proxy, isPinned: true))), request)
         }
         #expect(genuine.requests.count == 1)
-        #expect(proxy.traffic(after: 1) == .init(refusals: 1))
+        #expect(try await traffic(proxy, after: 1) == .init(refusals: 1))
 
         _ = try await style.run(on: session(LivePolicy(try policy(proxy, isPinned: false))), request)
         #expect(genuine.requests.count == 2)
@@ -90,7 +100,7 @@ struct SessionInterceptorTests {
 
     @Test("Whoever takes the server's place after its 401 does not get the credentials", arguments: [true, false])
     func unauthorized(isPinned: Bool) async throws {
-        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let proxy = try await start(.reverse)
         let target = Target()
         let genuine = try stage.server { [target, proxy] _ in
             target.port.withLock { $0 = proxy.port }
@@ -107,7 +117,7 @@ struct SessionInterceptorTests {
         })
         if isPinned {
             try await expectMismatch { try await session.data(from: url, delegate: delegate).0 }
-            #expect(proxy.traffic(after: 1) == .init(refusals: 1))
+            #expect(try await traffic(proxy, after: 1) == .init(refusals: 1))
         } else {
             #expect(try await session.data(from: url, delegate: delegate).0 == Data("GET 0".utf8))
             #expect(proxy.traffic().requests == ["GET /"])
@@ -125,7 +135,7 @@ struct SessionInterceptorTests {
 
     @Test("A policy that refuses it counts from the next request on, kept connections or not")
     func policyChange() async throws {
-        let proxy = try Mitmproxy(.reverse, before: server.port, trusting: stage.root.certificate.pem)
+        let proxy = try await start(.reverse)
         let live = LivePolicy(try policy(proxy, isPinned: false))
         let session = session(live)
         let url = try #require(URL(string: "https://localhost:\(proxy.port)/"))
@@ -135,7 +145,7 @@ struct SessionInterceptorTests {
 
         live.replace(with: try policy(proxy, isPinned: true))
         for _ in 0..<2 { try await expectMismatch { try await session.data(from: url).0 } }
-        let after = proxy.traffic(after: 2)
+        let after = try await traffic(proxy, after: 2)
         #expect(after.refusals == 2)
         #expect(after.bytes == before.bytes)
         #expect(after.requests == before.requests)

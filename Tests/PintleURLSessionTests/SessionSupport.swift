@@ -8,7 +8,7 @@ import Synchronization
 @testable import PintleURLSession
 
 /// An authority, and servers and policies that belong to it.
-struct Stage {
+struct Stage: Sendable {
     let root: CertificateAuthority
     let identity: Identity
 
@@ -76,6 +76,13 @@ extension LoopbackTLSServer {
     func address(_ path: String = "", host: String = "localhost") throws -> URL {
         guard let url = URL(string: url(host: host) + path) else { throw URLError(.badURL) }
         return url
+    }
+}
+
+/// Does what takes long on a thread of its own: those of the pool are few, and every test wants one.
+func aside<Product: Sendable>(_ work: @escaping @Sendable () throws -> Product) async throws -> Product {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread { continuation.resume(with: Result(catching: work)) }.start()
     }
 }
 

@@ -64,6 +64,7 @@ public final class NginxServer: Sendable {
             fastcgi_temp_path fastcgi;
             uwsgi_temp_path uwsgi;
             scgi_temp_path scgi;
+            keepalive_timeout 1h;
             server {
                 ssl_certificate chain.pem;
                 ssl_certificate_key key.pem;

@@ -31,7 +31,7 @@ struct Stage: Sendable {
     /// A server that answers once it is let, or when a test has forgotten it.
     func server(behind gate: DispatchSemaphore) throws -> LoopbackTLSServer {
         try server { _ in
-            _ = gate.wait(timeout: .now() + 30)
+            _ = gate.wait(timeout: .now() + 300)
             return .ok
         }
     }

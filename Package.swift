@@ -11,15 +11,16 @@ let strict: [SwiftSetting] = [
 var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
-    .library(name: "PintleUpdates", targets: ["PintleUpdates"]),
     .library(name: "PintleStorage", targets: ["PintleStorage"]),
+    .library(name: "PintleUpdates", targets: ["PintleUpdates"]),
 ]
 
 var targets: [Target] = [
     .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
     .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
-    .target(name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
     .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
+    .target(
+        name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto", "PintleStorage"], swiftSettings: strict),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -48,7 +49,9 @@ targets += [
     ),
     .target(
         name: "PintleURLSession",
-        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleStorage", "COpenSSL", "CCurl"],
+        dependencies: [
+            "Pintle", "PintleFiles", "PintleOpenSSL", "PintleStorage", "PintleUpdates", "COpenSSL", "CCurl",
+        ],
         swiftSettings: strict
     ),
     .target(
@@ -87,14 +90,19 @@ targets += [
     .testTarget(
         name: "PintleURLSessionTests",
         dependencies: [
-            "Pintle", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers",
+            "Pintle", "PintleCrypto", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit",
+            "PintleTestPeers", "PintleUpdates",
         ],
         swiftSettings: strict
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),
+    // Ends itself in the middle of an adoption, for the tests of the updates' store.
+    .executableTarget(
+        name: "UpdateVictim", dependencies: ["Pintle", "PintleStorage", "PintleUpdates"], path: "Tests/UpdateVictim",
+        swiftSettings: strict),
     .testTarget(
         name: "PintleUpdatesTests",
-        dependencies: ["Pintle", "PintleCrypto", "PintleUpdates", "PintleTestKit"],
+        dependencies: ["Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleUpdates", "UpdateVictim"],
         swiftSettings: strict
     ),
     .testTarget(

@@ -39,6 +39,7 @@ targets += [
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CPublicSuffix", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .target(name: "PintleCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
     .target(
         name: "PintleOpenSSL",
@@ -64,7 +65,7 @@ targets += [
         name: "PintleTools",
         dependencies: [
             "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleStorage", "PintleTestKit", "PintleUpdates",
-            "COpenSSL",
+            "COpenSSL", "CExpat",
         ],
         swiftSettings: strict
     ),

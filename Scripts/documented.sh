@@ -2,8 +2,8 @@
 # Proves that the documentation says what the code does, where a script can tell. Swift in the README and in
 # the articles follows a line <!-- snippet: FILE.SLICE --> and equals the lines between "// snippet.SLICE" and
 # "// snippet.end" of Snippets/FILE.swift, which every build compiles. Every id of a problem or a path failure
-# has a heading of its own, to which a message can point; every key of a policy file is in its schema; every
-# fuzz target is in the README. Prints what does not hold.
+# has a heading of its own, to which a message can point, and every loss of an export a row; every key of a
+# policy file is in its schema; every fuzz target is in the README. Prints what does not hold.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 catalogue=Sources/Pintle/Pintle.docc
@@ -47,6 +47,10 @@ sed -n '/enum Code/,/^    }/s/.*case \([A-Za-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p
 sed -n 's/^        case \([A-Za-z, ]*\)$/\1/p' Sources/Pintle/PolicyFile/PolicyFileKeys.swift | tr -s ', ' '\n' | while read -r key; do
     grep -q "\"$key\"" "$catalogue/PolicyFile.md" || echo "$catalogue/PolicyFile.md: does not name $key"
 done
+sed -n '/enum Kind/,/^    }/s/.*case \([a-z]*\)\( = "\([a-z-]*\)"\)*$/\1 \3/p' Sources/PintleTools/Export/PolicyLoss.swift |
+    while read -r name id; do
+        grep -q "^| \`${id:-$name}\` |" "$catalogue/Exports.md" || echo "$catalogue/Exports.md: no row for ${id:-$name}"
+    done
 for target in Fuzz/Sources/*/; do
     grep -qw "$(basename "$target")" README.md || echo "README.md: does not name the fuzz target $(basename "$target")"
 done

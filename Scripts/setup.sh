@@ -12,7 +12,7 @@ for purpose in "$@"; do
     case $purpose in
     build)
         command pkg-config pkg-config
-        library "libssl >= 3 libpsl" "libssl-dev libpsl-dev"
+        library "libssl >= 3 libpsl expat" "libssl-dev libpsl-dev libexpat1-dev"
         library "libcurl >= 7.80" libcurl4-openssl-dev
         command openssl openssl
         ;;
@@ -20,6 +20,9 @@ for purpose in "$@"; do
         command curl curl
         command nginx nginx-light
         command readelf binutils
+        command xmllint libxml2-utils
+        # A JDK is large: OkHttp is a peer where one is there already.
+        if builtin command -v javac >/dev/null; then [ -e /usr/share/java/okhttp.jar ] || packages+=(libokhttp-java); fi
         [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
         ;;
     bench)

@@ -1,4 +1,6 @@
 extension Command {
     /// Every command, in the order of the help.
-    static let all: [Command] = [.pin, .check, .trust, .lint, .inspect, .evaluate, .keygen, .sign, .verify, .demo]
+    static let all: [Command] = [
+        .pin, .check, .trust, .lint, .inspect, .export, .import, .evaluate, .keygen, .sign, .verify, .demo,
+    ]
 }

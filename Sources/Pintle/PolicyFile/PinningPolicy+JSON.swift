@@ -52,7 +52,7 @@ extension JSONDocument {
     }
 
     /// The places of many bytes of the document that `value` stands in.
-    static func places(of offsets: [Int], in value: JSONValue) -> [JSONPlace] {
+    package static func places(of offsets: [Int], in value: JSONValue) -> [JSONPlace] {
         JSONDocument(tape: value.tape).places(at: offsets)
     }
 }

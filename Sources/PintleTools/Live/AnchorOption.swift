@@ -6,16 +6,19 @@ extension Invocation {
     /// A validator whose system's roots are this machine's, or those of `--anchors`.
     func validator() throws(ToolError) -> PathValidator {
         guard let path = arguments.value(of: .anchors) else { return PathValidator() }
+        return PathValidator(system: SystemAnchors(replacedBy: try certificates(in: path)))
+    }
+
+    /// All certificates of a file that the command line names, PEM or DER.
+    func certificates(in path: String) throws(ToolError) -> [Certificate] {
         var file = try file(path)
-        let certificates: [Certificate]
         do {
-            certificates = try CertificateBundle(file.bytes).certificates
+            return try CertificateBundle(file.bytes).certificates
         } catch {
             // What is no certificate may be a private key.
             KeyFile.wipe(&file.bytes)
             throw ToolError(error, file: file.name)
         }
-        return PathValidator(system: SystemAnchors(replacedBy: certificates))
     }
 
     /// The instant to decide at: `--at`, else now.

@@ -1,0 +1,21 @@
+@testable import Pintle
+@testable import PintleTools
+
+enum ForeignEntry {
+    static func check(_ input: [UInt8], _ format: ForeignFormat, keys: ChromiumKeys? = nil) {
+        do throws(ForeignError) {
+            let draft = try ImportCommand.read(input, as: format, keys: keys, files: .none)
+            let policy = try draft.policy()
+            let printed = policy.json()
+            guard let again = try? PinningPolicy(json: printed), again.json() == printed else {
+                fatalError("\(format): not a policy")
+            }
+            guard policy.hosts.count == draft.rules.count else { fatalError("\(format): rules are lost") }
+        } catch {
+            let lines = input.count { $0 == UInt8(ascii: "\n") } + 1
+            guard !error.message.isEmpty, error.place.map({ 1...lines + 1 ~= $0.line && $0.column >= 1 }) ?? true else {
+                fatalError("\(format): \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+@testable import Pintle
+@testable import PintleTools
+
+/// Envoy's clusters, Chromium's list and its file of keys: what is read makes a policy that reads the same again, and
+/// what is not has a place in the file.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    ForeignEntry.check(input, .envoy)
+    ForeignEntry.check(input, .chromium, keys: keys)
+    do throws(ForeignError) {
+        let keys = try ChromiumKeys(input)
+        guard keys.pins.count <= count else { fatalError("more keys than bytes") }
+    } catch {
+        guard error.place.map({ $0.line >= 1 }) ?? true else { fatalError("an error without a place: \(error)") }
+    }
+    return 0
+}
+
+private let keys = try? ChromiumKeys(Array("A\nsha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\n".utf8))

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The first inputs of the entries that read other platforms' pins. Read by mint-corpus.sh, whose `seed` it uses.
+pin=bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=
+seed ForeignXML nsc '<network-security-config><base-config><trust-anchors><certificates src="system"/></trust-anchors></base-config>
+<domain-config><domain includeSubdomains="true">a.test</domain><pin-set expiration="2027-11-20"><pin digest="SHA-256">'$pin'</pin>
+</pin-set><domain-config><domain>b.a.test</domain></domain-config></domain-config></network-security-config>'
+seed ForeignXML ats '<plist version="1.0"><dict><key>NSPinnedDomains</key><dict><key>a.test</key><dict><key>NSPinnedCAIdentities</key>
+<array><dict><key>SPKI-SHA256-BASE64</key><string>'$pin'</string></dict></array></dict></dict></dict></plist>'
+seed ForeignXML trustkit '<plist><dict><key>TSKPinnedDomains</key><dict><key>a.test</key><dict><key>TSKPublicKeyHashes</key>
+<array><string>'$pin'</string></array><key>TSKEnforcePinning</key><false/></dict></dict></dict></plist>'
+seed ForeignCode okhttp 'val h = "a.test" // x
+CertificatePinner.Builder().add(h, "sha256/'$pin'").apply { add("**.b.test", "sha256/'$pin'") }.build()'
+seed ForeignCode trustkit '[kTSKPinnedDomains: ["a.test": [kTSKIncludeSubdomains: NSNumber(value: true), kTSKPublicKeyHashes: ["'$pin'"]] as [String: Any]]]'
+seed ForeignCode curl "curl -sS --pinnedpubkey 'sha256//$pin' \"https://a.test:8443/\""
+seed ForeignJSON chromium '{"pinsets": [{"name": "a", "static_spki_hashes": ["A"]}], // x
+"entries": [{"name": "a.test", "include_subdomains": true, "pins": "a"}]}'
+seed ForeignJSON keys "A
+sha256/$pin
+PinsListTimestamp
+1"
+seed ForeignJSON envoy '{"clusters": [{"load_assignment": {"endpoints": [{"lb_endpoints": [{"endpoint": {"address": {"socket_address":
+{"port_value": 443}}}}]}]}, "transport_socket": {"typed_config": {"@type":
+"type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext", "sni": "a.test", "common_tls_context":
+{"validation_context": {"trusted_ca": {"filename": "/etc/ssl/cert.pem"}, "verify_certificate_spki": ["'$pin'"]}}}}}]}'

@@ -1,0 +1,81 @@
+internal import Pintle
+
+/// A cluster for each host, with a context that validates its certificate.
+enum EnvoyExport {
+    static let contextType = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"
+    /// Where Debian keeps the roots; other systems are read too.
+    static let systemRoots = "/etc/ssl/certs/ca-certificates.crt"
+
+    static func file(_ rules: [ExportRule]) -> ExportedFile {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.object("static_resources") { json in
+                json.array("clusters") { json in
+                    for rule in rules { cluster(rule, &json) }
+                }
+            }
+        }
+        return ExportedFile(name: "envoy.json", content: json.text + "\n")
+    }
+
+    private static func cluster(_ rule: ExportRule, _ json: inout JSONWriter) {
+        let name = rule.name
+        json.object { json in
+            json.member("name", name)
+            json.member("type", "LOGICAL_DNS")
+            json.member("connect_timeout", "5s")
+            json.object("load_assignment") { json in
+                json.member("cluster_name", name)
+                json.array("endpoints") { json in
+                    json.object { json in
+                        json.array("lb_endpoints") { json in
+                            json.object { json in
+                                json.object("endpoint") { address(rule, &$0) }
+                            }
+                        }
+                    }
+                }
+            }
+            json.object("transport_socket") { json in
+                json.member("name", "envoy.transport_sockets.tls")
+                json.object("typed_config") { json in
+                    json.member("@type", contextType)
+                    if rule.host.ipAddress == nil { json.member("sni", rule.host.description) }
+                    json.object("common_tls_context") { json in
+                        json.object("validation_context") { validation(rule, &$0) }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func address(_ rule: ExportRule, _ json: inout JSONWriter) {
+        json.object("address") { json in
+            json.object("socket_address") { json in
+                json.member("address", rule.host.description)
+                json.member("port_value", Int(rule.port ?? 443))
+            }
+        }
+    }
+
+    private static func validation(_ rule: ExportRule, _ json: inout JSONWriter) {
+        json.object("trusted_ca") { json in
+            if rule.anchors.includesSystem {
+                json.member("filename", systemRoots)
+            } else {
+                let pem = rule.anchors.certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+                json.member("inline_string", pem.joined())
+            }
+        }
+        json.array("match_typed_subject_alt_names") { json in
+            json.object { json in
+                json.member("san_type", rule.host.ipAddress == nil ? "DNS" : "IP_ADDRESS")
+                json.object("matcher") { $0.member("exact", rule.host.description) }
+            }
+        }
+        if !rule.keys.isEmpty { json.member("verify_certificate_spki", rule.keys.map(\.base64)) }
+        if !rule.fingerprints.isEmpty {
+            json.member("verify_certificate_hash", rule.fingerprints.map(\.description))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+internal import FoundationEssentials
+internal import Pintle
+
+extension Command {
+    static let export = Command(
+        name: "export",
+        summary: "Write the policy as another platform's pins, and name every loss",
+        examples: [
+            Example(
+                line: "pintle export policy.json --to nsc -o app/src/main/res",
+                purpose: "Android: xml/network_security_config.xml, and private roots in raw/"),
+            Example(
+                line: "pintle export policy.json --to ats --pins-at leaf -o Pins.plist",
+                purpose: "NSPinnedDomains for an Info.plist; ATS must know whether a pin is a leaf's or a ca's"),
+            Example(line: "pintle export policy.json --to okhttp --language java", purpose: "a CertificatePinner"),
+            Example(
+                line: "pintle export policy.json --to envoy --strict --json",
+                purpose: "in CI: exit code 1 where a server would be accepted that the policy refuses"),
+        ],
+        overview: [
+            """
+            Reads the policy and the anchor files it names, and writes what the format can say. What it cannot \
+            say is told on stderr: 'weaker' where servers that the policy refuses may be accepted, 'stricter' \
+            where servers that it accepts may be refused, 'other' where neither happens.
+            """
+        ],
+        arguments: [Argument(name: "POLICY", help: "The policy file, or - for standard input")],
+        ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugAnchors],
+        exitCodes: [
+            (.fine, "it was written, whatever was lost"), (.rejected, "with --strict: something would be weaker"),
+            (.unusable, "the command line or the policy cannot be used"),
+        ],
+        run: { invocation throws(ToolError) in try ExportCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let to = OptionSpecification(
+        name: "to", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)), help: "What to write (required)")
+    fileprivate static let language = OptionSpecification(
+        name: "language", value: .choice("LANGUAGE", ForeignLanguage.allCases.map(\.rawValue)),
+        help: "kotlin or java for okhttp, swift or plist for trustkit", defaultText: "the first of them")
+    fileprivate static let pinsAt = OptionSpecification(
+        name: "pins-at", value: .choice("POSITION", ["leaf", "ca"]),
+        help: "Whose the pins are that do not say it; ats needs to know")
+    fileprivate static let debugAnchors = OptionSpecification(
+        name: "debug-anchors", value: .file("FILE"),
+        help: "For nsc: certificates that debug builds trust too, without pins, to look through a proxy")
+}
+
+/// `pintle export --to FORMAT POLICY`
+struct ExportCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        guard let format = invocation.arguments.value(of: .to).flatMap(ForeignFormat.init) else {
+            throw .usage("--to FORMAT is missing", of: .export, code: "missing-option")
+        }
+        let settings = try settings(for: format)
+        let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
+        let positionless = invocation.arguments.value(of: .pinsAt).flatMap(PinPosition.init)
+        if positionless == nil, ExportPlan.needsPositions(policy, for: format) {
+            throw .unusable(
+                "missing-position",
+                "\(format.title) has one list for leaves and one for authorities, and pins of "
+                    + "this policy do not say which they are",
+                hint: "write \"at\": \"leaf\" or \"ca\" in the policy, or say it of all of them: --pins-at leaf")
+        }
+        let plan = ExportPlan(policy, to: format, positionless: positionless)
+        let report = LossReport(losses: plan.losses, format: format)
+        report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
+        try report.refuseWeaker(invocation)
+        try deliver(plan.files(settings), report)
+        return .fine
+    }
+
+    private func settings(for format: ForeignFormat) throws(ToolError) -> ExportSettings {
+        var settings = ExportSettings()
+        settings.writtenAt = Int(invocation.now.timeIntervalSince1970)
+        if let word = invocation.arguments.value(of: .language) {
+            let choices = ForeignLanguage.choices(for: format)
+            guard let language = ForeignLanguage(rawValue: word), choices.contains(language) else {
+                let known = choices.map(\.rawValue).joined(separator: " or ")
+                throw .usage(
+                    "\(format.rawValue) is not written in \(word)" + (known.isEmpty ? "" : ", but in \(known)"),
+                    of: .export)
+            }
+            settings.language = language
+        }
+        if let path = invocation.arguments.value(of: .debugAnchors) {
+            guard format == .nsc else { throw .usage("--debug-anchors is for nsc alone", of: .export) }
+            let certificates = try invocation.certificates(in: path)
+            settings.debugAnchors = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+        }
+        return settings
+    }
+
+    private func deliver(_ files: [ExportedFile], _ report: LossReport) throws(ToolError) {
+        var paths: [String] = []
+        if let target = invocation.arguments.value(of: .output) {
+            paths = try write(files, to: target)
+        } else if files.count > 1, !invocation.writesJSON {
+            throw .unusable(
+                "several-files", "there are \(files.count) files: \(files.map(\.name).joined(separator: ", "))",
+                hint: "name a folder for them: -o FOLDER")
+        }
+        if invocation.writesJSON {
+            invocation.console.print(document(files, paths, report))
+        } else if paths.isEmpty {
+            for file in files { invocation.console.write(Array(file.content.utf8)) }
+        } else {
+            for path in paths { invocation.console.tell("wrote \(SafeText.escape(path))") }
+        }
+    }
+
+    private func write(_ files: [ExportedFile], to target: String) throws(ToolError) -> [String] {
+        let isFolder = target.hasSuffix("/") || files.count > 1 || OutputFolder.exists(target)
+        var paths: [String] = []
+        for file in files {
+            let path = isFolder ? (target.hasSuffix("/") ? target : target + "/") + file.name : target
+            if isFolder, let slash = path.lastIndex(of: "/") { try OutputFolder.create(String(path[..<slash])) }
+            try OutputFile.replace(path, Array(file.content.utf8))
+            paths.append(path)
+        }
+        return paths
+    }
+
+    /// `{"format", "files": [{"name", "path"?, "content"?}], "losses": [{"id", "effect", "message", "hosts"?}]}`
+    private func document(_ files: [ExportedFile], _ paths: [String], _ report: LossReport) -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            json.member("format", report.format.rawValue)
+            json.array("files") { json in
+                for (index, file) in files.enumerated() {
+                    json.object { json in
+                        json.member("name", file.name)
+                        if paths.isEmpty {
+                            json.member("content", file.content)
+                        } else {
+                            json.member("path", paths[index])
+                        }
+                    }
+                }
+            }
+            report.write(to: &json)
+        }
+        return json
+    }
+}

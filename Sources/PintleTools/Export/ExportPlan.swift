@@ -1,0 +1,381 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// A policy cut down to what a format can say, and every loss on the way.
+///
+/// The writers of the formats write exactly these rules and lose nothing more.
+struct ExportPlan {
+    let format: ForeignFormat
+    /// In the order of the policy.
+    private(set) var rules: [ExportRule] = []
+    private(set) var losses = LossList()
+    private let traits: FormatTraits
+    /// What a pin that says no position is taken for; `nil`: for a pin that matches anywhere.
+    private let positionless: PinPosition?
+
+    /// - Parameter positionless: `.leaf` or `.ca`, where the author knows what the pins without a position are.
+    init(_ policy: PinningPolicy, to format: ForeignFormat, positionless: PinPosition? = nil) {
+        self.format = format
+        traits = format.traits
+        self.positionless = positionless
+        loseTerms(of: policy)
+        let hosts = policy.hosts
+        for index in selection(of: policy) {
+            if let rule = cut(hosts[index], index) { rules.append(rule) }
+        }
+        relate()
+    }
+
+    /// Whether a policy has pins without a position that the format cannot hold as they are.
+    static func needsPositions(_ policy: PinningPolicy, for format: ForeignFormat) -> Bool {
+        guard format.traits.positions == .leafAndCA else { return false }
+        return policy.hosts.contains { host in
+            host.enforcement == .enforce
+                && (host.pins + host.backupPins).contains { pin in
+                    if case .publicKey = pin.subject { pin.position == .any } else { false }
+                }
+        }
+    }
+
+    mutating func lose(
+        _ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ rule: ExportRule? = nil
+    ) {
+        losses.add(kind, effect, message, rule?.name)
+    }
+
+    // MARK: The policy as a whole
+
+    private mutating func loseTerms(of policy: PinningPolicy) {
+        switch policy.unpinnedHosts {
+        case .systemTrust: break
+        case .reject: lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, not refused")
+        case .askUser: lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, nobody is asked")
+        }
+        if policy.updateVersion > 0 || policy.allowsUpdatesForAnyHost {
+            lose(.updates, .other, "there are no signed updates, so their version and scope are left out")
+        }
+    }
+
+    // MARK: Ports
+
+    /// The rules that are kept: where there are no ports, one for each host.
+    private mutating func selection(of policy: PinningPolicy) -> [Int] {
+        let hosts = policy.hosts
+        guard !traits.hasPorts else { return Array(hosts.indices) }
+        var ports: Set<UInt16> = []
+        var chosen: [ServerName: Int] = [:]
+        var order: [ServerName] = []
+        for (index, host) in hosts.enumerated() {
+            if let port = host.port { ports.insert(port) }
+            if let known = chosen[host.host] {
+                if Self.isPreferred(host.port, to: hosts[known].port) { chosen[host.host] = index }
+            } else {
+                chosen[host.host] = index
+                order.append(host.host)
+            }
+        }
+        if ports.isEmpty { return Array(hosts.indices) }
+        for (index, host) in hosts.enumerated() {
+            guard let kept = chosen[host.host], kept != index else { continue }
+            if !host.hasTerms(of: hosts[kept]) {
+                exchange("there are no ports: another rule for the same host decides in its place", host)
+            }
+        }
+        for host in order {
+            guard let index = chosen[host] else { continue }
+            let rule = hosts[index]
+            if rule.port != nil {
+                losses.add(.port, .stricter, "there are no ports: the rule holds for all of them", rule.description)
+            }
+            // A rule with a port decides before one without, however long their names are.
+            let overruled = ports.contains { port in
+                guard let choice = policy.rule(for: ServerEndpoint(host: host, port: port)) else { return false }
+                return hosts[choice.index].host != host
+            }
+            if overruled { exchange("there are no ports: this rule decides where one with a port came first", rule) }
+        }
+        return order.compactMap { chosen[$0] }
+    }
+
+    /// One rule in the place of another accepts what that refuses, and the other way round.
+    private mutating func exchange(_ message: String, _ rule: PinnedHost) {
+        for effect in [PolicyLoss.Effect.weaker, .stricter] {
+            losses.add(.portRule, effect, message, rule.description)
+        }
+    }
+
+    /// The port that browsers use, else every port, else the lowest.
+    private static func isPreferred(_ port: UInt16?, to other: UInt16?) -> Bool {
+        func rank(_ port: UInt16?) -> Int { port == 443 ? -2 : port.map(Int.init) ?? -1 }
+        return rank(port) < rank(other)
+    }
+
+    // MARK: A rule by itself
+
+    /// `nil` where nothing of it can be said.
+    private mutating func cut(_ host: PinnedHost, _ index: Int) -> ExportRule? {
+        var rule = ExportRule(host, index: index)
+        guard holdsName(of: rule) else {
+            leaveOut(rule)
+            return nil
+        }
+        if traits.hasPorts, rule.port == nil {
+            lose(.port, .other, "an entry for port 443 alone is written", rule)
+        }
+        if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
+        if host.withdraws != nil { lose(.updates, .other, "why pins are withdrawn is left out", rule) }
+        loseReports(&rule)
+        loseAnchors(&rule)
+        loseEnforcement(&rule)
+        if rule.isPinned {
+            loseCertificatePins(&rule)
+            placePins(&rule)
+            loseExpiry(&rule)
+        }
+        if rule.isPinned, rule.keys.count + rule.fingerprints.count < traits.minimumPins {
+            lose(.tooFewPins, .other, "two pins at least are wanted: the second one is the hash of no key", rule)
+        }
+        return rule
+    }
+
+    private func holdsName(of rule: ExportRule) -> Bool {
+        if rule.host.ipAddress != nil { return traits.hasAddresses }
+        return traits.hasLabels || rule.host.labels.count > 1
+    }
+
+    private mutating func leaveOut(_ rule: ExportRule) {
+        let message = (traits.hasLabels ? "addresses" : "addresses and names of one label") + " are left out"
+        if rule.isPinned || !rule.anchors.includesSystem {
+            lose(.address, .weaker, "\(message): the system's trust decides", rule)
+        }
+        if !rule.anchors.certificates.isEmpty {
+            lose(.address, .stricter, "\(message): private roots do not count", rule)
+        }
+    }
+
+    private mutating func loseReports(_ rule: inout ExportRule) {
+        guard rule.reportTo.count > traits.maximumReports else { return }
+        let rest = traits.maximumReports == 0 ? "no reports are sent" : "reports go to the first address alone"
+        lose(.reports, .other, rest, rule)
+        rule.reportTo = Array(rule.reportTo.prefix(traits.maximumReports))
+    }
+
+    private mutating func loseAnchors(_ rule: inout ExportRule) {
+        guard rule.anchors != .system else { return }
+        switch traits.anchors {
+        case .both: return
+        case .either:
+            guard rule.anchors.includesSystem, !rule.anchors.certificates.isEmpty else { return }
+            lose(.anchors, .stricter, "the system's roots do not count beside private ones", rule)
+            rule.anchors = .only(rule.anchors.certificates)
+        case .none:
+            if !rule.anchors.includesSystem {
+                lose(.anchors, .weaker, "the system's roots count: a private root cannot be the only one", rule)
+            }
+            lose(
+                .anchors, .stricter, "private roots are left out: paths to them are valid where a device has them", rule
+            )
+            rule.anchors = .system
+        }
+    }
+
+    private mutating func loseEnforcement(_ rule: inout ExportRule) {
+        guard rule.isPinned, rule.enforcement == .reportOnly, !traits.hasReportOnly else { return }
+        lose(
+            .reportOnly, .other, "nothing is reported only: the pins are left out, and nobody hears of a mismatch", rule
+        )
+        if case .rejecting = rule.expiry {
+            lose(.expiry, .weaker, "after the pins' date the system's trust decides, nothing is refused", rule)
+        }
+        rule.unpin()
+    }
+
+    private mutating func loseExpiry(_ rule: inout ExportRule) {
+        guard let date = rule.expiry.date else { return }
+        let rejects = if case .rejecting = rule.expiry { true } else { false }
+        if traits.expiry == .none {
+            if rejects {
+                lose(.expiry, .weaker, "pins do not expire: after their date they go on being accepted", rule)
+            } else {
+                lose(.expiry, .stricter, "pins do not expire: apps that nobody updates are locked out one day", rule)
+            }
+            rule.expiry = .never
+            return
+        }
+        if rejects {
+            lose(.expiry, .weaker, "after the pins' date the system's trust decides, nothing is refused", rule)
+        }
+        let day = (date.timeIntervalSince1970 / 86_400).rounded(.up) * 86_400
+        if day != date.timeIntervalSince1970 {
+            lose(.expiryTime, .stricter, "pins end with the day, not at a time of day", rule)
+        }
+        if traits.expiry == .localDay {
+            lose(
+                .expiryTime, .other, "pins end at midnight where the device is: up to 14 hours earlier, or 12 later",
+                rule)
+        }
+        rule.expiry = .systemTrust(after: Date(timeIntervalSince1970: day))
+    }
+
+    // MARK: Pins
+
+    private mutating func loseCertificatePins(_ rule: inout ExportRule) {
+        guard !traits.hasCertificatePins, !rule.fingerprints.isEmpty else { return }
+        drop(.certificatePins, "certificates cannot be pinned", from: &rule) { $0.fingerprint != nil }
+    }
+
+    /// Takes pins away, which refuses servers as long as others are left, and accepts all where none is.
+    private mutating func drop(
+        _ kind: PolicyLoss.Kind, _ reason: String, from rule: inout ExportRule,
+        where isDropped: (ExportRule.Entry) -> Bool
+    ) {
+        let kept = rule.pins.filter { !isDropped($0) }
+        guard kept.count < rule.pins.count else { return }
+        if kept.isEmpty {
+            lose(kind, .weaker, "\(reason), and there are no others: nothing is pinned", rule)
+            return rule.unpin()
+        }
+        if rule.requires == .leafAndCA, Set(kept.map(\.position)).count < 2 {
+            lose(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
+            rule.requires = .anyPin
+        } else {
+            lose(kind, .stricter, "\(reason): servers that match by those pins alone are refused", rule)
+        }
+        rule.pins = kept
+    }
+
+    private mutating func placePins(_ rule: inout ExportRule) {
+        guard rule.isPinned else { return }
+        if let positionless, rule.pins.contains(where: { $0.position == .any }) {
+            lose(.position, .stricter, "pins without a position are taken for those of \(positionless.phrase)", rule)
+            for index in rule.pins.indices where rule.pins[index].position == .any {
+                rule.pins[index].position = positionless
+            }
+        }
+        switch traits.positions {
+        case .anywhere: forgetPositions(&rule)
+        case .leafAndCA:
+            if rule.requires == .anyPin, Set(rule.pins.map(\.position)).count > 1 {
+                lose(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
+                rule.requires = .leafAndCA
+            }
+        case .leaf: keepLeaf(&rule)
+        }
+    }
+
+    private mutating func forgetPositions(_ rule: inout ExportRule) {
+        if rule.requires == .leafAndCA {
+            lose(.requires, .weaker, "one pin is enough, where a leaf and a ca had to match", rule)
+            rule.requires = .anyPin
+        }
+        guard rule.pins.contains(where: { $0.position != .any }) else { return }
+        lose(.position, .weaker, "a pin matches anywhere on the path, whatever it says", rule)
+        for index in rule.pins.indices { rule.pins[index].position = .any }
+    }
+
+    private mutating func keepLeaf(_ rule: inout ExportRule) {
+        drop(.position, "pins of a ca cannot be compared", from: &rule) { $0.position == .ca }
+        guard rule.isPinned, rule.pins.contains(where: { $0.position == .any }) else { return }
+        lose(.position, .stricter, "pins are compared with the leaf alone", rule)
+        for index in rule.pins.indices { rule.pins[index].position = .leaf }
+    }
+
+    // MARK: Rules together
+
+    private mutating func relate() {
+        let relations = ExportRelations(rules, traits)
+        var kept: [ExportRule] = []
+        for var rule in rules {
+            let parents = relations.parents(of: rule)
+            if rule.includesSubdomains { loseSubdomains(&rule) }
+            if rule.isPinned {
+                if traits.poolsRules, parents.contains(where: { !Set($0.keys).isSubset(of: rule.keys) }) {
+                    lose(.pooling, .weaker, "the pins of the parent domain are accepted too", rule)
+                }
+                if traits.confusesParents, rule.includesSubdomains, !parents.isEmpty {
+                    lose(.overlap, .weaker, "sub-domains may fall to the parent domain's rule", rule)
+                }
+                kept.append(rule)
+            } else if keepsPinless(&rule, isUnderPins: !parents.isEmpty) {
+                kept.append(rule)
+            }
+        }
+        rules = kept
+    }
+
+    private mutating func loseSubdomains(_ rule: inout ExportRule) {
+        switch traits.subdomains {
+        case .everyDepth: break
+        case .oneLabel:
+            guard rule.isPinned else { return }
+            lose(.subdomains, .weaker, "of the sub-domains only those one label longer are pinned", rule)
+        case .none:
+            if rule.isPinned || !rule.anchors.includesSystem {
+                lose(.subdomains, .weaker, "sub-domains have no entry: the system's trust decides", rule)
+            }
+            if !rule.anchors.certificates.isEmpty {
+                lose(.subdomains, .stricter, "sub-domains have no entry: private roots do not count", rule)
+            }
+            rule.includesSubdomains = false
+        }
+    }
+
+    /// Whether a rule without pins has an entry. Where no pins would hold anyway it needs none.
+    private mutating func keepsPinless(_ rule: inout ExportRule, isUnderPins: Bool) -> Bool {
+        switch traits.exclusions {
+        case .full:
+            return true
+        case .hostAlone where isUnderPins:
+            if rule.includesSubdomains {
+                lose(.exclusion, .stricter, "the host is taken out of its parent's pins, its sub-domains are not", rule)
+                rule.includesSubdomains = false
+            }
+            return true
+        case .none where isUnderPins:
+            lose(.exclusion, .stricter, "a host cannot be taken out of its parent's pins: they hold for it", rule)
+            return false
+        case .none, .hostAlone: return false
+        }
+    }
+}
+
+/// Which rules lie under which.
+private struct ExportRelations {
+    private let rules: [ExportRule]
+    private let places: [ServerName: Int]
+    private let traits: FormatTraits
+
+    init(_ rules: [ExportRule], _ traits: FormatTraits) {
+        self.rules = rules
+        self.traits = traits
+        places = Dictionary(rules.enumerated().map { ($1.host, $0) }) { first, _ in first }
+    }
+
+    /// The rules with pins that would hold for the host if it had none of its own, nearest first.
+    func parents(of rule: ExportRule) -> [ExportRule] {
+        guard traits.subdomains != .none else { return [] }
+        var labels = rule.host.labels[...]
+        var found: [ExportRule] = []
+        while labels.count > 1 {
+            labels = labels.dropFirst()
+            guard let name = try? ServerName(labels.joined(separator: ".")), let place = places[name] else { continue }
+            let parent = rules[place]
+            if parent.isPinned, parent.includesSubdomains { found.append(parent) }
+            if traits.subdomains == .oneLabel { break }
+        }
+        return found
+    }
+}
+
+extension PinPosition {
+    fileprivate var phrase: String { self == .ca ? "a ca" : "the leaf" }
+}
+
+extension PinnedHost {
+    /// Whether it asks for the same as another, whatever the port.
+    fileprivate func hasTerms(of other: PinnedHost) -> Bool {
+        includesSubdomains == other.includesSubdomains && Set(pins + backupPins) == Set(other.pins + other.backupPins)
+            && requires == other.requires && expiry == other.expiry && enforcement == other.enforcement
+            && anchors == other.anchors
+    }
+}

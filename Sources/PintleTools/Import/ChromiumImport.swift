@@ -1,0 +1,208 @@
+internal import Pintle
+
+/// Chromium's static pin list and the file of keys beside it.
+struct ChromiumImport {
+    private struct PinSet {
+        let place: JSONValue
+        var keys: [PublicKeyPin] = []
+        var forbidsKeys = false
+        var report: String?
+        var hasForeignReport = false
+    }
+
+    private let keys: [String: PublicKeyPin]
+    private var sets: [String: PinSet] = [:]
+    private var draft = ImportDraft()
+
+    /// - Parameter keys: the content of the file of keys; its errors say `keys` for a file.
+    static func read(_ list: [UInt8], keys: ChromiumKeys) throws(ForeignError) -> ImportDraft {
+        let root = try ForeignJSON.document(list, allowsComments: true).root
+        var reader = ChromiumImport(keys: keys.pins)
+        var entries: JSONValue?
+        for (key, value) in try root.members("the list", known: ["pinsets", "entries"]) {
+            if key == "entries" { entries = value } else { try reader.readSets(value) }
+        }
+        guard let entries else {
+            throw ForeignError("missing-key", "the list has no entries", at: root.foreignPlace)
+        }
+        var places: [Int: ForeignPlace] = [:]
+        let elements = Array(try entries.elements("entries"))
+        // One pass for all places: each by itself would read the file from its beginning.
+        for (index, place) in root.places(of: elements).enumerated() { places[index] = place }
+        for (index, entry) in elements.enumerated() {
+            try reader.read(entry, at: places[index] ?? entry.foreignPlace)
+        }
+        if keys.hasTimestamp {
+            reader.draft.lose(
+                .listAge, .stricter, "pins do not lapse with the list: Chromium stops ten weeks after its timestamp")
+        }
+        return reader.draft
+    }
+
+    private init(keys: [String: PublicKeyPin]) {
+        self.keys = keys
+    }
+
+    private mutating func readSets(_ value: JSONValue) throws(ForeignError) {
+        for element in try value.elements("pinsets") {
+            var set = PinSet(place: element)
+            var name: String?
+            let known = ["name", "static_spki_hashes", "bad_static_spki_hashes", "report_uri"]
+            for (key, value) in try element.members("a pin set", known: known) {
+                switch key {
+                case "name": name = try value.text(key)
+                case "static_spki_hashes":
+                    for (text, place) in try value.texts(key) { set.keys.append(try pin(text, at: place)) }
+                case "bad_static_spki_hashes":
+                    for (text, place) in try value.texts(key) {
+                        _ = try pin(text, at: place)
+                        set.forbidsKeys = true
+                    }
+                default:
+                    let text = try value.text(key)
+                    if ServerEndpoint(httpsURL: text) != nil { set.report = text } else { set.hasForeignReport = true }
+                }
+            }
+            guard let name else {
+                throw ForeignError("missing-key", "a pin set without a name", at: element.foreignPlace)
+            }
+            guard !set.keys.isEmpty else {
+                throw ForeignError("nothing-pinned", "\(name) has no static_spki_hashes", at: element.foreignPlace)
+            }
+            guard sets.updateValue(set, forKey: name) == nil else {
+                throw ForeignError("duplicate-key", "a second pin set called \(name)", at: element.foreignPlace)
+            }
+        }
+    }
+
+    private func pin(_ name: String, at place: JSONValue) throws(ForeignError) -> PublicKeyPin {
+        guard let pin = keys[name] else {
+            let nearest = Spelling.nearest(to: name, among: Array(keys.keys)).map { "; did you mean \($0)?" } ?? ""
+            throw ForeignError(
+                "unknown-pin", "the file of keys has no \(name)\(nearest)", at: place.foreignPlace,
+                hint: "the two files belong together: --keys FILE")
+        }
+        return pin
+    }
+
+    private mutating func read(_ entry: JSONValue, at place: ForeignPlace) throws(ForeignError) {
+        var host: ServerName?
+        var includesSubdomains = false
+        var set: PinSet?
+        for (key, value) in try entry.members("an entry", known: ["name", "include_subdomains", "pins"]) {
+            switch key {
+            case "name": host = try ForeignValues.host(value.text(key), at: place)
+            case "include_subdomains": includesSubdomains = try value.flag(key)
+            default:
+                let name = try value.text(key)
+                guard let known = sets[name] else {
+                    throw ForeignError("unknown-value", "there is no pin set \(name)", at: value.foreignPlace)
+                }
+                set = known
+            }
+        }
+        guard let host, let set else {
+            throw ForeignError("missing-key", "an entry without \(host == nil ? "name" : "pins")", at: place)
+        }
+        var rule = ImportDraft.Rule(host)
+        rule.includesSubdomains = includesSubdomains
+        rule.pins = set.keys.map { Pin(.publicKey($0)) }
+        if let report = set.report { rule.reportTo = [report] }
+        if set.forbidsKeys {
+            draft.lose(.badPins, .weaker, "no key is forbidden: bad_static_spki_hashes are left out", rule.name)
+        }
+        if set.hasForeignReport {
+            draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
+        }
+        draft.add(rule, at: place)
+    }
+}
+
+extension JSONValue {
+    /// The places of many values of the same document.
+    fileprivate func places(of values: [JSONValue]) -> [ForeignPlace] {
+        JSONDocument.places(of: values.map(\.offset), in: self).map { ForeignPlace(line: $0.line, column: $0.column) }
+    }
+}
+
+/// The file of keys: names, each followed by a certificate, a public key or a hash.
+struct ChromiumKeys {
+    fileprivate(set) var pins: [String: PublicKeyPin] = [:]
+    fileprivate(set) var hasTimestamp = false
+
+    /// No keys at all.
+    static let none = ChromiumKeys()
+
+    private init() {}
+
+    init(_ bytes: [UInt8]) throws(ForeignError) {
+        guard bytes.count <= ForeignLimits.fileSize else {
+            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
+        }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var number = 0
+        var name: String?
+        func place() -> ForeignPlace { ForeignPlace(line: number, column: 1) }
+        while number < lines.count {
+            let line = String(decoding: lines[number], as: UTF8.self)
+            number += 1
+            if line.hasPrefix("#") || line.allSatisfy(\.isWhitespace) { continue }
+            guard let known = name else {
+                guard line.utf8.allSatisfy({ Self.isNameByte($0) }) else {
+                    throw ForeignError("unexpected-text", "\"\(line.prefix(40))\" is no name of a key", at: place())
+                }
+                name = line
+                continue
+            }
+            let start = number
+            if known == "PinsListTimestamp" {
+                guard UInt64(line) != nil else {
+                    throw ForeignError("malformed-number", "the timestamp is no number", at: place())
+                }
+                hasTimestamp = true
+            } else if line.hasPrefix("-----BEGIN ") {
+                var end = number
+                while end < lines.count, !lines[end].starts(with: Array("-----END ".utf8)) { end += 1 }
+                guard end < lines.count else {
+                    throw ForeignError("unexpected-end", "the PEM block does not end", at: place())
+                }
+                number = end + 1
+                let block = lines[(start - 1)...end].joined(separator: [UInt8(ascii: "\n")])
+                try add(try Self.pin(Array(block), at: ForeignPlace(line: start, column: 1)), known, at: start)
+            } else {
+                try add(try ForeignValues.key(line, at: place()), known, at: start)
+            }
+            name = nil
+        }
+        if let name { throw ForeignError("unexpected-end", "\(name) has no value", at: place()) }
+    }
+
+    private mutating func add(_ pin: PublicKeyPin, _ name: String, at line: Int) throws(ForeignError) {
+        guard pins.updateValue(pin, forKey: name) == nil else {
+            throw ForeignError(
+                "duplicate-key", "a second key called \(name)", at: ForeignPlace(line: line, column: 1))
+        }
+    }
+
+    private static func pin(_ pem: [UInt8], at place: ForeignPlace) throws(ForeignError) -> PublicKeyPin {
+        var reader = PEMReader(pem, maximumBlockSize: Certificate.maximumSize)
+        do {
+            if let block = try reader.next() {
+                if block.isCertificate { return try Certificate(der: block.bytes).publicKeyPin }
+                if block.label == "PUBLIC KEY" { return try PublicKeyPin(subjectPublicKeyInfo: block.bytes) }
+            }
+        } catch {
+            throw ForeignError("invalid-pin", "the key cannot be read: \(error)", at: place)
+        }
+        throw ForeignError("invalid-pin", "neither a certificate nor a public key", at: place)
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

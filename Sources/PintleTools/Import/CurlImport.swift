@@ -1,0 +1,225 @@
+internal import Pintle
+
+/// Command lines of curl, or a configuration file for it.
+struct CurlImport {
+    private let files: ForeignFolder
+    private var draft = ImportDraft()
+
+    static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ForeignError) -> ImportDraft {
+        let lines = try ShellWords.lines(bytes)
+        var reader = CurlImport(files: files)
+        for words in lines {
+            guard let command = words.first else { continue }
+            guard command.text == "curl" else {
+                throw ForeignError(
+                    "unknown-command", "\"\(command.text.prefix(40))\" is not curl", at: command.place,
+                    hint: "one command a line: curl --pinnedpubkey 'sha256//...' https://HOST/")
+            }
+            try reader.read(command.place, words.dropFirst())
+        }
+        guard !reader.draft.rules.isEmpty else {
+            throw ForeignError("nothing-pinned", "no curl command", at: nil)
+        }
+        return reader.draft
+    }
+
+    private init(files: ForeignFolder) {
+        self.files = files
+    }
+
+    /// Options that have nothing to do with whom curl trusts.
+    private static let switches: Set<String> = [
+        "-s", "--silent", "-S", "--show-error", "-f", "--fail", "-v", "--verbose", "-i", "--include", "-g",
+        "--globoff", "-O", "--remote-name", "-I", "--head", "--compressed", "--http1.1", "--http2", "--fail-with-body",
+    ]
+    private static let valued: Set<String> = [
+        "-o", "--output", "-X", "--request", "-H", "--header", "-A", "--user-agent", "-m", "--max-time",
+        "--connect-timeout", "-d", "--data", "-w", "--write-out", "-e", "--referer", "--retry", "-T", "--upload-file",
+    ]
+
+    private mutating func read(_ start: ForeignPlace, _ words: ArraySlice<ShellWords.Word>) throws(ForeignError) {
+        var rest = words
+        var urls: [ShellWords.Word] = []
+        var pins: [PublicKeyPin]?
+        var anchors = TrustAnchors.system
+        func value(of option: ShellWords.Word, _ rest: inout ArraySlice<ShellWords.Word>) throws(ForeignError)
+            -> ShellWords.Word
+        {
+            guard let value = rest.popFirst() else {
+                throw ForeignError("unexpected-end", "\(option.text) has no value", at: option.place)
+            }
+            return value
+        }
+        while let word = rest.popFirst() {
+            switch word.text {
+            case "--pinnedpubkey":
+                // The last one counts.
+                pins = try keys(value(of: word, &rest))
+            case "--cacert":
+                let file = try value(of: word, &rest)
+                guard let bytes = files.read(file.text) else {
+                    throw ForeignError(
+                        "unreadable-file", "\(file.text) is not there", at: file.place,
+                        hint: "name the folder it is relative to: --files FOLDER")
+                }
+                anchors = .only(try ForeignValues.certificates(bytes, name: file.text, at: file.place))
+            case "--url": urls.append(try value(of: word, &rest))
+            case "-k", "--insecure":
+                throw ForeignError(
+                    "not-expressible", "validation is switched off, which no policy says", at: word.place,
+                    hint: "take \(word.text) out; a private root is named by --cacert")
+            case let text where Self.switches.contains(text): break
+            case let text where Self.valued.contains(text): _ = try value(of: word, &rest)
+            case let text where text.hasPrefix("-") && Self.isCombined(text): break
+            case let text where text.hasPrefix("-"):
+                throw ForeignError(
+                    "unknown-option", "what \(text.prefix(40)) does is not known", at: word.place, hint: "take it out")
+            default: urls.append(word)
+            }
+        }
+        guard let url = urls.first, urls.count == 1 else {
+            throw ForeignError(
+                "unexpected-value", urls.isEmpty ? "no URL" : "more than one URL",
+                at: urls.dropFirst().first?.place ?? start)
+        }
+        try add(url, pins ?? [], anchors)
+    }
+
+    /// `-sSf`
+    private static func isCombined(_ text: String) -> Bool {
+        text.count > 2 && !text.hasPrefix("--") && text.dropFirst().allSatisfy { switches.contains("-\($0)") }
+    }
+
+    private func keys(_ value: ShellWords.Word) throws(ForeignError) -> [PublicKeyPin] {
+        var keys: [PublicKeyPin] = []
+        for part in value.text.split(separator: ";", omittingEmptySubsequences: false) {
+            guard part.hasPrefix("sha256//") else {
+                throw ForeignError(
+                    "invalid-pin", "\"\(part.prefix(60))\" is not sha256// and a hash", at: value.place,
+                    hint: "of a key in a file: pintle pin FILE --as curl --host HOST")
+            }
+            keys.append(try ForeignValues.key(String(part.dropFirst("sha256//".count)), at: value.place))
+        }
+        return keys
+    }
+
+    private mutating func add(
+        _ url: ShellWords.Word, _ pins: [PublicKeyPin], _ anchors: TrustAnchors
+    ) throws(ForeignError) {
+        guard let endpoint = ServerEndpoint(httpsURL: url.text) else {
+            throw ForeignError("invalid-url", "\"\(url.text.prefix(80))\" is no https URL", at: url.place)
+        }
+        var rule = ImportDraft.Rule(endpoint.host)
+        let rest = url.text.dropFirst("https://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let port = rest.last?.isNumber == true && rest.dropFirst().contains(":") && !rest.hasSuffix("]")
+        rule.port = port ? endpoint.port : nil
+        rule.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
+        rule.anchors = anchors
+        draft.add(rule, at: url.place)
+    }
+}
+
+/// Words of a shell's command lines, as far as they stand for themselves.
+struct ShellWords {
+    struct Word: Sendable {
+        var text: String
+        let place: ForeignPlace
+    }
+
+    /// A command a line; a line that ends in a backslash goes on in the next.
+    static func lines(_ bytes: [UInt8]) throws(ForeignError) -> [[Word]] {
+        guard bytes.count <= ForeignLimits.fileSize else {
+            throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)
+        }
+        var words = ShellWords(Array(String(decoding: bytes, as: UTF8.self).unicodeScalars))
+        return try words.read()
+    }
+
+    private let scalars: [Unicode.Scalar]
+    private var index = 0
+    private var line = 1
+    private var column = 1
+
+    private init(_ scalars: [Unicode.Scalar]) {
+        self.scalars = scalars
+    }
+
+    private var place: ForeignPlace { ForeignPlace(line: line, column: column) }
+
+    private mutating func pop() -> Unicode.Scalar? {
+        guard index < scalars.count else { return nil }
+        defer { index += 1 }
+        if scalars[index] == "\n" {
+            line += 1
+            column = 1
+        } else {
+            column += 1
+        }
+        return scalars[index]
+    }
+
+    private mutating func read() throws(ForeignError) -> [[Word]] {
+        var lines: [[Word]] = []
+        var line: [Word] = []
+        var word: Word?
+        func end(_ line: inout [Word], _ word: inout Word?) {
+            if let finished = word { line.append(finished) }
+            word = nil
+        }
+        var before = place
+        while let scalar = pop() {
+            defer { before = place }
+            switch scalar {
+            case " ", "\t", "\r": end(&line, &word)
+            case "\n", ";":
+                end(&line, &word)
+                if !line.isEmpty { lines.append(line) }
+                line = []
+            case "#" where word == nil:
+                while let rest = peek, rest != "\n" { _ = pop() }
+            case "\\":
+                guard let escaped = pop() else { break }
+                if escaped == "\n" {
+                    end(&line, &word)
+                } else {
+                    word = word ?? Word(text: "", place: before)
+                    word?.text.unicodeScalars.append(escaped)
+                }
+            case "'", "\"":
+                word = word ?? Word(text: "", place: before)
+                word?.text += try quoted(scalar, from: before)
+            case "$", "`", "|", "&", "<", ">", "(", ")", "*", "?", "{", "}", "~":
+                throw ForeignError(
+                    "not-a-literal", "the shell makes something else of \(scalar)", at: before,
+                    hint: "put it in single quotes, or write the value itself")
+            default:
+                word = word ?? Word(text: "", place: before)
+                word?.text.unicodeScalars.append(scalar)
+            }
+        }
+        end(&line, &word)
+        if !line.isEmpty { lines.append(line) }
+        return lines
+    }
+
+    private var peek: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
+
+    private mutating func quoted(_ quote: Unicode.Scalar, from start: ForeignPlace) throws(ForeignError) -> String {
+        var text = String.UnicodeScalarView()
+        while let scalar = pop() {
+            if scalar == quote { return String(text) }
+            if quote == "\"" {
+                if scalar == "$" || scalar == "`" {
+                    throw ForeignError("not-a-literal", "the shell makes something else of \(scalar)", at: start)
+                }
+                if scalar == "\\", let next = peek, next == "\"" || next == "\\" {
+                    _ = pop()
+                    text.append(next)
+                    continue
+                }
+            }
+            text.append(scalar)
+        }
+        throw ForeignError("unexpected-end", "the quotation does not end", at: start)
+    }
+}

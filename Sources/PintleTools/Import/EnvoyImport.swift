@@ -1,0 +1,171 @@
+internal import Pintle
+
+/// Clusters of an Envoy configuration in JSON: those that speak TLS, and how each validates.
+struct EnvoyImport {
+    private let files: ForeignFolder
+    private var draft = ImportDraft()
+
+    static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ForeignError) -> ImportDraft {
+        let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard first == UInt8(ascii: "{") else {
+            throw ForeignError(
+                "unexpected-character", "not JSON", at: ForeignPlace(line: 1, column: 1),
+                hint: "YAML is not read: convert it to JSON, which Envoy takes as well")
+        }
+        let root = try ForeignJSON.document(bytes, allowsComments: false).root
+        // Listeners, routes and the rest are about other things.
+        guard let clusters = root["static_resources"]?["clusters"] ?? root["clusters"] else {
+            throw ForeignError("nothing-pinned", "no static_resources with clusters", at: root.foreignPlace)
+        }
+        var reader = EnvoyImport(files: files)
+        for cluster in try clusters.elements("clusters") { try reader.read(cluster) }
+        guard !reader.draft.rules.isEmpty else {
+            throw ForeignError("nothing-pinned", "no cluster speaks TLS", at: clusters.foreignPlace)
+        }
+        return reader.draft
+    }
+
+    private init(files: ForeignFolder) {
+        self.files = files
+    }
+
+    private mutating func read(_ cluster: JSONValue) throws(ForeignError) {
+        guard cluster.kind == .object else {
+            throw ForeignError("wrong-type", "a cluster is not an object", at: cluster.foreignPlace)
+        }
+        if let matches = cluster["transport_socket_matches"] {
+            throw ForeignError(
+                "not-expressible", "which TLS context holds depends on the endpoint", at: matches.foreignPlace)
+        }
+        guard let socket = cluster["transport_socket"] else { return }
+        guard let config = socket["typed_config"], let type = config["@type"]?.string else {
+            throw ForeignError("missing-key", "a transport_socket without typed_config", at: socket.foreignPlace)
+        }
+        // Clusters that do not speak TLS have nothing to pin.
+        if type.hasSuffix(".RawBuffer") { return }
+        guard type == EnvoyExport.contextType else {
+            throw ForeignError(
+                "unknown-value", "the transport socket \(type.prefix(120)) is not known", at: config.foreignPlace)
+        }
+        try readContext(config, cluster)
+    }
+
+    private static let contextKeys = [
+        "@type", "common_tls_context", "sni", "allow_renegotiation", "max_session_keys", "auto_host_sni",
+        "enforce_rsa_key_usage",
+    ]
+    private static let commonKeys = [
+        "tls_params", "tls_certificates", "validation_context", "alpn_protocols", "key_log",
+    ]
+
+    private mutating func readContext(_ config: JSONValue, _ cluster: JSONValue) throws(ForeignError) {
+        var sni: (String, JSONValue)?
+        var validation: JSONValue?
+        for (key, value) in try config.members("UpstreamTlsContext", known: Self.contextKeys) {
+            if key == "sni" { sni = (try value.text(key), value) }
+            guard key == "common_tls_context" else { continue }
+            for (key, value) in try value.members(key, known: Self.commonKeys) where key == "validation_context" {
+                validation = value
+            }
+        }
+        guard let validation else {
+            throw ForeignError(
+                "not-expressible", "nothing is validated, which no policy says", at: config.foreignPlace,
+                hint: "add a validation_context with trusted_ca")
+        }
+        var names: [(String, JSONValue)] = []
+        var pins: [Pin] = []
+        var anchors: TrustAnchors?
+        let known = [
+            "trusted_ca", "verify_certificate_spki", "verify_certificate_hash", "match_typed_subject_alt_names",
+        ]
+        for (key, value) in try validation.members("validation_context", known: known) {
+            switch key {
+            case "trusted_ca": anchors = try readAnchors(value)
+            case "match_typed_subject_alt_names":
+                for element in try value.elements(key) { names.append(try readName(element)) }
+            case "verify_certificate_spki":
+                for (text, place) in try value.texts(key) {
+                    pins.append(Pin(.publicKey(try ForeignValues.key(text, at: place.foreignPlace)), at: .leaf))
+                }
+            default:
+                for (text, place) in try value.texts(key) {
+                    do {
+                        pins.append(try .certificate(text, at: .leaf))
+                    } catch {
+                        throw ForeignError(error.code, error.description, at: place.foreignPlace, hint: error.hint)
+                    }
+                }
+            }
+        }
+        guard names.count <= 1 else {
+            throw ForeignError(
+                "not-expressible", "one of several names is enough, which no policy says", at: names[1].1.foreignPlace)
+        }
+        guard let (name, place) = names.first ?? sni else {
+            throw ForeignError(
+                "missing-key", "neither sni nor match_typed_subject_alt_names names the host", at: config.foreignPlace)
+        }
+        var rule = ImportDraft.Rule(try ForeignValues.host(name, at: place.foreignPlace))
+        rule.port = try port(of: cluster)
+        rule.pins = pins
+        rule.anchors = anchors ?? .system
+        if anchors == nil || names.isEmpty {
+            draft.lose(.validation, .stricter, "path and name are validated, which the cluster does not do", rule.name)
+        }
+        draft.add(rule, at: place.foreignPlace)
+    }
+
+    /// The host or address that an alternative name must equal.
+    private func readName(_ element: JSONValue) throws(ForeignError) -> (String, JSONValue) {
+        guard let type = element["san_type"]?.string, type == "DNS" || type == "IP_ADDRESS",
+            let matcher = element["matcher"], let exact = matcher["exact"], let text = exact.string, matcher.count == 1
+        else {
+            throw ForeignError(
+                "not-expressible", "a name is compared in another way than with one host", at: element.foreignPlace,
+                hint: "write {\"san_type\": \"DNS\", \"matcher\": {\"exact\": \"HOST\"}}")
+        }
+        return (text, exact)
+    }
+
+    /// Files that hold the roots of common systems.
+    private static let systemFiles: Set<String> = [
+        EnvoyExport.systemRoots, "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/usr/local/etc/ssl/cert.pem",
+    ]
+
+    private func readAnchors(_ value: JSONValue) throws(ForeignError) -> TrustAnchors {
+        let place = value.foreignPlace
+        for (key, value) in try value.members("trusted_ca", known: ["filename", "inline_string"]) {
+            let text = try value.text(key)
+            if key == "inline_string" {
+                return .only(try ForeignValues.certificates(Array(text.utf8), name: "trusted_ca", at: place))
+            }
+            if Self.systemFiles.contains(text) { return .system }
+            guard let bytes = files.read(text) else {
+                throw ForeignError(
+                    "unreadable-file", "\(text) is not there", at: place,
+                    hint: "name the folder it is relative to: --files FOLDER")
+            }
+            return .only(try ForeignValues.certificates(bytes, name: text, at: place))
+        }
+        throw ForeignError("no-anchors", "trusted_ca is empty", at: place)
+    }
+
+    /// The port of the endpoints; `nil` for 443, which is what a rule without a port is exported to.
+    private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16? {
+        var ports: Set<Int64> = []
+        for endpoints in cluster["load_assignment"]?["endpoints"]?.elements.map(Array.init) ?? [] {
+            for endpoint in endpoints["lb_endpoints"]?.elements.map(Array.init) ?? [] {
+                let address = endpoint["endpoint"]?["address"]?["socket_address"]
+                if let port = address?["port_value"]?.integer { ports.insert(port) }
+            }
+        }
+        guard let first = ports.first, ports.count == 1, let port = UInt16(exactly: first), port > 0 else {
+            throw ForeignError(
+                "not-expressible", "the endpoints have no port in common", at: cluster.foreignPlace,
+                hint: "give the cluster a load_assignment whose endpoints have one port_value")
+        }
+        return port == 443 ? nil : port
+    }
+}

@@ -1,0 +1,159 @@
+internal import Pintle
+internal import PintleFiles
+
+extension Command {
+    static let `import` = Command(
+        name: "import",
+        summary: "Read another platform's pins as a policy; never one with fewer pins",
+        examples: [
+            Example(
+                line: "pintle import --from nsc app/src/main/res/xml/network_security_config.xml -o policy.json",
+                purpose: "Android; certificates that it names are found in the folder raw beside xml"),
+            Example(line: "pintle import --from ats Info.plist", purpose: "NSPinnedDomains"),
+            Example(line: "pintle import --from okhttp Network.kt", purpose: "a CertificatePinner in Kotlin or Java"),
+            Example(
+                line: "pintle import --from chromium pins.json --keys pins.pins",
+                purpose: "the static list and the file of its keys"),
+        ],
+        overview: [
+            """
+            Writes a policy file. What is not understood ends it with the place: an element, a digest, a name \
+            that stands for something. What a policy cannot say is told on stderr, as 'pintle export' does.
+            """,
+            """
+            The formats do not tell which pins are backups. The rules therefore say "backupPins": \
+            "none-accepted"; move the pins that are not in use there.
+            """,
+        ],
+        arguments: [Argument(name: "FILE", help: "The file to read, or - for standard input")],
+        ownOptions: [.from, .output, .strict, .keys, .files],
+        exitCodes: [
+            (.fine, "it was read, whatever was lost"), (.rejected, "with --strict: something would be weaker"),
+            (.unusable, "the command line or the file cannot be used"),
+        ],
+        run: { invocation throws(ToolError) in try ImportCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let from = OptionSpecification(
+        name: "from", value: .choice("FORMAT", ForeignFormat.allCases.map(\.rawValue)), help: "What it is (required)")
+    fileprivate static let keys = OptionSpecification(
+        name: "keys", value: .file("FILE"), help: "For chromium: the file of keys",
+        defaultText: "the .pins file beside the list")
+    fileprivate static let files = OptionSpecification(
+        name: "files", value: .file("FOLDER"), help: "Where certificates that FILE names are: for nsc the folder res",
+        defaultText: "FILE's own folder; for nsc the one around xml")
+}
+
+/// `pintle import --from FORMAT FILE`
+struct ImportCommand {
+    private let invocation: Invocation
+    private let path: String
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+        path = invocation.arguments.positionals.first ?? "-"
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        guard let format = invocation.arguments.value(of: .from).flatMap(ForeignFormat.init) else {
+            throw .usage("--from FORMAT is missing", of: .import, code: "missing-option")
+        }
+        if format != .chromium, invocation.arguments.has(.keys) {
+            throw .usage("--keys is for chromium alone", of: .import)
+        }
+        let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
+        let keys = format == .chromium ? try chromiumKeys() : nil
+        let draft: ImportDraft
+        let policy: PinningPolicy
+        do throws(ForeignError) {
+            draft = try Self.read(file.bytes, as: format, keys: keys, files: folder(for: format))
+            policy = try draft.policy()
+        } catch {
+            throw ToolError(error, file: file.name)
+        }
+        let report = LossReport(losses: draft.losses, format: format)
+        report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
+        try report.refuseWeaker(invocation)
+        try deliver(policy, report)
+        return .fine
+    }
+
+    static func read(
+        _ bytes: [UInt8], as format: ForeignFormat, keys: ChromiumKeys?, files: ForeignFolder
+    ) throws(ForeignError) -> ImportDraft {
+        switch format {
+        case .ats: try ATSImport.read(bytes)
+        case .nsc: try NSCImport.read(bytes, resources: files)
+        case .okhttp: try OkHttpImport.read(bytes)
+        case .trustkit: try TrustKitImport.read(bytes)
+        case .curl: try CurlImport.read(bytes, files: files)
+        case .envoy: try EnvoyImport.read(bytes, files: files)
+        case .chromium: try ChromiumImport.read(bytes, keys: keys ?? .none)
+        }
+    }
+
+    private func folder(for format: ForeignFormat) -> ForeignFolder {
+        let folder: PolicyFolder
+        if let path = invocation.arguments.value(of: .files) {
+            folder = PolicyFolder(ofFile: path.hasSuffix("/") ? path : path + "/")
+        } else {
+            folder = PolicyFolder(ofFile: format == .nsc ? Self.parent(of: path) : path)
+        }
+        return ForeignFolder { try? folder.content(of: $0) }
+    }
+
+    /// `res/` for `res/xml/network_security_config.xml`.
+    private static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "../" }
+        let folder = path[..<slash]
+        guard let above = folder.lastIndex(of: "/") else { return folder == ".." ? "../../" : "" }
+        return String(folder[...above])
+    }
+
+    private func chromiumKeys() throws(ToolError) -> ChromiumKeys {
+        let candidates = invocation.arguments.value(of: .keys).map { [$0] } ?? keyFiles
+        guard let path = candidates.first(where: { candidates.count == 1 || InputFile.exists($0) }) else {
+            throw .unusable(
+                "missing-option", "the keys that the list names are in a file of their own",
+                hint: "name it: --keys FILE")
+        }
+        let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
+        do {
+            return try ChromiumKeys(file.bytes)
+        } catch {
+            throw ToolError(error, file: file.name)
+        }
+    }
+
+    /// Where the file of keys may be, beside the list.
+    private var keyFiles: [String] {
+        guard path != "-" else { return [] }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        let stem = path.hasSuffix(".json") ? String(path.dropLast(".json".count)) : path
+        return ["\(stem).pins", folder + ChromiumExport.keys]
+    }
+
+    private func deliver(_ policy: PinningPolicy, _ report: LossReport) throws(ToolError) {
+        let bytes = policy.json()
+        let target = invocation.arguments.value(of: .output)
+        if let target {
+            try OutputFile.replace(target, bytes)
+            invocation.console.tell("wrote \(SafeText.escape(target))")
+        }
+        if invocation.writesJSON {
+            var json = JSONWriter(.pretty)
+            json.object { json in
+                json.member("format", report.format.rawValue)
+                json.member("path", target)
+                json.key("policy")
+                policy.write(to: &json)
+                report.write(to: &json)
+            }
+            invocation.console.print(json)
+        } else if target == nil {
+            invocation.console.write(bytes)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// A policy as it comes out of a foreign file: rules with their places, and what the policy cannot say.
+struct ImportDraft {
+    private(set) var rules: [PinnedHost] = []
+    private var places: [ForeignPlace] = []
+    private(set) var losses = LossList()
+
+    mutating func lose(
+        _ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ rule: String? = nil
+    ) {
+        losses.add(kind, effect, message, rule)
+    }
+
+    /// What a foreign entry becomes. The formats do not tell backups from pins in use, so a rule never has any.
+    struct Rule {
+        let host: ServerName
+        var port: UInt16?
+        var includesSubdomains = false
+        var pins: [Pin] = []
+        var requires = PinRequirement.anyPin
+        var expiry = PinExpiry.never
+        var enforcement = Enforcement.enforce
+        var anchors = TrustAnchors.system
+        var reportTo: [String] = []
+
+        init(_ host: ServerName) {
+            self.host = host
+        }
+
+        /// The host, with the port where there is one.
+        var name: String { port.map { ServerEndpoint(host: host, port: $0).description } ?? host.description }
+    }
+
+    mutating func add(_ rule: Rule, at place: ForeignPlace) {
+        var seen: Set<Pin> = []
+        let pins = rule.pins.filter { seen.insert($0).inserted }
+        if !pins.isEmpty {
+            lose(.backups, .other, "no pin is marked as a backup: move those not in use to backupPins", rule.name)
+        }
+        rules.append(
+            PinnedHost(
+                unchecked: rule.host, port: rule.port, includesSubdomains: rule.includesSubdomains, pins: pins,
+                backupPins: [], backupRequirement: pins.isEmpty ? .required : .noneAccepted, requires: rule.requires,
+                expiry: rule.expiry, enforcement: rule.enforcement, anchors: rule.anchors, reportTo: rule.reportTo,
+                withdraws: nil))
+        places.append(place)
+    }
+
+    /// - Throws: what is wrong with the rules taken together, at the place of the rule.
+    func policy() throws(ForeignError) -> PinningPolicy {
+        do {
+            return try PinningPolicy(hosts: rules)
+        } catch {
+            guard let problem = error.problems.first else {
+                throw ForeignError("invalid-policy", "the rules contradict one another", at: nil)
+            }
+            let index = problem.path.dropFirst("hosts[".count).prefix { $0.isNumber }
+            let place = Int(index).flatMap { places.indices.contains($0) ? places[$0] : nil }
+            throw ForeignError(problem.id, problem.message, at: place, hint: problem.help)
+        }
+    }
+}
+
+/// What foreign files say in words of their own.
+enum ForeignValues {
+    static func host(_ text: String, at place: ForeignPlace) throws(ForeignError) -> ServerName {
+        do {
+            return try ServerName(text)
+        } catch {
+            throw ForeignError("invalid-host", error.description, at: place, hint: error.hint)
+        }
+    }
+
+    /// Base64 of 32 bytes, without a prefix.
+    static func key(_ text: String, at place: ForeignPlace) throws(ForeignError) -> PublicKeyPin {
+        do {
+            return try PublicKeyPin(text)
+        } catch {
+            throw ForeignError(error.code, error.description, at: place, hint: error.hint)
+        }
+    }
+
+    /// Keys, without the one that stands in where a format wants two.
+    static func keys(_ texts: [(String, ForeignPlace)]) throws(ForeignError) -> [PublicKeyPin] {
+        var keys: [PublicKeyPin] = []
+        for (text, place) in texts {
+            let key = try key(text, at: place)
+            if key != .ofNoKey { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// `2027-11-20`, the beginning of that day in UTC.
+    static func day(_ text: String, at place: ForeignPlace) throws(ForeignError) -> Date {
+        let isDay = text.utf8.count == 10
+        guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
+            throw ForeignError(
+                "invalid-date", "\"\(text)\" is not a day", at: place, hint: "write it like 2027-11-20")
+        }
+        return date
+    }
+
+    static func certificates(_ bytes: [UInt8], name: String, at place: ForeignPlace) throws(ForeignError)
+        -> [Certificate]
+    {
+        do {
+            return try CertificateBundle(bytes).certificates
+        } catch {
+            let problem = error.problems.first
+            throw ForeignError(
+                "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place,
+                hint: problem?.help)
+        }
+    }
+}
+
+/// Files that a foreign file names.
+struct ForeignFolder {
+    /// Answers the content of a file, or `nil` where there is none.
+    let read: (_ path: String) -> [UInt8]?
+
+    /// Knows no files.
+    static var none: ForeignFolder { ForeignFolder { _ in nil } }
+}

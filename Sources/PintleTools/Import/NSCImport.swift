@@ -1,0 +1,206 @@
+internal import Pintle
+
+/// Android's network security configuration.
+struct NSCImport {
+    /// The folder `res`, where `@raw/` names certificates.
+    private let resources: ForeignFolder
+    private var draft = ImportDraft()
+
+    static func read(_ bytes: [UInt8], resources: ForeignFolder) throws(ForeignError) -> ImportDraft {
+        let root = try XMLDocument.root(bytes)
+        guard root.name == "network-security-config" else {
+            throw ForeignError("not-nsc", "the root is <\(root.name)>, not <network-security-config>", at: root.place)
+        }
+        var reader = NSCImport(resources: resources)
+        try reader.check(root, attributes: [], children: ["base-config", "domain-config", "debug-overrides"])
+        var defaults = Terms(anchors: .system)
+        // The defaults hold for what stands before them too.
+        for child in root.children where child.name == "base-config" { try reader.readBase(child, &defaults) }
+        for child in root.children {
+            switch child.name {
+            case "domain-config": try reader.read(child, defaults, depth: 0)
+            case "debug-overrides":
+                reader.draft.lose(.debugOverrides, .other, "what debug builds trust beside is left out")
+            default: break
+            }
+        }
+        return reader.draft
+    }
+
+    private init(resources: ForeignFolder) {
+        self.resources = resources
+    }
+
+    /// What a configuration says, or has from the one around it.
+    private struct Terms {
+        var anchors: TrustAnchors
+        var pins: [PublicKeyPin] = []
+        var expiry = PinExpiry.never
+    }
+
+    /// - Throws: at what is not known. Android passes over it; here it might be a restriction that gets lost.
+    private func check(_ element: XMLElement, attributes: [String], children: [String]) throws(ForeignError) {
+        for (name, _) in element.attributes
+        where !attributes.contains(name) && !name.hasPrefix("xmlns") && !name.hasPrefix("tools:") {
+            throw .unknownKey(name, in: "<\(element.name)>", at: element.place, known: attributes)
+        }
+        for child in element.children where !children.contains(child.name) {
+            throw ForeignError(
+                "unknown-element", "<\(child.name)> in <\(element.name)> is not known", at: child.place,
+                hint: "what is not understood may restrict the pins: take it out, or write the policy by hand")
+        }
+        guard element.children.isEmpty || element.hasNoText else {
+            throw ForeignError("unexpected-text", "text beside the elements of <\(element.name)>", at: element.place)
+        }
+    }
+
+    private static let common = ["trust-anchors", "certificateTransparency", "domainEncryption"]
+
+    private mutating func readBase(_ element: XMLElement, _ defaults: inout Terms) throws(ForeignError) {
+        try check(element, attributes: ["cleartextTrafficPermitted", "hstsEnforced"], children: Self.common)
+        try readCommon(element, nil, &defaults)
+        if defaults.anchors != .system {
+            draft.lose(.validation, .weaker, "hosts without a rule are left to the system's roots")
+        }
+    }
+
+    private mutating func read(_ element: XMLElement, _ inherited: Terms, depth: Int) throws(ForeignError) {
+        try check(
+            element, attributes: ["cleartextTrafficPermitted", "hstsEnforced"],
+            children: Self.common + ["domain", "pin-set", "domain-config"])
+        let domains = element.children.filter { $0.name == "domain" }
+        guard !domains.isEmpty else {
+            throw ForeignError("no-domain", "a domain-config without a domain", at: element.place)
+        }
+        var terms = inherited
+        try readCommon(element, try hostName(of: domains[0]).description, &terms)
+        try readPinSet(element, &terms)
+        for domain in domains {
+            try check(domain, attributes: ["includeSubdomains"], children: [])
+            var rule = ImportDraft.Rule(try hostName(of: domain))
+            rule.includesSubdomains = try Self.boolean("includeSubdomains", of: domain) ?? false
+            if rule.host.ipAddress != nil { rule.includesSubdomains = false }
+            rule.anchors = terms.anchors
+            rule.pins = terms.pins.map { Pin(.publicKey($0)) }
+            rule.expiry = terms.pins.isEmpty ? .never : terms.expiry
+            if rule.expiry != .never {
+                draft.lose(
+                    .expiryTime, .other, "pins end at midnight in UTC, not where the device is", rule.name)
+            }
+            draft.add(rule, at: domain.place)
+        }
+        for child in element.children where child.name == "domain-config" { try read(child, terms, depth: depth + 1) }
+    }
+
+    private func hostName(of domain: XMLElement) throws(ForeignError) -> ServerName {
+        try ForeignValues.host(domain.trimmed, at: domain.place)
+    }
+
+    private static func boolean(_ name: String, of element: XMLElement) throws(ForeignError) -> Bool? {
+        switch element.attribute(name) {
+        case nil: return nil
+        case "true": return true
+        case "false": return false
+        case let text?:
+            throw ForeignError("wrong-type", "\(name) is \"\(text)\", not true or false", at: element.place)
+        }
+    }
+
+    private mutating func readCommon(
+        _ element: XMLElement, _ host: String?, _ terms: inout Terms
+    ) throws(ForeignError) {
+        if try Self.boolean("cleartextTrafficPermitted", of: element) == true {
+            draft.lose(.cleartext, .stricter, "plain http to hosts with pins is refused, not permitted", host)
+        }
+        _ = try Self.boolean("hstsEnforced", of: element)
+        if let anchors = try only("trust-anchors", in: element) { terms.anchors = try readAnchors(anchors, host) }
+        if let transparency = try only("certificateTransparency", in: element),
+            try Self.boolean("enabled", of: transparency) ?? true
+        {
+            draft.lose(.certificateTransparency, .weaker, "certificate transparency is not asked for", host)
+        }
+    }
+
+    /// The child of that name.
+    ///
+    /// - Throws: where there are two.
+    private func only(_ name: String, in element: XMLElement) throws(ForeignError) -> XMLElement? {
+        let found = element.children.filter { $0.name == name }
+        if found.count > 1 {
+            throw ForeignError("duplicate-key", "<\(name)> is there twice", at: found[1].place, hint: "join the two")
+        }
+        return found.first
+    }
+
+    private func readPinSet(_ element: XMLElement, _ terms: inout Terms) throws(ForeignError) {
+        guard let set = try only("pin-set", in: element) else { return }
+        try check(set, attributes: ["expiration"], children: ["pin"])
+        guard !set.children.isEmpty else {
+            throw ForeignError(
+                "nothing-pinned", "a pin-set without pins", at: set.place, hint: "leave it out where nothing is pinned")
+        }
+        var texts: [(String, ForeignPlace)] = []
+        for pin in set.children {
+            try check(pin, attributes: ["digest"], children: [])
+            guard pin.attribute("digest") == "SHA-256" else {
+                throw ForeignError(
+                    "unsupported-hash", "the digest is \(pin.attribute("digest") ?? "missing"), not SHA-256",
+                    at: pin.place)
+            }
+            texts.append((pin.trimmed, pin.place))
+        }
+        terms.pins = try ForeignValues.keys(texts)
+        terms.expiry = .never
+        if let text = set.attribute("expiration") {
+            terms.expiry = .systemTrust(after: try ForeignValues.day(text, at: set.place))
+        }
+    }
+
+    // MARK: Anchors
+
+    private mutating func readAnchors(_ element: XMLElement, _ host: String?) throws(ForeignError) -> TrustAnchors {
+        try check(element, attributes: [], children: ["certificates"])
+        var includesSystem = false
+        var certificates: [Certificate] = []
+        for child in element.children {
+            try check(child, attributes: ["src", "overridePins"], children: [])
+            if try Self.boolean("overridePins", of: child) == true {
+                draft.lose(
+                    .overridePins, .stricter, "pins hold for paths to these anchors too, which were to skip them", host)
+            }
+            switch child.attribute("src") {
+            case "system": includesSystem = true
+            case "user":
+                draft.lose(.userAnchors, .stricter, "roots that a person has installed are not named", host)
+            case let source?: certificates += try resource(source, at: child.place)
+            case nil: throw ForeignError("missing-key", "<certificates> without src", at: child.place)
+            }
+        }
+        guard includesSystem || !certificates.isEmpty else {
+            throw ForeignError(
+                "no-anchors", "no roots are left that a policy can name", at: element.place,
+                hint: "name system, or certificates in @raw")
+        }
+        return TrustAnchors(certificates, includesSystem: includesSystem)
+    }
+
+    private static let extensions = ["pem", "crt", "cer", "der", "cert"]
+
+    private func resource(_ source: String, at place: ForeignPlace) throws(ForeignError) -> [Certificate] {
+        let name = source.dropFirst("@raw/".count)
+        let isName = name.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || byte == UInt8(ascii: "_")
+        }
+        guard source.hasPrefix("@raw/"), !name.isEmpty, isName else {
+            throw ForeignError("unknown-value", "\"\(source)\" is not system, user or @raw/NAME", at: place)
+        }
+        for suffix in Self.extensions {
+            guard let bytes = resources.read("raw/\(name).\(suffix)") else { continue }
+            return try ForeignValues.certificates(bytes, name: "raw/\(name).\(suffix)", at: place)
+        }
+        throw ForeignError(
+            "unreadable-file", "raw/\(name).pem, and with other endings, is not there", at: place,
+            hint: "name the folder res: --files FOLDER")
+    }
+}

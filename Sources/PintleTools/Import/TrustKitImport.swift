@@ -1,0 +1,96 @@
+internal import Pintle
+
+/// TrustKit's configuration: a property list, or the literal that follows `kTSKPinnedDomains` in Swift.
+enum TrustKitImport {
+    static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
+        let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        let isXML = first == UInt8(ascii: "<") || bytes.starts(with: Array("bplist".utf8))
+        var draft = ImportDraft()
+        let domains: Setting
+        if isXML {
+            domains = try domainsOfPropertyList(PropertyListReader.root(bytes), &draft)
+        } else {
+            domains = try CodeLiteral.value(of: "TSKPinnedDomains", in: CodeScanner.tokens(of: bytes))
+        }
+        let members = try domains.dictionary("TSKPinnedDomains")
+        for member in members { try add(member, to: &draft) }
+        guard !members.isEmpty else {
+            throw ForeignError("nothing-pinned", "TSKPinnedDomains is empty", at: domains.place)
+        }
+        return draft
+    }
+
+    private static let globalKeys = [
+        "TSKSwizzleNetworkDelegates", "TSKPinnedDomains", "TSKIgnorePinningForUserDefinedTrustAnchors",
+    ]
+
+    private static func domainsOfPropertyList(
+        _ root: Setting, _ draft: inout ImportDraft
+    ) throws(ForeignError) -> Setting {
+        let configuration = root["TSKConfiguration"] ?? root
+        guard let domains = configuration["TSKPinnedDomains"] else {
+            throw ForeignError(
+                "nothing-pinned", "no TSKConfiguration with TSKPinnedDomains", at: root.place,
+                hint: "give the app's Info.plist")
+        }
+        for member in root["TSKConfiguration"]?.members ?? [] where !globalKeys.contains(member.key) {
+            throw .unknownKey(member.key, in: "TSKConfiguration", at: member.place, known: globalKeys)
+        }
+        if let setting = configuration["TSKIgnorePinningForUserDefinedTrustAnchors"],
+            try setting.boolean("TSKIgnorePinningForUserDefinedTrustAnchors")
+        {
+            draft.lose(.userAnchors, .stricter, "pins hold for paths to roots that a person has installed too")
+        }
+        return domains
+    }
+
+    private static let keys = [
+        "TSKIncludeSubdomains", "TSKEnforcePinning", "TSKPublicKeyHashes", "TSKExpirationDate", "TSKReportUris",
+        "TSKDisableDefaultReportUri", "TSKPublicKeyAlgorithms", "TSKAdditionalTrustAnchors",
+        "TSKExcludeSubdomainFromParentPolicy",
+    ]
+
+    private static func add(_ member: Setting.Member, to draft: inout ImportDraft) throws(ForeignError) {
+        var rule = ImportDraft.Rule(try ForeignValues.host(member.key, at: member.place))
+        var isExcluded = false
+        for setting in try member.value.dictionary(member.key) {
+            let value = setting.value
+            switch setting.key {
+            case "TSKIncludeSubdomains": rule.includesSubdomains = try value.boolean(setting.key)
+            case "TSKEnforcePinning": rule.enforcement = try value.boolean(setting.key) ? .enforce : .reportOnly
+            case "TSKPublicKeyHashes":
+                rule.pins = try ForeignValues.keys(value.strings(setting.key)).map { Pin(.publicKey($0)) }
+            case "TSKExpirationDate":
+                rule.expiry = .systemTrust(after: try ForeignValues.day(value.string(setting.key), at: value.place))
+            case "TSKReportUris": try addReports(value.strings(setting.key), &rule, &draft)
+            case "TSKDisableDefaultReportUri": _ = try value.boolean(setting.key)
+            // Without meaning since release 1.6.
+            case "TSKPublicKeyAlgorithms": _ = try value.array(setting.key)
+            case "TSKAdditionalTrustAnchors":
+                draft.lose(.debugOverrides, .other, "roots for debug builds are left out", rule.name)
+            case "TSKExcludeSubdomainFromParentPolicy", "kSKExcludeSubdomainFromParentPolicy":
+                isExcluded = try value.boolean(setting.key)
+            default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: keys)
+            }
+        }
+        guard isExcluded != !rule.pins.isEmpty else {
+            let problem = isExcluded ? "is excluded and has pins" : "has no TSKPublicKeyHashes"
+            throw ForeignError("nothing-pinned", "\(member.key) \(problem)", at: member.place)
+        }
+        draft.add(rule, at: member.place)
+    }
+
+    private static func addReports(
+        _ texts: [(String, ForeignPlace)], _ rule: inout ImportDraft.Rule, _ draft: inout ImportDraft
+    ) throws(ForeignError) {
+        for (text, place) in texts {
+            if ServerEndpoint(httpsURL: text) != nil {
+                rule.reportTo.append(text)
+            } else if text.lowercased().hasPrefix("http://") {
+                draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
+            } else {
+                throw ForeignError("invalid-report-url", "\"\(text)\" is no URL for reports", at: place)
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// The public test data, where it is.
+enum PublicData {
+    static let folder: String? = {
+        let named = getenv("PINTLE_SHARED_DATA").map { String(cString: $0) } ?? ""
+        let beside = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let folder = named.isEmpty ? "/\(beside)/shared/data" : named
+        return InputFile.exists("\(folder)/chromium-pins.json") ? folder : nil
+    }()
+}
+
+/// A real list of 372 hosts, to every format and back.
+@Suite(
+    "Chromium's list in every format",
+    .enabled(if: PublicData.folder != nil, "skipped: the public test data is not beside the package"))
+struct ExportChromiumTests {
+    private func read(_ name: String) throws -> [UInt8] {
+        try InputFile("\(try #require(PublicData.folder))/\(name)", standardInput: ByteSource([])).bytes
+    }
+
+    private func list() throws -> PinningPolicy {
+        let keys = try ChromiumKeys(read("chromium-pins.pins"))
+        let draft = try ImportCommand.read(read("chromium-pins.json"), as: .chromium, keys: keys, files: .none)
+        #expect(draft.losses.losses.first { $0.effect == .weaker }?.kind == .badPins)
+        return try draft.policy()
+    }
+
+    /// What a policy says of a host: its pins, in no order, and nothing for a host without.
+    private func pins(_ policy: PinningPolicy, _ host: String) throws -> Set<Pin.Subject> {
+        guard let rule = policy.rule(for: ServerEndpoint(host: try ServerName(host))) else { return [] }
+        return Set(policy.hosts[rule.index].pins.map(\.subject))
+    }
+
+    @Test(
+        "It comes back with the same pins for every host, but where a loss names the rule",
+        arguments: ForeignFormat.allCases)
+    func roundTrip(format: ForeignFormat) throws {
+        let policy = try list()
+        #expect(policy.hosts.count == 372)
+        let back = try ExportedPolicy(policy, to: format, positionless: format == .ats ? .ca : nil)
+        let named = Set(back.losses.filter { $0.effect != .other }.flatMap(\.hosts))
+        var same = 0
+        for host in policy.hosts.map(\.host.description) {
+            let parent = host.drop { $0 != "." }.dropFirst()
+            for name in [host, "www.\(host)", "a.b.\(host)", String(parent), "evil\(host)"] where !name.isEmpty {
+                let before = try pins(policy, name)
+                let after = try pins(back.policy, name)
+                if before == after {
+                    same += 1
+                    continue
+                }
+                let endpoint = ServerEndpoint(host: try ServerName(name))
+                let rules = [policy.rule(for: endpoint)?.host, back.policy.rule(for: endpoint)?.host]
+                let names = Set(rules.compactMap { $0?.description })
+                #expect(!names.isDisjoint(with: named), "\(name) in \(format)")
+            }
+        }
+        #expect(same > 700)
+    }
+
+    @Test("Formats that say all that the list says give back the very file", arguments: [ForeignFormat.nsc, .chromium])
+    func identical(format: ForeignFormat) throws {
+        let policy = try list()
+        #expect(try ExportedPolicy(policy, to: format).policy.json() == policy.json())
+    }
+
+    @Test("The tool reads the two files, and writes two")
+    func command() throws {
+        let folder = try #require(PublicData.folder)
+        let run = ToolRun("import", "--from", "chromium", "\(folder)/chromium-pins.json")
+        #expect(run.code == 0)
+        #expect(run.errors.contains("WEAKER    bad-pins"))
+        #expect(ToolRun("import", "--from", "chromium", "\(folder)/chromium-pins.json", "--strict").code == 1)
+        let directory = try TemporaryDirectory()
+        let policy = try directory.write(run.output, to: "list.json")
+        #expect(ToolRun("export", policy, "--to", "chromium", "-o", directory.path(of: "out")).code == 0)
+        let back = ToolRun("import", "--from", "chromium", directory.path(of: "out/\(ChromiumExport.list)"))
+        #expect(back.output == run.output)
+    }
+}

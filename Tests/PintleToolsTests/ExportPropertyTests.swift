@@ -1,0 +1,152 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+@testable import PintleTools
+
+/// Policies made at random go to every format and back. Where a decision changes, a loss must have said so: of that
+/// rule, and in that direction.
+@Suite("Exports keep meaning, or say what they lose")
+struct ExportPropertyTests {
+    private static let hosts = [
+        "example.test", "api.example.test", "a.b.api.example.test", "www.example.test", "other.test", "deep.other.test",
+        "192.0.2.7", "intranet", "stranger.test",
+    ]
+
+    @Test("Every change of a decision is a loss that was named", arguments: ForeignFormat.allCases)
+    func changes(format: ForeignFormat) throws {
+        let scene = try ExportScene()
+        var numbers = SeededNumbers(state: 20_261_120)
+        var compared = 0
+        var changed = 0
+        for round in 0..<24 {
+            let policy = try Self.policy(scene, &numbers)
+            let position: PinPosition = Bool.random(using: &numbers) ? .leaf : .ca
+            let positionless = ExportPlan.needsPositions(policy, for: format) || round % 3 == 0 ? position : nil
+            let languages = ForeignLanguage.choices(for: format)
+            let exported: ExportedPolicy
+            do {
+                exported = try ExportedPolicy(
+                    policy, to: format, positionless: positionless,
+                    language: languages.isEmpty ? nil : languages[round % languages.count])
+            } catch let error as ForeignError where error.code == "nothing-pinned" {
+                // A file without entries is no policy to whoever reads it back.
+                #expect(ExportPlan(policy, to: format, positionless: positionless).rules.isEmpty)
+                continue
+            }
+            let hasPorts = policy.hosts.contains { $0.port != nil }
+            for name in Self.hosts {
+                for port in hasPorts ? [443, 8443] : [443] as [UInt16] {
+                    let endpoint = ServerEndpoint(host: try ServerName(name), port: port)
+                    for server in [0, 1, 5, 7].map({ scene.servers[$0] }) {
+                        for days in [0, 400, 900] {
+                            let instant = ExportScene.now + Double(days) * 86_400
+                            let before = scene.evaluate(policy, endpoint, server, at: instant)
+                            let after = scene.evaluate(exported.policy, endpoint, server, at: instant)
+                            compared += 1
+                            guard before.decision.isTrusted != after.decision.isTrusted else { continue }
+                            changed += 1
+                            let effect: PolicyLoss.Effect = before.decision.isTrusted ? .stricter : .weaker
+                            guard !Self.isNamed(effect, before, after, exported, policy) else { continue }
+                            Issue.record(
+                                """
+                                \(format), seed \(round): \(effect) at \(endpoint) after \(days) days, not named: \
+                                \(before.decision.summary) by \(before.rule?.description ?? "none"), then \
+                                \(after.decision.summary) by \(after.rule?.description ?? "none")
+                                \(exported.losses.map { "\($0.effect) \($0.kind) \($0.hosts)" })
+                                \(policy.hosts.map(Self.summary).joined(separator: "\n"))
+                                became
+                                \(exported.policy.hosts.map(Self.summary).joined(separator: "\n"))
+                                """)
+                            return
+                        }
+                    }
+                }
+            }
+        }
+        #expect(compared > 2_000)
+        #expect(changed > 0)
+    }
+
+    /// Whether a loss with that effect is about the rule that decided before, or the one that decides now.
+    private static func isNamed(
+        _ effect: PolicyLoss.Effect, _ before: TrustEvaluation, _ after: TrustEvaluation, _ exported: ExportedPolicy,
+        _ policy: PinningPolicy
+    ) -> Bool {
+        var names: Set<String> = []
+        if let rule = before.rule { names.insert(policy.hosts[rule.index].description) }
+        if let rule = after.rule {
+            let now = exported.policy.hosts[rule.index]
+            names.insert(now.description)
+            // The rule that it was made of.
+            for host in policy.hosts where host.host == now.host { names.insert(host.description) }
+        }
+        return exported.losses.contains { loss in
+            loss.effect == effect && (loss.hosts.isEmpty || !names.isDisjoint(with: loss.hosts))
+        }
+    }
+
+    private static func summary(_ host: PinnedHost) -> String {
+        let pins = host.pins.map { "\($0.description.suffix(6)) \($0.position)" }
+        let anchors = (host.anchors.includesSystem ? "system " : "") + "\(host.anchors.certificates.count)"
+        return
+            "\(host) \(host.includesSubdomains) \(pins) \(host.requires) \(host.expiry) \(host.enforcement) \(anchors)"
+    }
+
+    private static func policy(_ scene: ExportScene, _ numbers: inout SeededNumbers) throws -> PinningPolicy {
+        var hosts: [PinnedHost] = []
+        for name in Self.hosts.dropLast() where numbers.chance(55) {
+            for port in [nil, 8443] as [UInt16?] where port == nil || numbers.chance(15) {
+                hosts.append(try rule(name, port, scene, &numbers))
+            }
+        }
+        if hosts.isEmpty { hosts.append(try rule("example.test", nil, scene, &numbers)) }
+        let unpinned: PinningPolicy.UnpinnedHosts = numbers.chance(15) ? .reject : .systemTrust
+        return try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned)
+    }
+
+    private static func rule(
+        _ name: String, _ port: UInt16?, _ scene: ExportScene, _ numbers: inout SeededNumbers
+    ) throws -> PinnedHost {
+        let needsBoth = numbers.chance(15)
+        var pins: [Pin] = []
+        if numbers.chance(85) {
+            for _ in 0..<Int.random(in: 1...3, using: &numbers) {
+                let depth = Int.random(in: 0...2, using: &numbers)
+                let server = scene.servers[[0, 1, 5, 7][Int.random(in: 0..<4, using: &numbers)]]
+                let positions: [PinPosition] = needsBoth ? [.leaf, .ca] : [.any, .any, .leaf, .ca]
+                let position = positions[Int.random(in: 0..<positions.count, using: &numbers)]
+                let isCertificate = numbers.chance(20)
+                pins.append(isCertificate ? server.fingerprint(depth, position) : server.pin(depth, position))
+            }
+        }
+        if needsBoth, !pins.isEmpty { pins += [scene.servers[0].pin(0, .leaf), scene.servers[0].pin(1, .ca)] }
+        var seen: Set<Pin> = []
+        pins = pins.filter { seen.insert($0).inserted }
+        let day = ExportScene.now + Double(Int.random(in: 100...700, using: &numbers)) * 86_400
+        let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: day), .rejecting(after: day)]
+        let anchors: [TrustAnchors] = [
+            .system, .system, .only([scene.privateRoot]), TrustAnchors([scene.privateRoot], includesSystem: true),
+        ]
+        let isWide = numbers.chance(50) && name.contains("test")
+        return try PinnedHost(
+            name, port: port, includingSubdomains: isWide, pins: pins, backup: .noneAccepted,
+            requires: needsBoth && !pins.isEmpty ? .leafAndCA : .anyPin,
+            expiry: expiries[Int.random(in: 0..<4, using: &numbers)],
+            enforcement: numbers.chance(12) ? .reportOnly : .enforce,
+            anchors: anchors[Int.random(in: 0..<4, using: &numbers)])
+    }
+}
+
+extension TrustDecision {
+    fileprivate var summary: String {
+        switch self {
+        case .trusted(let basis): basis.reason
+        case .rejected(let rejection): rejection.reason
+        }
+    }
+}
+
+extension RuleChoice {
+    fileprivate var description: String { "\(pattern)" }
+}

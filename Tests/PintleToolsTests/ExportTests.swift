@@ -1,0 +1,219 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+@Suite("Export")
+struct ExportTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private static let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+    private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+
+    /// A policy file with one rule, of these members beside the host.
+    private func policy(_ members: String, top: String = "", host: String = "example.test") throws -> String {
+        try directory.write(
+            "{\"version\": 1, \(top) \"hosts\": [{\"host\": \"\(host)\", \(members)}]}", to: "policy.json")
+    }
+
+    private static let plain =
+        "\"pins\": [{\"spki\": \"\(pin)\", \"at\": \"leaf\"}], \"backupPins\": [{\"spki\": \"\(spare)\", \"at\": \"leaf\"}]"
+    private static let anywhere = "\"pins\": [\"\(pin)\"], \"backupPins\": [\"\(spare)\"]"
+
+    /// `weaker subdomains`...
+    private func losses(_ run: ToolRun) throws -> [String] {
+        let losses = try run.json()["losses"]?.elements.map(Array.init) ?? []
+        return losses.map { "\($0["effect"]?.string ?? "") \($0["id"]?.string ?? "")" }
+    }
+
+    // MARK: What is lost
+
+    /// A member of a rule, the format, and the loss beside that of the backups.
+    private static let table: [(members: String, format: String, losses: [String])] = [
+        (plain, "ats", []),
+        ("\"includeSubdomains\": true, \(plain)", "ats", ["weaker subdomains"]),
+        (
+            "\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}, \(plain)", "ats",
+            ["stricter expiry"]
+        ),
+        ("\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"reject\"}, \(plain)", "ats", ["weaker expiry"]),
+        ("\"enforcement\": \"reportOnly\", \(plain)", "ats", ["other report-only"]),
+        ("\"port\": 8443, \(plain)", "ats", ["stricter port"]),
+        ("\"reportTo\": [\"https://reports.test/\"], \(plain)", "ats", ["other reports"]),
+        (anywhere, "nsc", []),
+        (plain, "nsc", ["weaker position"]),
+        (
+            "\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}, \(anywhere)", "nsc",
+            ["other expiry-time"]
+        ),
+        (
+            "\"expiry\": {\"after\": \"2027-01-01T00:00:01Z\", \"then\": \"systemTrust\"}, \(anywhere)", "nsc",
+            ["stricter expiry-time", "other expiry-time"]
+        ),
+        ("\"includeSubdomains\": true, \(anywhere)", "nsc", []),
+        ("\"includeSubdomains\": true, \(anywhere)", "okhttp", []),
+        ("\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}, \(anywhere)", "trustkit", []),
+        ("\"enforcement\": \"reportOnly\", \(anywhere)", "trustkit", []),
+        (plain, "curl", ["other port"]),
+        (anywhere, "curl", ["stricter position", "other port"]),
+        ("\"port\": 443, \(plain)", "curl", []),
+        ("\"port\": 443, \(plain)", "envoy", []),
+        ("\"includeSubdomains\": true, \"port\": 443, \(plain)", "envoy", ["weaker subdomains"]),
+        ("\"includeSubdomains\": true, \(anywhere)", "chromium", []),
+        ("\"reportTo\": [\"https://reports.test/\"], \(anywhere)", "chromium", []),
+        (
+            "\"pins\": [{\"certificate\": \"\(String(repeating: "ab", count: 32))\"}], \"backupPins\": [\"\(pin)\"]",
+            "nsc",
+            ["stricter certificate-pins"]
+        ),
+        (
+            "\"pins\": [{\"certificate\": \"\(String(repeating: "ab", count: 32))\"}], \"backupPins\": \"none-accepted\"",
+            "nsc", ["weaker certificate-pins"]
+        ),
+    ]
+
+    @Test("Each thing that a format cannot say is named, with its effect", arguments: table.indices)
+    func losses(row: Int) throws {
+        let (members, format, expected) = Self.table[row]
+        let run = ToolRun("export", try policy(members), "--to", format, "--json")
+        #expect(run.code == 0)
+        let found = try losses(run)
+        // Which pins are backups no format keeps.
+        #expect(found.filter { $0 != "other backups" } == expected)
+        #expect(found.contains("other backups") == !members.contains("none-accepted"))
+        for word in expected { #expect(run.errors.contains(word.split(separator: " ")[1])) }
+    }
+
+    @Test(
+        "A policy that refuses or asks about other hosts loses that in every format", arguments: ForeignFormat.allCases)
+    func unpinnedHosts(format: ForeignFormat) throws {
+        let path = try policy(Self.plain, top: "\"unpinnedHosts\": \"reject\",")
+        #expect(try losses(ToolRun("export", path, "--to", format.rawValue, "--json")).first == "weaker unpinned-hosts")
+        let twin = try policy(Self.plain)
+        #expect(
+            try !losses(ToolRun("export", twin, "--to", format.rawValue, "--json")).contains("weaker unpinned-hosts"))
+    }
+
+    @Test("Strict writes nothing where something would be weaker, and writes where it would only be stricter")
+    func strict() throws {
+        let target = directory.path(of: "out.plist")
+        let weaker = try policy("\"includeSubdomains\": true, \(Self.plain)")
+        let refused = ToolRun("export", weaker, "--to", "ats", "--strict", "-o", target)
+        #expect(refused.code == 1)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.contains("one loss weakens the policy"))
+        #expect(refused.errors.contains("WEAKER    subdomains"))
+        #expect(!InputFile.exists(target))
+        let stricter = try policy(
+            "\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}, \(Self.plain)")
+        #expect(ToolRun("export", stricter, "--to", "ats", "--strict", "-o", target).code == 0)
+        #expect(InputFile.exists(target))
+    }
+
+    @Test("ATS has to be told where pins belong that do not say it")
+    func positions() throws {
+        let path = try policy(Self.anywhere)
+        let run = ToolRun("export", path, "--to", "ats", "--json")
+        #expect(run.code == 2)
+        #expect(try run.json()["error"]?["code"]?.string == "missing-position")
+        for (word, key) in [("leaf", "NSPinnedLeafIdentities"), ("ca", "NSPinnedCAIdentities")] {
+            let told = ToolRun("export", path, "--to", "ats", "--pins-at", word)
+            #expect(told.code == 0)
+            #expect(told.output.contains(key))
+        }
+    }
+
+    @Test("Rules that OkHttp pools are named, unless the parent's pins are the rule's own")
+    func pooling() throws {
+        func export(_ child: String) throws -> [String] {
+            let path = try directory.write(
+                """
+                {"version": 1, "hosts": [
+                 {"host": "example.test", "includeSubdomains": true, "pins": ["\(Self.pin)"], "backupPins": "none-accepted"},
+                 {"host": "api.example.test", "pins": ["\(child)"], "backupPins": "none-accepted"}]}
+                """, to: "pooled.json")
+            return try losses(ToolRun("export", path, "--to", "okhttp", "--json"))
+        }
+        #expect(try export(Self.spare) == ["weaker pooling"])
+        #expect(try export(Self.pin) == [])
+    }
+
+    // MARK: What is written
+
+    @Test("Private roots go to Android as resources, debug anchors beside them, and come back")
+    func resources() throws {
+        let root = try CertificateAuthority.root()
+        try directory.write(root.certificate.pem, to: "root.pem")
+        let debug = try directory.write(try CertificateAuthority.root().certificate.pem, to: "proxy.pem")
+        let path = try policy("\"anchors\": {\"include\": [\"root.pem\"]}, \(Self.anywhere)")
+        let folder = directory.path(of: "res")
+        let run = ToolRun("export", path, "--to", "nsc", "-o", folder, "--debug-anchors", debug)
+        #expect(run.code == 0)
+        let back = ToolRun("import", "--from", "nsc", "\(folder)/xml/network_security_config.xml", "--json")
+        #expect(back.code == 0)
+        let include = try back.json()["policy"]?["hosts"]?.elements?.first { _ in true }?["anchors"]?["include"]
+        #expect(include?.elements?.first { _ in true }?.string == root.certificate.pem)
+        #expect(try losses(back).contains("other debug-overrides"))
+        // Without the folder there is nowhere to put the certificate.
+        let nowhere = ToolRun("export", path, "--to", "nsc")
+        #expect(nowhere.code == 2)
+        #expect(nowhere.output.isEmpty)
+    }
+
+    @Test("Options that do not belong to the format are refused")
+    func options() throws {
+        let path = try policy(Self.plain)
+        #expect(ToolRun("export", path).code == 2)
+        #expect(ToolRun("export", path, "--to", "hpkp").code == 2)
+        #expect(ToolRun("export", path, "--to", "okhttp", "--language", "swift").code == 2)
+        #expect(ToolRun("export", path, "--to", "ats", "--language", "swift").code == 2)
+        #expect(ToolRun("export", path, "--to", "ats", "--debug-anchors", path).code == 2)
+        #expect(ToolRun("export", path, "--to", "ats", "-o", directory.path(of: "no/such/folder/x")).code == 2)
+        #expect(ToolRun("export", path, "--to", "okhttp", "--language", "java").code == 0)
+    }
+
+    @Test("A file that is replaced is whole at any time, and nothing is left beside it")
+    func replaced() throws {
+        let path = try policy(Self.anywhere)
+        let target = directory.path(of: "Pins.kt")
+        for _ in 0..<2 { #expect(ToolRun("export", path, "--to", "okhttp", "-o", target).code == 0) }
+        let content = try InputFile(target, standardInput: ByteSource([])).bytes
+        #expect(content == Array(ToolRun("export", path, "--to", "okhttp").output.utf8))
+        let listing = try runProcess(["ls", directory.path(of: ".")]).output
+        #expect(!listing.contains(".new"))
+    }
+
+    @Test("Kotlin, Java, Swift and both property lists look as they are documented")
+    func looks() throws {
+        let path = try policy("\"includeSubdomains\": true, \(Self.anywhere)")
+        #expect(
+            ToolRun("export", path, "--to", "okhttp").output == """
+                // Written by pintle export; edit the policy, not this file.
+                // Needs OkHttp 4 or later: OkHttp 3 reads **. and matches no host with it.
+                import okhttp3.CertificatePinner
+
+                val certificatePinner: CertificatePinner =
+                    CertificatePinner.Builder()
+                        .add(
+                            "**.example.test",
+                            "\(Self.pin)",
+                            "\(Self.spare)",
+                        )
+                        .build()
+
+                """)
+        let plist = ToolRun("export", path, "--to", "trustkit", "--language", "plist").output
+        #expect(plist.contains("<key>TSKIncludeSubdomains</key>\n                <true/>"))
+        let swift = ToolRun("export", path, "--to", "trustkit").output
+        #expect(swift.contains("        \"example.test\": [\n            kTSKIncludeSubdomains: true,"))
+        let curl = ToolRun("export", path, "--to", "curl").output
+        let hashes = [Self.pin, Self.spare].map { "sha256//" + $0.dropFirst(7) }.joined(separator: ";")
+        #expect(curl.hasSuffix("\ncurl --pinnedpubkey '\(hashes)' https://example.test/\n"))
+    }
+}

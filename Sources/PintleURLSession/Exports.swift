@@ -1,2 +1,3 @@
 @_exported public import Pintle
 @_exported public import PintleFiles
+@_exported public import PintleStorage

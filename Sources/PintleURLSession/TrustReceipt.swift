@@ -5,7 +5,7 @@ public import Pintle
 public struct TrustReceipt: Sendable, Hashable {
     /// The server that was asked for.
     public let endpoint: ServerEndpoint
-    /// Why it is trusted: the pin and where it matched, or why no pin was needed.
+    /// Why it is trusted: the pin and where it matched, what a person has approved, or why no pin was needed.
     public let basis: TrustBasis
     /// The rule that decided; `nil` where none covers the host.
     public let rule: RuleChoice?
@@ -14,8 +14,8 @@ public struct TrustReceipt: Sendable, Hashable {
     /// The generation of the policy that decided, as the session's ``PolicySource`` has numbered it; 1 where the
     /// session has one policy for good.
     public let generation: UInt64
-    /// No request starts on the connection from this instant on: the end of a certificate of the path or
-    /// of the pins, whichever comes first.
+    /// No request starts on the connection from this instant on: the end of a certificate of the path, of the pins or
+    /// of a person's approval, whichever comes first.
     public let validUntil: Date
 
     /// The pin that matched; `nil` where trust rests on the path alone.

@@ -47,8 +47,12 @@ public struct TrustApproval: Sendable, Hashable {
     /// After a first contact use ``UnknownHost/approval(of:at:until:note:)``, which knows what was seen.
     ///
     /// - Parameters:
-    ///   - accepting: by default both: whoever brings the fingerprint vouches for the server.
-    ///   - expiry: the instant from which on it no longer counts; fractions of a second are dropped.
+    ///   - subject: the certificate, or the key in whatever certificate.
+    ///   - endpoint: the server that it is for, and no other port of it.
+    ///   - accepts: by default both: whoever brings the fingerprint vouches for the server.
+    ///   - instant: now; fractions of a second are dropped, here and in the expiry.
+    ///   - expiry: the instant from which on it no longer counts.
+    ///   - note: the person's own words, at most ``maximumNoteSize`` bytes.
     /// - Throws: ``TrustApprovalError/alreadyExpired`` or ``TrustApprovalError/noteTooLong(_:)``.
     public init(
         _ subject: Pin.Subject, for endpoint: ServerEndpoint,

@@ -1,12 +1,15 @@
 /// What is in force at one instant: everything that decides about a connection, read in one go.
 public struct PolicySnapshot: Sendable {
     public let policy: PinningPolicy
+    /// What people have said about servers that no rule covers.
+    public let approvals: TrustApprovals
     /// Grows with every change of what decides, and never otherwise: of one source, two snapshots with the
     /// same number decide the same.
     public let generation: UInt64
 
-    public init(policy: PinningPolicy, generation: UInt64) {
+    public init(policy: PinningPolicy, approvals: TrustApprovals = .none, generation: UInt64) {
         self.policy = policy
+        self.approvals = approvals
         self.generation = generation
     }
 }
@@ -19,7 +22,7 @@ public protocol PolicySource: AnyObject, Sendable {
     /// What is in force now.
     ///
     /// It is asked on any thread, for each request several times, also inside handshakes: it returns at once,
-    /// without I/O and without waiting for anybody. What it has once returned never comes back after a newer
+    /// without waiting for anybody, and makes no more than a system call where nothing has changed. What it has once returned never comes back after a newer
     /// generation.
     var current: PolicySnapshot { get }
 }

@@ -89,7 +89,8 @@ final class HandshakeJudge {
             return 0
         }
         let now = Date()
-        let evaluation = generation.policy.evaluate(endpoint, chain, at: now, validator: generation.validator)
+        let evaluation = generation.policy.evaluate(
+            endpoint, chain, approvals: generation.snapshot.approvals, at: now, validator: generation.validator)
         if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }
         switch evaluation.decision.handshakeVerdict {
         case .accept:

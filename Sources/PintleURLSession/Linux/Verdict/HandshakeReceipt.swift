@@ -14,7 +14,8 @@ final class HandshakeReceipt: Sendable {
     init?(_ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date) {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
         self.generation = generation.number
-        let time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
+        var time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
+        if case .userApproved(let approval) = basis, let end = approval.expiresAt { time.end = min(time.end, end) }
         validFrom = time.start
         receipt = TrustReceipt(
             endpoint: evaluation.endpoint, basis: basis, rule: evaluation.rule, path: path,

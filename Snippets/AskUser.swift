@@ -1,0 +1,25 @@
+// Fail, ask, store, try again: servers that only a person can know.
+
+// Sessions exist on Linux only, so far.
+#if canImport(PintleURLSession)
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+
+/// - Parameter ask: shows a person what is known of a server, and returns whether they said yes.
+func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async throws -> Data {
+    // snippet.loop
+    let store = try TrustDecisionStore(path: folder + "/trust.json") { event in print(event) }
+    let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+    let session = URLSession.pinned(to: policy, approvals: store)
+    do {
+        return try await session.data(from: url).0
+    } catch {
+        // Nothing waits here: the connection is closed, and the person may take all day.
+        guard case .unknownHost(let host) = TrustRejection(underlying: error), await ask(host) else { throw error }
+        try store.approve(host)
+    }
+    return try await session.data(from: url).0
+    // snippet.end
+}
+#endif

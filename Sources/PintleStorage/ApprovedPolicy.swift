@@ -1,0 +1,36 @@
+package import Pintle
+
+/// A policy and what people have said beside it: a change of either is a new generation.
+package final class ApprovedPolicy: PolicySource {
+    private struct State: Sendable {
+        var policy: PolicySnapshot
+        var approvals: StoreSnapshot
+        var generation: UInt64 = 1
+    }
+
+    private let source: any PolicySource
+    private let store: TrustDecisionStore
+    private let state: Locked<State>
+
+    package init(_ source: some PolicySource, approvals store: TrustDecisionStore) {
+        self.source = source
+        self.store = store
+        state = Locked(State(policy: source.current, approvals: store.current))
+    }
+
+    package var current: PolicySnapshot {
+        // Read outside of the lock: a store tells of its events meanwhile, and whoever listens may ask again.
+        let (policy, approvals) = (source.current, store.current)
+        return state.withLock { state in
+            // Another thread may have read later and been faster: of each the newer one counts.
+            let isNewer = (
+                policy.generation > state.policy.generation, approvals.revision > state.approvals.revision
+            )
+            if isNewer.0 { state.policy = policy }
+            if isNewer.1 { state.approvals = approvals }
+            if isNewer.0 || isNewer.1 { state.generation += 1 }
+            return PolicySnapshot(
+                policy: state.policy.policy, approvals: state.approvals.approvals, generation: state.generation)
+        }
+    }
+}

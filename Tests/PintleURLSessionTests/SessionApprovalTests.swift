@@ -1,0 +1,238 @@
+import Foundation
+import FoundationNetworking
+import PintleOpenSSL
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Self-signed servers and a person's decision, from plain URLSession code.
+@Suite("Pinned sessions: approvals")
+struct SessionApprovalTests {
+    private static func server(_ identity: Identity) throws -> LoopbackTLSServer {
+        try LoopbackTLSServer(identity, handler: { _ in .ok })
+    }
+
+    private static func asking() throws -> PinningPolicy { try PinningPolicy(hosts: [], unpinnedHosts: .askUser) }
+
+    private static func rejection(_ session: URLSession, _ url: URL) async throws -> TrustRejection? {
+        do {
+            _ = try await session.data(from: url)
+            return nil
+        } catch {
+            let rejection: TrustRejection = try #require(TrustRejection(underlying: error), "\(error)")
+            return rejection
+        }
+    }
+
+    /// An approval of somebody who has the fingerprint from elsewhere.
+    private static func approval(
+        _ identity: Identity, _ server: LoopbackTLSServer, byKey: Bool = false, until expiry: Date? = nil
+    ) throws -> TrustApproval {
+        let leaf = try Certificate(der: identity.certificate.der)
+        return try TrustApproval(
+            byKey ? .publicKey(leaf.publicKeyPin) : .certificate(leaf.fingerprint),
+            for: ServerEndpoint(host: ServerName("localhost"), port: server.port), at: Date(), until: expiry)
+    }
+
+    @Test("Fail, ask, store, try again: in memory and on disk, for a certificate and for a key")
+    func loop() async throws {
+        let folder = try TemporaryDirectory()
+        for subject in UnknownHost.Subject.allCases {
+            let path = folder.path(of: "\(subject).json")
+            for store in [TrustDecisionStore(), try TrustDecisionStore(path: path)] {
+                let identity = try Identity.selfSigned()
+                let server = try Self.server(identity)
+                let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+                guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
+                    Issue.record("not asked")
+                    continue
+                }
+                #expect(host.endpoint.port == server.port && host.leaf.der == identity.certificate.der)
+                #expect(host.pathFailure?.code == .selfSigned && host.previous == nil)
+                #expect(server.waitUntilClosed())
+                #expect(server.requestByteCount == 0)
+
+                let approval = try store.approve(host, as: subject)
+                let (data, response) = try await session.data(from: try server.address())
+                #expect(data == Data("ok\n".utf8))
+                #expect(response.trustReceipt?.basis == .userApproved(approval))
+                #expect(response.trustReceipt?.path.certificates == [identity.certificate.der])
+            }
+        }
+    }
+
+    @Test("One server that signs itself, reached through a bundled root and through an approval")
+    func twoWays() async throws {
+        let identity = try Identity.selfSigned()
+        let server = try Self.server(identity)
+        let anchor = try Certificate(der: identity.certificate.der)
+        let bundled = try PinningPolicy {
+            try PinnedHost("localhost", pins: [Pin](), anchors: .only([anchor]))
+        }
+        #expect(try await URLSession.pinned(to: bundled).data(from: try server.address()).0.count == 3)
+        let store = TrustDecisionStore()
+        try store.approve(try Self.approval(identity, server))
+        let approved = URLSession.pinned(to: try Self.asking(), approvals: store)
+        #expect(try await approved.data(from: try server.address()).0.count == 3)
+        // Neither: the rule needs its anchor, and approvals count for nobody else.
+        let strict = try PinningPolicy(hosts: [try PinnedHost("localhost", pins: [Pin]())], unpinnedHosts: .askUser)
+        for policy in [strict, try PinningPolicy(hosts: [])] {
+            let session = URLSession.pinned(to: policy, approvals: store)
+            #expect(try await Self.rejection(session, try server.address())?.reason == "invalid-path")
+        }
+    }
+
+    @Test("A changed key is an alarm, and gets not a byte")
+    func changedKey() async throws {
+        let (genuine, attacker) = (try Identity.selfSigned(), try Identity.selfSigned())
+        let server = try Self.server(attacker)
+        for (identity, reason) in [(attacker, nil), (genuine, "pin-mismatch")] {
+            let before = server.requestByteCount
+            let store = TrustDecisionStore()
+            let approval = try Self.approval(identity, server)
+            try store.approve(approval)
+            let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+            let rejection = try await Self.rejection(session, try server.address())
+            #expect(rejection?.reason == reason)
+            #expect((server.requestByteCount > before) == (reason == nil))
+            guard case .pinMismatch(let mismatch) = rejection else { continue }
+            #expect(mismatch.approval?.approval == approval)
+            #expect(mismatch.approval?.leaf.der == attacker.certificate.der)
+        }
+    }
+
+    @Test("What has expired since is refused although it was approved", arguments: [-1, 1] as [Int])
+    func expiredCertificate(days: Int) async throws {
+        let identity = try Identity.selfSigned { $0.notAfter = .fromNow(days: days) }
+        let server = try Self.server(identity)
+        let store = TrustDecisionStore()
+        try store.approve(try Self.approval(identity, server, byKey: true))
+        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        let rejection = try await Self.rejection(session, try server.address())
+        #expect(rejection?.pathFailure?.code == (days < 0 ? .expired : nil))
+        #expect(rejection?.reason == (days < 0 ? "invalid-path" : nil))
+        #expect((server.requestByteCount > 0) == (days > 0))
+    }
+
+    @Test("Revoked, by another process too, a kept connection carries no new request", arguments: [true, false])
+    func revoked(isOther: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path(of: "trust.json")
+        let (store, other) = (try TrustDecisionStore(path: path), try TrustDecisionStore(path: path))
+        let identity = try Identity.selfSigned()
+        let server = try Self.server(identity)
+        try store.approve(try Self.approval(identity, server))
+        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        _ = try await session.data(from: try server.address())
+        _ = try await session.data(from: try server.address())
+        #expect(await server.hasCompletedHandshakes(1))
+        #expect(server.completedHandshakeCount == 1)
+
+        let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
+        // Another word about another server is a new generation, and nothing else.
+        try other.approve(try TrustApproval(.publicKey(PublicKeyPin(Self.somePin)), for: Self.elsewhere, at: Date()))
+        _ = try await session.data(from: try server.address())
+        #expect(await server.hasCompletedHandshakes(2))
+
+        try (isOther ? other : store).revoke(endpoint)
+        let before = server.requestByteCount
+        let rejection = try await Self.rejection(session, try server.address())
+        guard case .unknownHost(let host) = rejection else {
+            Issue.record("\(rejection as Any)")
+            return
+        }
+        #expect(host.previous?.revokedAt != nil && !host.wasKnownWithAnotherKey)
+        #expect(server.requestByteCount == before && server.requests.count == 3)
+        try store.approve(host)
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+    }
+
+    private static let somePin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+    private static var elsewhere: ServerEndpoint {
+        get throws { ServerEndpoint(host: try ServerName("elsewhere.test")) }
+    }
+
+    @Test("The receipt ends with the approval, and a kept connection with the receipt")
+    func expiry() async throws {
+        let identity = try Identity.selfSigned()
+        let server = try Self.server(identity)
+        let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 3_600).rounded(.down))
+        for end in [expiry, nil] {
+            let store = TrustDecisionStore()
+            try store.approve(try Self.approval(identity, server, until: end))
+            let isLate = Mutex(false)
+            let session = PinnedURLSession(
+                source: ApprovedPolicy(LivePolicy(try Self.asking()), approvals: store), configuration: .ephemeral,
+                delegate: nil, delegateQueue: nil,
+                options: CurlTransport.Options(now: { isLate.withLock { $0 } ? expiry : Date() }))
+            let before = server.requests.count
+            let receipt = try await session.data(from: try server.address()).1.trustReceipt
+            #expect((receipt?.validUntil == expiry) == (end != nil))
+            #expect(receipt.map { $0.validUntil >= expiry } == true)
+            isLate.withLock { $0 = true }
+            // By that clock a new connection is over before it begins.
+            let error = await Result { try await session.data(from: try server.address()) }
+            #expect(error.refusal == (end == nil ? nil : .notJudged))
+            #expect(server.requests.count == before + (end == nil ? 2 : 1))
+        }
+    }
+
+    @Test("Nobody waits for the person: the connection is closed, and other servers are served meanwhile")
+    func noWaiting() async throws {
+        let (unknown, known) = (try Identity.selfSigned(), try Identity.selfSigned())
+        let (stranger, friend) = (try Self.server(unknown), try Self.server(known))
+        let store = TrustDecisionStore()
+        try store.approve(try Self.approval(known, friend))
+        let recorder = Recorder()
+        let session = URLSession.pinned(
+            to: try Self.asking(), approvals: store, configuration: .ephemeral, delegate: recorder)
+        let task = session.dataTask(with: try stranger.address())
+        await recorder.run(task)
+        #expect(recorder.log.withLock { $0.events } == ["complete"])
+        let error = try #require(recorder.log.withLock { $0.error })
+        guard case .unknownHost(let host) = TrustRejection(underlying: error) else {
+            Issue.record("\(error)")
+            return
+        }
+        // The person thinks. Nothing of it is left open, and everything else goes on.
+        #expect(stranger.waitUntilClosed())
+        #expect(try await session.data(from: try friend.address()).0.count == 3)
+        #expect(stranger.connectionCount == 1)
+        try store.approve(host)
+        #expect(try await session.data(from: try stranger.address()).0.count == 3)
+    }
+
+    @Test("A store that cannot be read approves nobody, and pinned hosts go on")
+    func brokenStore() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path(of: "trust.json")
+        let events = Mutex<[TrustStoreEvent]>([])
+        let store = try TrustDecisionStore(path: path) { event in events.withLock { $0.append(event) } }
+        let (identity, stage) = (try Identity.selfSigned(), try Stage())
+        let (approved, pinned) = (try Self.server(identity), try stage.server())
+        try store.approve(try Self.approval(identity, approved))
+        let session = URLSession.pinned(
+            to: try stage.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store)
+        #expect(try await session.data(from: try approved.address()).0.count == 3)
+        try folder.write("garbage", to: "trust.json")
+        #expect(try await Self.rejection(session, try approved.address())?.reason == "unknown-host")
+        #expect(try await session.data(from: try pinned.address()).0.count == 3)
+        #expect(events.withLock { $0.count } == 1)
+    }
+}
+
+extension Result where Success == (Data, URLResponse), Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+
+    fileprivate var refusal: SessionRefusal.Code? {
+        if case .failure(let error) = self { (error as? URLError)?.refusal } else { nil }
+    }
+}

@@ -16,6 +16,7 @@ let package = Package(
                 "CBaselines",
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
+                .product(name: "PintleUpdates", package: "pintle"),
             ]
         ),
         .executableTarget(name: "CPinProcess", linkerSettings: [.linkedLibrary("crypto")]),

@@ -1,11 +1,12 @@
 let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count >= 2 else { stop("usage: Bench MATERIAL pins|paths|hosts|processes...") }
+guard arguments.count >= 2 else { stop("usage: Bench MATERIAL pins|paths|hosts|processes|updates...") }
 let material = Material(arguments[0])
 do {
     switch arguments[1] {
     case "pins": try PinSection.run(material)
     case "paths": try PathSection.run(material)
     case "processes": try ProcessSection.run(material, arguments.dropFirst(2))
+    case "updates": try UpdateSection.run()
     case "hosts": try HostSection.run(go: arguments.count > 2 ? arguments[2] : nil)
     case "allocations":
         for (name, peer) in try countedCases(material).sorted(by: { $0.key < $1.key }) {

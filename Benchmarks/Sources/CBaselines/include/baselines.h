@@ -54,6 +54,14 @@ int64_t baseline_hosts_find(const baseline_hosts *hosts, const char *name, size_
 /// Runs a program to its end with its output thrown away; nanoseconds, or -1 if it failed.
 int64_t baseline_spawn(const char *const *arguments);
 
+// F. Updates.
+
+/// Signs a message with a new Ed25519 key, gives the raw public key (32 bytes) and the signature (64), and
+/// keeps both; 1 = done.
+int baseline_signature_make(const uint8_t *message, size_t count, uint8_t *key, uint8_t *signature);
+/// Whether the signature that was made last is one of this message; 1 = yes.
+int baseline_signature_verify(const uint8_t *message, size_t count);
+
 // What is counted.
 
 /// How often malloc, calloc, realloc or an aligned cousin was called in this process.

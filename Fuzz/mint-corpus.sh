@@ -41,7 +41,6 @@ seed Pins url "${hash//[+\/]/_}"
 seed Pins fingerprint 'sha256 Fingerprint=A2:2A:F0:BD:3E:FB:83:7F:12:0F:69:7A:6B:64:CA:9D:F6:38:A9:10:40:64:BB:B9:42:80:D3:DF:FE:95:D7:A9'
 seed Arguments pin $'--as\npolicy\n--json\nexample.com:443\n-v\n--\n-file'
 seed Arguments check $'https://[2001:db8::1]:8443/path\n--policy=p.json\n--connect-to\n127.0.0.1:1\n--at\n2027-01-01T00:00:00Z'
-seed Fields challenges $'Negotiate YII=, Newauth realm="a", type=1, Basic realm="b \"c\""\nDigest realm="r", qop="auth, auth-int", nonce="n", algorithm=SHA-512-256-sess, opaque="o", stale=true\nmax-age="60", private="a, b", no-cache, no-store'
 seed Names host 'API.xn--bcher-kva.example.'
 seed Approvals store '{"version":1,"generation":7,"approvals":[{"host":"a.b","port":443,"certificate":"'"$(printf 'ab%.0s' {1..32})"'","accepts":["self-signed"],"approvedAt":"2026-11-20T10:00:00Z","expiresAt":"2027-11-20T10:00:00Z","note":"x"},{"host":"::1","port":1,"spki":"'$hash'","accepts":[],"approvedAt":"2026-11-20T10:00:00Z","revokedAt":"2026-11-21T10:00:00Z"}]}'
 seed Names ipv4 '192.0.2.1:8443' && seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'

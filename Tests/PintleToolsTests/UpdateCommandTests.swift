@@ -138,6 +138,17 @@ struct UpdateCommandTests {
         }
     }
 
+    @Test("A folder that is not there is named by the file that was asked for")
+    func unwritable() throws {
+        let path = files.path("none/7.json")
+        let run = files.run(
+            "sign", "--key", files.key, "--version", "7", "--expires", "2027-02-18T00:00:00Z", files.policy, "-o", path,
+            "--json")
+        #expect(run.code == 2)
+        #expect(try run.json()["error"]?["file"]?.string == path)
+        #expect(try files.sign(7).isEmpty == false)
+    }
+
     @Test("A second person adds a signature, and the payload stays as it was")
     func append() throws {
         let update = try files.sign(7)

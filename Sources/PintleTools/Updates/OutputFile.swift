@@ -35,7 +35,14 @@ enum OutputFile {
             return
         }
         let temporary = "\(path).new-\(getpid())"
-        try create(temporary, mode: 0o644, bytes)
+        // Left behind by a process of the same number.
+        unlink(temporary)
+        do {
+            try create(temporary, mode: 0o644, bytes)
+        } catch {
+            // Whoever asked for the file knows nothing of the one beside it.
+            throw .unusable(error.code, error.message, file: path, hint: error.hint)
+        }
         guard rename(temporary, path) == 0 else {
             let error = failure(path)
             unlink(temporary)

@@ -77,6 +77,13 @@ struct ScopeTests {
         #expect(try code([reported], [enforced]) == .outOfScope)
         #expect(try code([Self.rule("example.com", ", \"enforcement\": \"reportOnly\"\(why)")], [enforced]) == nil)
         #expect(try code([reported], [reported]) == nil)
+        // A bundled exception from an enforcing parent stays one; another is not made.
+        let parent = Self.rule("example.com", ", \"includeSubdomains\": true")
+        let child = Self.rule("api.example.com", ", \"enforcement\": \"reportOnly\"")
+        let deep = Self.rule("api.example.com", ", \"enforcement\": \"reportOnly\", \"includeSubdomains\": true")
+        #expect(try code([parent, child], [parent, child]) == nil)
+        #expect(try code([parent, child], [parent]) == .outOfScope)
+        #expect(try code([parent, deep], [parent, child]) == .outOfScope)
         #expect(try code([Self.bare("example.com")], [reported]) == nil)
         #expect(try code([enforced], [reported]) == nil)
         // A more specific rule that takes a host away from an enforced one.

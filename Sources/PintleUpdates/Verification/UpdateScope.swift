@@ -82,6 +82,8 @@ struct UpdateScope {
     private func lowered(
         _ rule: PinnedHost, below bundled: [PinnedHost], at now: Date?
     ) -> [(key: String, message: String)] {
+        // Where the bundled policy has a rule of the same name, that is the one that decides today, not its parents'.
+        let bundled = bundled.first { $0.description == rule.description }.map { [$0] } ?? bundled
         let enforcing = bundled.filter { !$0.pins.isEmpty && $0.enforcement == .enforce }
         guard !enforcing.isEmpty else { return [] }
         let remedy = "; say why in \"withdraws\""

@@ -132,7 +132,10 @@ struct ApprovalDecisionTests {
         let scene = try Self.scene([approval]).with { $0.outcome = .invalid(failure) }
         let isAcceptable = TrustApproval.AcceptedFailure(rawValue: code.rawValue) != nil
         #expect(scene.verdict() == (isAcceptable ? "trusted user-approved" : "rejected invalid-path \(code.rawValue)"))
-        #expect(scene.run().requests.count == (isAcceptable ? 2 : 1))
+        // What is wrong with the leaf itself comes first.
+        let weak = scene.with { $0.leafOutcome = .invalid(PathFailure(.weakKey, depth: 0, text: "RSA 512")) }
+        #expect(weak.verdict() == "rejected invalid-path weak-key")
+        #expect(weak.run().requests.map(\.anchors.includesSystem) == [true, false])
     }
 
     @Test("A failure that was not seen at the approval is refused, one that was is forgiven")

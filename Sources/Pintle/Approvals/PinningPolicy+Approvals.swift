@@ -76,13 +76,11 @@ private struct Contact {
     func forgiving(
         _ accepted: Set<TrustApproval.AcceptedFailure>, _ outcome: PathOutcome, _ validate: (PathRequest) -> PathOutcome
     ) -> PathOutcome {
-        guard case .invalid(let failure) = outcome else { return outcome }
-        guard TrustApproval.AcceptedFailure(failure.code) != nil, failure.acceptable.isSubset(of: accepted) else {
-            return outcome
-        }
+        guard case .invalid(let failure) = outcome, failure.acceptable.isSubset(of: accepted) else { return outcome }
         let alone = validate(request(.only([chain.leaf])))
-        guard case .invalid(let rest) = alone else { return alone }
-        return .invalid(rest.beside(failure))
+        if case .invalid(let rest) = alone { return .invalid(rest.beside(failure)) }
+        // With the leaf nothing is wrong. Whatever else is, short of the two, nobody can accept.
+        return TrustApproval.AcceptedFailure(failure.code) == nil ? outcome : alone
     }
 
     func unknownHost(

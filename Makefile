@@ -15,7 +15,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan model install clean
+.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -42,6 +42,7 @@ ci: ## What a change must pass: the tests, format, lint, documentation, sanitize
 	@Scripts/timed.sh format $(MAKE) format-check
 	@Scripts/timed.sh lint $(MAKE) lint
 	@Scripts/timed.sh test $(MAKE) test
+	@Scripts/timed.sh examples $(MAKE) examples
 	@Scripts/timed.sh docs $(MAKE) docs
 	@Scripts/timed.sh asan $(MAKE) asan
 	@Scripts/timed.sh fuzz-smoke $(MAKE) fuzz-smoke
@@ -86,6 +87,14 @@ asan: ## The tests under the address sanitizer
 model: ## Check a model of the updates' store: every state, and mutations that must be found
 	@Scripts/setup.sh model
 	@Models/check.sh
+
+tsan: ## The session's tests and the decision's under the thread sanitizer
+	@Scripts/setup.sh test
+	@Scripts/tsan.sh
+
+examples: ## Build and run a package that uses this one, as an outsider would
+	@Scripts/setup.sh build
+	@Scripts/examples.sh
 
 install: build ## Install the tool and completions: make install PREFIX=/usr/local
 	@install -D -m 755 $(TOOL) "$(DESTDIR)$(PREFIX)/bin/pintle"

@@ -1,0 +1,29 @@
+// What the thread sanitizer has to find, and what it must not: three threads count under a contended Mutex, and
+// with an argument beside it too. Compiled by tsan.sh alone.
+import Glibc
+import Synchronization
+
+let guarded = Mutex(0)
+nonisolated(unsafe) var naked = 0  // The race that has to be found.
+let races = CommandLine.arguments.count > 1
+
+func start() -> pthread_t {
+    var thread = pthread_t()
+    pthread_create(
+        &thread, nil,
+        { _ in
+            for _ in 0..<300 {
+                guarded.withLock { count in
+                    count += 1
+                    usleep(100)
+                }
+                if races { naked += 1 }
+            }
+            return nil
+        }, nil)
+    return thread
+}
+
+let threads = [start(), start(), start()]
+for thread in threads { pthread_join(thread, nil) }
+print(guarded.withLock { $0 })

@@ -2,7 +2,7 @@
 # Proves the first law in the binaries: a program that uses only the core, or the core and the updates, loads
 # libcrypto but neither Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
 # program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
-# the libraries of libraries too.
+# the libraries of libraries too. A program with a pinned session has one libcurl, libssl and libcrypto.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 package=Tests/LinkageTest
@@ -36,9 +36,16 @@ must_not "$updater" "${foundation[@]}" libssl libcurl libpsl
 must "$adapter" libcrypto libssl
 must_not "$adapter" "${foundation[@]}" libcurl
 
+session=$package/.build/release/Session
+"$session" >/dev/null
+must "$session" libcurl libssl libcrypto libFoundationNetworking
+for library in libcurl libssl libcrypto; do
+    [ "$(ldd "$session" | grep -c "$library")" -eq 1 ] || { echo "linkage: $session loads more than one $library" >&2 && failed=1; }
+done
+
 tool=${PINTLE_TOOL:-.build/release/pintle}
 must "$tool" libcrypto libssl
 must_not "$tool" "${foundation[@]}" libcurl libFoundationEssentials libswiftCore
 
-[ $failed -eq 0 ] && echo "linkage: the core and the updates load no Foundation, libssl or libcurl; the tool no Foundation or libcurl"
+[ $failed -eq 0 ] && echo "linkage: the core and the updates load no Foundation, libssl or libcurl; the tool no Foundation or libcurl; a session has one libcurl"
 exit $failed

@@ -41,7 +41,7 @@ report 'one idea a file: at most 400 lines' < <(long 400 $all 'Tests/*.swift')
 report 'a script says what it proves in under 60 lines' < <(long 59 'Scripts/*' 'Fuzz/*.sh' 'Benchmarks/*.sh')
 
 report 'the import is not allowed here' < <(Scripts/imports.sh)
-report 'the documentation says something else than the code' < <(Scripts/documented.sh)
+report 'the documentation says something else than the code' < <(Scripts/documented.sh && Scripts/one-line.sh)
 
 [ $found -eq 0 ] || { echo "lint: the lines above break a house rule" >&2 && exit 1; }
 echo "lint: nothing found"

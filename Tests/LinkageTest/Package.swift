@@ -3,7 +3,7 @@ import PackageDescription
 
 // Programs whose libraries Scripts/linkage.sh reads: one that uses the core alone, one that also keeps
 // updates, and one that also validates paths, which shows that the script would see what the others must
-// not have.
+// not have; and one with a pinned session.
 let package = Package(
     name: "LinkageTest",
     dependencies: [.package(name: "pintle", path: "../..")],
@@ -21,6 +21,8 @@ let package = Package(
                 .product(name: "Pintle", package: "pintle"), .product(name: "PintleOpenSSL", package: "pintle"),
             ]
         ),
+        .executableTarget(
+            name: "Session", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,35 @@
+// What a pinned session needs of a process: many requests at once without a thread for each, sessions that leave
+// nothing behind, and a gibibyte both ways in constant memory. The server is this program; the client is a process
+// of its own, so that what is counted is the client's. Ends with 1 where it is not as it should be.
+//
+//     Endurance [MEBIBYTES]
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+
+if CommandLine.arguments.count == 5, CommandLine.arguments[1] == "client" {
+    try await Client(CommandLine.arguments.dropFirst(2).map { $0 }).run()
+} else {
+    try serve(mebibytes: CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1_024)
+}
+
+func serve(mebibytes: Int) throws {
+    let authority = try CertificateAuthority.root()
+    let identity = try authority.issue(hosts: ["localhost"])
+    let pin = try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)
+    let anchors = #"{"include": ["\#(authority.certificate.pem.replacing("\n", with: "\\n"))"]}"#
+    let rule = #"{"host": "localhost", "pins": ["\#(pin)"], "backupPins": "none-accepted", "anchors": \#(anchors)}"#
+    let crowd = Crowd(of: Client.requestsAtOnce)
+    let server = try LoopbackTLSServer(identity) { configuration in
+        configuration.maximumConnections = 2 * Client.requestsAtOnce
+        configuration.application = .stream { Service(crowd: crowd, size: mebibytes << 20).run($0) }
+    }
+    let client = try runProcess(
+        [
+            CommandLine.arguments[0], "client", server.url(), #"{"version": 1, "hosts": [\#(rule)]}"#,
+            "\(mebibytes << 20)",
+        ], timeout: 600)
+    print(client.output, client.errorOutput, separator: "", terminator: "")
+    exit(client.status)
+}

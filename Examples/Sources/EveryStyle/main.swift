@@ -1,0 +1,58 @@
+// Runs every style of task on loopback: before the right server, before an interceptor whose authority the client
+// trusts, and before the interceptor without pins. Then the program beside this one before both.
+// Ends with 1 where anything is not as it should be.
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+
+let stage = try Stage()
+var failures = 0
+
+@MainActor func check(_ what: String, _ isTrue: Bool) {
+    print(isTrue ? "  ok    " : "  WRONG ", what)
+    if !isTrue { failures += 1 }
+}
+
+func request(_ server: LoopbackTLSServer, _ style: Style) throws -> URLRequest {
+    guard let url = URL(string: server.url()) else { throw URLError(.badURL) }
+    var request = URLRequest(url: url)
+    request.httpMethod = style.method
+    return request
+}
+
+func reason(_ body: () async throws -> Data) async -> String? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return TrustRejection(underlying: error)?.reason ?? "\(error)"
+    }
+}
+
+let (pinned, unpinned) = (URLSession.pinned(to: stage.pinned), URLSession.pinned(to: stage.unpinned))
+for style in Style.all(file: URL(fileURLWithPath: stage.contentFile)) {
+    let answer = Data((style.method == "PUT" ? "PUT \(Style.content.count)" : "GET 0").utf8)
+    let fromServer = try await style.run(pinned, request(stage.server, style))
+    let before = stage.interceptor.requestByteCount
+    let refusal = await reason { try await style.run(pinned, request(stage.interceptor, style)) }
+    let hasRefused = refusal == "pin-mismatch" && stage.interceptor.requestByteCount == before
+    let control = try await style.run(unpinned, request(stage.interceptor, style))
+    check(
+        style.name,
+        fromServer == answer && hasRefused && control == answer && stage.interceptor.requestByteCount > before)
+}
+
+/// Runs the program beside this one; whether it succeeded.
+@MainActor func pinnedReaches(_ server: LoopbackTLSServer) throws -> Bool {
+    let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/Pinned"
+    let result = try runProcess([program, server.url()], environment: ["PINTLE_POLICY": stage.policyFile])
+    print(result.output, terminator: "")
+    return result.status == 0
+}
+
+check("Pinned reaches the server", try pinnedReaches(stage.server))
+let before = stage.interceptor.requestByteCount
+check("Pinned refuses the interceptor", try !pinnedReaches(stage.interceptor))
+check("which gets no byte", stage.interceptor.requestByteCount == before)
+exit(failures == 0 ? 0 : 1)

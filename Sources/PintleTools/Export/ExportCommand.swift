@@ -11,11 +11,11 @@ extension Command {
                 purpose: "Android: xml/network_security_config.xml, and private roots in raw/"),
             Example(
                 line: "pintle export policy.json --to ats --pins-at leaf -o Pins.plist",
-                purpose: "NSPinnedDomains for an Info.plist; ATS must know whether a pin is a leaf's or a ca's"),
+                purpose: "NSPinnedDomains for an Info.plist; ATS must know whose the pins are"),
             Example(line: "pintle export policy.json --to okhttp --language java", purpose: "a CertificatePinner"),
             Example(
                 line: "pintle export policy.json --to envoy --strict --json",
-                purpose: "in CI: exit code 1 where a server would be accepted that the policy refuses"),
+                purpose: "in CI: exit code 1 where a server would be accepted that is refused now"),
         ],
         overview: [
             """

@@ -7,7 +7,7 @@ extension Command {
         summary: "Read another platform's pins as a policy; never one with fewer pins",
         examples: [
             Example(
-                line: "pintle import --from nsc app/src/main/res/xml/network_security_config.xml -o policy.json",
+                line: "pintle import --from nsc res/xml/network_security_config.xml -o policy.json",
                 purpose: "Android; certificates that it names are found in the folder raw beside xml"),
             Example(line: "pintle import --from ats Info.plist", purpose: "NSPinnedDomains"),
             Example(line: "pintle import --from okhttp Network.kt", purpose: "a CertificatePinner in Kotlin or Java"),

@@ -9,19 +9,32 @@ extension Command {
         examples: [
             Example(line: "pintle lint policy.json", purpose: "all problems at once, in the form that editors jump to"),
             Example(line: "pintle lint policy.json --expires-within 180d", purpose: "before a release that lives long"),
+            Example(
+                line: "pintle lint policy.json --live",
+                purpose: "against the server of each rule: drift, backups in use, ends"),
+            Example(
+                line: "pintle lint policy.json --against api.example.com --github",
+                purpose: "against one server, as annotations of a pull request"),
             Example(line: "pintle lint policy.json --json", purpose: "for a script: ids are stable"),
         ],
         overview: [
             """
             Reads the policy and the anchor files it names. Errors make a policy unusable; warnings are allowed and \
             probably not meant, such as pins that end soon. Both count as problems.
+            """,
             """
+            With --live or --against it makes a TLS handshake with each server, one after the other, and sends \
+            nothing else. The id of what it finds there begins with live-.
+            """,
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or - for standard input")],
-        ownOptions: [.expiresWithin],
-        environment: [("SSL_CERT_FILE, SSL_CERT_DIR", "Where the roots of this machine are")],
+        ownOptions: [
+            .live, .against, .expiresWithin, .github, .connectTo, .anchors, .connectTimeout, .handshakeTimeout,
+        ],
+        environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "no problem"), (.rejected, "there are errors or warnings"), (.unusable, "the file cannot be read"),
+            (.unreachable, "the only problem is that servers cannot be reached"),
         ],
         run: { invocation throws(ToolError) in try LintCommand(invocation).run() }
     )
@@ -31,6 +44,13 @@ extension OptionSpecification {
     fileprivate static let expiresWithin = OptionSpecification(
         name: "expires-within", value: .text("DAYS"), help: "Warn of pins that end within so many days, such as 180d",
         defaultText: "90d")
+    fileprivate static let live = OptionSpecification(
+        name: "live", help: "Hold each rule against its host, at its port or 443")
+    fileprivate static let against = OptionSpecification(
+        name: "against", value: .text("HOST"), mayRepeat: true,
+        help: "Hold the policy against this server: a host, host:port or an https URL; may be repeated")
+    fileprivate static let github = OptionSpecification(
+        name: "github", help: "Write annotations for GitHub's runners")
 }
 
 /// `pintle lint POLICY`
@@ -50,13 +70,52 @@ struct LintCommand {
         let authorities = PublicAuthorities(environment: invocation.environment)
         lint.sharedAuthority = { authorities.name(pinnedBy: $0) }
         let report = lint.report(on: input.file.bytes)
-        let text = LintReportText(report: report, file: input.file)
+        var entries = report.findings.map { LintEntry($0) }
+        let servers = try look(report.policy, input.file, authorities, &entries)
+        let text = LintReportText(
+            entries: entries, rules: report.policy?.hosts.count ?? 0, hasMore: report.hasMore, servers: servers,
+            file: input.file)
         if invocation.writesJSON {
             invocation.console.print(text.document)
+        } else if invocation.arguments.has(.github) {
+            text.annotate(invocation.console)
         } else {
             text.print(to: invocation.console)
         }
-        return report.findings.isEmpty ? .fine : .rejected
+        if entries.isEmpty { return .fine }
+        return entries.allSatisfy { $0.problem.id == LiveProblem.unreachable.rawValue } ? .unreachable : .rejected
+    }
+
+    /// Asks the servers that the command line means and puts what they show among the entries, in the file's order.
+    private func look(
+        _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ entries: inout [LintEntry]
+    ) throws(ToolError) -> [LiveLint.Server] {
+        if invocation.writesJSON, invocation.arguments.has(.github) {
+            throw .usage("--json and --github are two forms of one answer: choose one", of: .lint)
+        }
+        var endpoints: [ServerEndpoint] = []
+        for text in invocation.arguments.values(of: .against) { endpoints.append(try HostArgument.endpoint(text)) }
+        if invocation.arguments.has(.live) {
+            endpoints += policy?.hosts.map { ServerEndpoint(host: $0.host, port: $0.port ?? 443) } ?? []
+        }
+        guard !endpoints.isEmpty || invocation.arguments.has(.live) else { return [] }
+        guard let policy else {
+            invocation.console.warn("the policy has errors, so no server was asked")
+            return []
+        }
+        let live = try LiveLint(policy, of: file.bytes, authorities: authorities, invocation)
+        var seen: Set<ServerEndpoint> = []
+        var servers: [LiveLint.Server] = []
+        for endpoint in endpoints where seen.insert(endpoint).inserted {
+            let (server, found) = try live.look(at: endpoint)
+            servers.append(server)
+            entries += found
+        }
+        func place(_ index: Int) -> (Int, Int, Int) {
+            (entries[index].problem.line ?? 0, entries[index].problem.column ?? 0, index)
+        }
+        entries = entries.indices.sorted { place($0) < place($1) }.map { entries[$0] }
+        return servers
     }
 
     /// `90d`

@@ -2,18 +2,25 @@ internal import Pintle
 
 /// A lint report as compilers write them, so that editors jump to each place; and its JSON twin.
 struct LintReportText {
-    let report: LintReport
+    let entries: [LintEntry]
+    /// How many the policy has.
+    let rules: Int
+    /// Whether the file has more problems than are told.
+    let hasMore: Bool
+    /// Those that were asked.
+    let servers: [LiveLint.Server]
     let file: InputFile
+
+    private func count(_ severity: LintFinding.Severity) -> Int { entries.count { $0.severity == severity } }
 
     func print(to console: Console) {
         let name = SafeText.escape(file.name)
-        guard !report.findings.isEmpty else {
-            let rules = ValidityText.counted(report.policy?.hosts.count ?? 0, "rule")
-            console.print(console.palette.good("ok") + "   \(name)   \(rules), no problems")
+        guard !entries.isEmpty else {
+            console.print(console.palette.good("ok") + "   \(name)   \(scope), no problems")
             return
         }
-        let sources = SourceLines(of: file.bytes, at: Set(report.findings.compactMap(\.problem.line)))
-        for finding in report.findings {
+        let sources = SourceLines(of: file.bytes, at: Set(entries.compactMap(\.problem.line)))
+        for finding in entries {
             let problem = finding.problem
             let place = [name, problem.line.map(String.init), problem.column.map(String.init)]
                 .compactMap(\.self).joined(separator: ":")
@@ -30,11 +37,24 @@ struct LintReportText {
             if !problem.help.isEmpty { console.print("      help: " + SafeText.escape(problem.help)) }
         }
         console.print()
-        let errors = ValidityText.counted(report.errorCount, "error")
-        let warnings = ValidityText.counted(report.warningCount, "warning")
-        let omitted = report.hasMore ? "; there are more" : ""
-        let problems = ValidityText.counted(report.findings.count, "problem")
-        console.print("\(problems) (\(errors), \(warnings)) in \(name)\(omitted)")
+        console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")")
+    }
+
+    /// A line for each finding, and what they come to for people who read the log.
+    func annotate(_ console: Console) {
+        for entry in entries { console.print(GitHubAnnotations.line(entry, file: file.name)) }
+        console.tell(entries.isEmpty ? "ok   \(scope), no problems" : summary)
+    }
+
+    private var scope: String {
+        let rules = ValidityText.counted(rules, "rule")
+        return servers.isEmpty ? rules : "\(rules), \(ValidityText.counted(servers.count, "server"))"
+    }
+
+    private var summary: String {
+        let errors = ValidityText.counted(count(.error), "error")
+        let warnings = ValidityText.counted(count(.warning), "warning")
+        return "\(ValidityText.counted(entries.count, "problem")) (\(errors), \(warnings))"
     }
 
     /// `{"problems": [{"id", "severity", "path", "line", "column", "message", "help"}], "errors", "warnings"}`
@@ -42,26 +62,41 @@ struct LintReportText {
         var json = JSONWriter(.pretty)
         json.object { json in
             json.array("problems") { json in
-                for finding in report.findings { json.write(finding) }
+                for entry in entries { json.write(entry.problem, entry.severity, server: entry.server) }
             }
-            json.member("errors", report.errorCount)
-            json.member("warnings", report.warningCount)
-            json.member("hasMore", report.hasMore ? true : nil)
+            json.member("errors", count(.error))
+            json.member("warnings", count(.warning))
+            json.member("hasMore", hasMore ? true : nil)
+            guard !servers.isEmpty else { return }
+            json.array("servers") { json in
+                for server in servers {
+                    json.object { json in
+                        json.member("host", server.endpoint.host.description)
+                        json.member("port", Int(server.endpoint.port))
+                        json.member("decision", server.decision.map { $0.isTrusted ? "trusted" : "rejected" })
+                        json.member("reason", server.decision?.reason)
+                    }
+                }
+            }
         }
         return json
     }
 }
 
 extension JSONWriter {
-    mutating func write(_ finding: LintFinding) {
+    mutating func write(_ finding: LintFinding) { write(finding.problem, finding.severity) }
+
+    /// - Parameter server: where it was seen, for what is not in the file alone.
+    mutating func write(_ problem: PolicyProblem, _ severity: LintFinding.Severity, server: String? = nil) {
         object { json in
-            json.member("id", finding.problem.id)
-            json.member("severity", finding.severity.rawValue)
-            json.member("path", finding.problem.path)
-            json.member("line", finding.problem.line)
-            json.member("column", finding.problem.column)
-            json.member("message", finding.problem.message)
-            json.member("help", finding.problem.help)
+            json.member("id", problem.id)
+            json.member("severity", severity.rawValue)
+            json.member("path", problem.path)
+            json.member("line", problem.line)
+            json.member("column", problem.column)
+            json.member("message", problem.message)
+            json.member("help", problem.help)
+            json.member("server", server)
         }
     }
 }

@@ -44,7 +44,8 @@ extension Command {
 extension OptionSpecification {
     fileprivate static let form = OptionSpecification(
         name: "as", value: .choice("FORM", Snippet.allCases.map(\.rawValue)),
-        help: "Print something to paste instead: a policy file, Swift, or a curl command. Servers and certificates "
+        help:
+            "Print something to paste instead: a policy, Swift, or what 'pintle export' writes. Servers and certificates "
             + "give pins, keys and requests give backup pins")
     fileprivate static let host = OptionSpecification(
         name: "host", value: .text("HOST"), help: "The host that --as is about, where no server and no certificate says"
@@ -113,7 +114,7 @@ struct PinCommand {
 
     private func printSnippet(_ form: Snippet, _ listings: [PinListing]) throws(ToolError) {
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))
-        invocation.console.print(form.text(of: rules))
+        invocation.console.print(try form.text(of: rules))
         for advice in form.advice(on: rules) { invocation.console.warn(advice) }
         for listing in listings where listing.isNameless {
             invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")

@@ -2,13 +2,38 @@ internal import Pintle
 
 /// Something ready to paste, made from pins.
 enum Snippet: String, CaseIterable {
-    case policy, swift, curl
+    case policy, swift, ats, nsc, okhttp, trustkit, curl
 
-    func text(of rules: [SnippetRule]) -> String {
+    func text(of rules: [SnippetRule]) throws(ToolError) -> String {
         switch self {
-        case .policy: Self.policy(rules)
-        case .swift: Self.swift(rules)
-        case .curl: rules.map(Self.curl).joined(separator: "\n")
+        case .policy: return Self.policy(rules)
+        case .swift: return Self.swift(rules)
+        case .curl: return rules.map(Self.curl).joined(separator: "\n")
+        case .ats, .nsc, .okhttp, .trustkit:
+            guard let plan = try plan(rules), let file = plan.files(ExportSettings()).first else { return "" }
+            return String(file.content.dropLast())
+        }
+    }
+
+    /// The rules in a foreign format, as the pins of the servers' own keys; `nil` for the others.
+    private func plan(_ rules: [SnippetRule]) throws(ToolError) -> ExportPlan? {
+        guard self != .curl, let format = ForeignFormat(rawValue: rawValue) else { return nil }
+        do throws(PolicyError) {
+            // Servers and certificates give the keys of leaves, and ATS wants to know.
+            let position: PinPosition = self == .ats ? .leaf : .any
+            var hosts: [PinnedHost] = []
+            for rule in rules {
+                let port = rule.endpoint.port == 443 ? nil : rule.endpoint.port
+                hosts.append(
+                    try PinnedHost(
+                        rule.endpoint.host.description, port: port,
+                        pins: rule.pins.map { Pin(.publicKey($0), at: position) },
+                        backupPins: rule.backupPins.map { Pin(.publicKey($0), at: position) },
+                        backup: rule.backupPins.isEmpty ? .noneAccepted : .required))
+            }
+            return ExportPlan(try PinningPolicy(hosts: hosts), to: format)
+        } catch {
+            throw ToolError(error, file: "policy")
         }
     }
 
@@ -20,8 +45,12 @@ enum Snippet: String, CaseIterable {
             case .policy:
                 advice.append("there is no backup pin, so 'pintle lint' will refuse this: add a key or a request")
             case .swift: advice.append("there is no backup pin, so PinningPolicy will throw: add a key or a request")
-            case .curl: advice.append("there is no backup pin: a lost key locks you out")
+            case .ats, .nsc, .okhttp, .trustkit, .curl:
+                advice.append("there is no backup pin: a lost key locks you out")
             }
+        }
+        if let plan = try? plan(rules) {
+            advice += plan.losses.sorted.filter { $0.effect != .other }.map { "\($0.effect.rawValue): \($0.message)" }
         }
         if self == .curl { advice.append("curl compares the server's own key alone, never an authority's") }
         return advice

@@ -1,0 +1,217 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+
+/// Holds a policy against live servers: what they show is compared with what it says of them.
+struct LiveLint {
+    private let policy: PinningPolicy
+    private let places: RulePlaces
+    private let validator: PathValidator
+    private let authorities: PublicAuthorities
+    private let invocation: Invocation
+
+    init(
+        _ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, _ invocation: Invocation
+    ) throws(ToolError) {
+        self.policy = policy
+        self.authorities = authorities
+        self.invocation = invocation
+        places = RulePlaces(json)
+        validator = try invocation.validator()
+    }
+
+    /// A server that was asked.
+    struct Server {
+        let endpoint: ServerEndpoint
+        /// `nil` where none could be made.
+        let decision: TrustDecision?
+    }
+
+    /// Connects once; nothing is sent but the handshake.
+    ///
+    /// - Throws: what of the command line cannot be used. That a server cannot be reached is an entry.
+    func look(at endpoint: ServerEndpoint) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
+        let handshake = try LiveHandshake(endpoint, invocation)
+        let check = LiveCheck(policy: policy, validator: validator, instant: invocation.now, handshake: handshake)
+        let findings: CheckFindings
+        do throws(ToolError) {
+            findings = try check.run()
+        } catch {
+            guard error.exitCode == .unreachable else { throw error }
+            let rule = policy.rule(for: endpoint)?.index
+            let entry = entry(
+                .error, .unreachable, endpoint, rule: rule, error.message, help: error.hint ?? "check the host and port"
+            )
+            return (Server(endpoint: endpoint, decision: nil), [entry])
+        }
+        findings.connection?.close()
+        let server = Server(endpoint: endpoint, decision: findings.decision)
+        return (server, verdict(findings) + circumstances(findings))
+    }
+
+    // MARK: The verdict
+
+    private func verdict(_ findings: CheckFindings) -> [LintEntry] {
+        let endpoint = findings.endpoint
+        switch findings.decision {
+        case .rejected(.pinMismatch): return [mismatch(findings, .error)]
+        case .trusted(.mismatchReportedOnly): return [mismatch(findings, .warning)]
+        case .rejected(.invalidPath(let failure)): return [invalidPath(findings, failure)]
+        case .trusted(.pinMatched): return matched(findings)
+        case .rejected(.hostNotAllowed), .rejected(.unknownHost):
+            return [noRule(endpoint, .error, "no rule covers \(endpoint), so apps refuse it")]
+        case .trusted(.hostNotPinned) where findings.rule == nil:
+            return [noRule(endpoint, .warning, "no rule covers \(endpoint): nothing is pinned there")]
+        // The file says these by itself.
+        case .trusted(.hostNotPinned), .trusted(.pinsExpired), .rejected(.pinsExpired), .trusted(.userApproved):
+            return []
+        }
+    }
+
+    private func noRule(_ endpoint: ServerEndpoint, _ severity: LintFinding.Severity, _ message: String) -> LintEntry {
+        entry(severity, .noRule, endpoint, rule: nil, message, help: "add one: pintle pin \(endpoint) --as policy")
+    }
+
+    private func mismatch(_ findings: CheckFindings, _ severity: LintFinding.Severity) -> LintEntry {
+        let leaf = findings.positions.onPath.first?.certificate?.publicKeyPin
+        let served = leaf.map { "; its own key is \($0)" } ?? ""
+        return entry(
+            severity, .mismatch, findings.endpoint, rule: findings.rule?.index, list: "pins",
+            "\(findings.endpoint) shows none of the pinned keys\(served)",
+            help: "if you changed the key, add its pin; else look from another network: pintle pin \(findings.endpoint)"
+        )
+    }
+
+    private func invalidPath(_ findings: CheckFindings, _ failure: PathFailure) -> LintEntry {
+        if failure.code == .untrustedRoot, let last = endOfChain(findings.positions), !last.isSelfIssued {
+            return entry(
+                .error, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
+                "\(findings.endpoint) sends no certificate of \(last.issuer), and no root of that name is trusted",
+                help: "let the server send its intermediates; a private root belongs in anchors.include")
+        }
+        return entry(
+            .error, .invalidPath, findings.endpoint, rule: findings.rule?.index,
+            "the path of \(findings.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
+            help: "pins are not looked at before that is mended: pintle check \(findings.endpoint) --policy FILE")
+    }
+
+    /// The last certificate that is reached from the leaf through what was sent.
+    private func endOfChain(_ positions: PathPositions) -> Certificate? {
+        let sent = positions.sent.compactMap(\.certificate)
+        guard var last = sent.first else { return nil }
+        for _ in sent {
+            guard !last.isSelfIssued, let next = sent.first(where: { $0.subjectDER == last.issuerDER }) else { break }
+            last = next
+        }
+        return last
+    }
+
+    private func matched(_ findings: CheckFindings) -> [LintEntry] {
+        guard let host = findings.host, let rule = findings.rule?.index else { return [] }
+        let path = findings.positions.onPath
+        var entries: [LintEntry] = []
+        let inUse = host.pins.filter { pin in path.indices.contains { path[$0].isMatched(by: pin, depth: $0) } }
+        if inUse.isEmpty {
+            entries.append(
+                entry(
+                    .warning, .onBackup, findings.endpoint, rule: rule, list: "backupPins",
+                    "\(findings.endpoint) has moved to a backup pin: there is no backup any more",
+                    help: "make a new key, keep it offline, add its pin: pintle pin backup.key"))
+        } else {
+            for (index, pin) in host.pins.enumerated() where !inUse.contains(pin) {
+                entries.append(
+                    entry(
+                        .warning, .unmatchedPin, findings.endpoint, rule: rule, list: "pins", pin: index,
+                        "\(pin) matches nothing on the path of \(findings.endpoint)",
+                        help: "if no other server has that key, it is a backup or belongs to nobody: move or remove it")
+                )
+            }
+            for backup in findings.backupsInUse {
+                let index = host.backupPins.firstIndex(of: backup.pin)
+                entries.append(
+                    entry(
+                        .warning, .backupInUse, findings.endpoint, rule: rule, list: "backupPins", pin: index,
+                        "the backup pin \(backup.pin) is \(backup.sentence)",
+                        help: "a backup is another key, kept offline: pintle pin backup.key"))
+            }
+        }
+        if let shared = sharedAuthority(host, path) {
+            entries.append(
+                entry(
+                    .warning, .sharedAuthority, findings.endpoint, rule: rule, list: "pins",
+                    "only keys under \(shared) match at \(findings.endpoint), which signs for everyone who asks",
+                    help: "pin a key of your own beside them"))
+        }
+        return entries
+    }
+
+    /// The public root, where nothing but authorities under it is pinned.
+    private func sharedAuthority(_ host: PinnedHost, _ path: [PathPositions.Place]) -> String? {
+        guard let root = path.last?.certificate, let leaf = path.first,
+            !(host.pins + host.backupPins).contains(where: { leaf.isMatched(by: $0, depth: 0) })
+        else { return nil }
+        return authorities.name(pinnedBy: Pin(.publicKey(root.publicKeyPin)))
+    }
+
+    // MARK: Beside the verdict
+
+    private func circumstances(_ findings: CheckFindings) -> [LintEntry] {
+        let path = findings.positions.onPath
+        var entries: [LintEntry] = []
+        // The root need not be sent, and nobody renews it.
+        for place in path.dropLast() {
+            if !place.isSent, let certificate = place.certificate {
+                entries.append(
+                    entry(
+                        .warning, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
+                        "\(findings.endpoint) does not send \(certificate.subject), which this machine happens to know",
+                        help: "let the server send it: other machines find no path"))
+            }
+            if let certificate = place.certificate, let text = horizon(of: certificate.validity) {
+                entries.append(
+                    entry(
+                        .warning, .certificateEnds, findings.endpoint, rule: findings.rule?.index,
+                        "the certificate of \(findings.endpoint) at \(place.position) \(text)",
+                        help: "renew it; with the same key the pins stay as they are"))
+            }
+        }
+        return entries
+    }
+
+    /// `ends 2026-12-01, in 11 days: 12 % of its life is left`, in the last third of it.
+    private func horizon(of validity: Validity) -> String? {
+        let now = invocation.now
+        guard validity.contains(now), ValidityText.isInLastThird(validity, now: now) else { return nil }
+        let life = validity.notAfter.timeIntervalSince(validity.notBefore)
+        let share = life > 0 ? Int(validity.notAfter.timeIntervalSince(now) / life * 100) : 0
+        let span = ValidityText.span(from: now, to: validity.notAfter)
+        return "ends \(ValidityText.day(validity.notAfter)), in \(span): \(share) % of its life is left"
+    }
+
+    private func entry(
+        _ severity: LintFinding.Severity, _ kind: LiveProblem, _ endpoint: ServerEndpoint, rule: Int?,
+        list: StaticString? = nil, pin: Int? = nil, _ message: String, help: String
+    ) -> LintEntry {
+        let place = places.place(rule: rule, list: list, pin: pin)
+        var path = rule.map { "hosts[\($0)]" } ?? ""
+        if !path.isEmpty { path += ".\(list.map(String.init(describing:)) ?? "host")" }
+        if let pin { path += "[\(pin)]" }
+        let problem = PolicyProblem(
+            id: kind.rawValue, path: path, line: place?.line, column: place?.column, message: message, help: help)
+        return LintEntry(severity, problem, server: endpoint.description)
+    }
+}
+
+extension PathPositions.Place {
+    /// Whether the pin is of this certificate or its key, and may match here.
+    fileprivate func isMatched(by pin: Pin, depth: Int) -> Bool {
+        switch (pin.position, depth) {
+        case (.leaf, 1...), (.ca, 0): return false
+        default: break
+        }
+        return switch pin.subject {
+        case .publicKey(let key): certificate?.publicKeyPin == key
+        case .certificate(let fingerprint): CertificatePin(certificate: der) == fingerprint
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+@Suite("Lint against live servers")
+struct LiveLintTests {
+    private let directory: TemporaryDirectory
+    private let root: PintleTestKit.CertificateAuthority
+    private let intermediate: PintleTestKit.CertificateAuthority
+    private let identity: Identity
+    private let anchors: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        root = try CertificateAuthority.root(name: "Root")
+        intermediate = try root.intermediate()
+        identity = try intermediate.issue(hosts: ["example.test"])
+        anchors = try directory.write(root.certificate.pem, to: "root.pem")
+    }
+
+    private static let strange = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+    private static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
+
+    private func pin(_ certificate: MintedCertificate) throws -> String {
+        try PublicKeyPin(subjectPublicKeyInfo: certificate.spkiDER).description
+    }
+
+    private func policy(_ pins: [String], backups: [String] = [Self.spare], more: String = "") throws -> String {
+        let lists = [pins, backups].map { $0.map { "\"\($0)\"" }.joined(separator: ", ") }
+        return try directory.write(
+            """
+            {
+              "version": 1,
+              "hosts": [
+                { "host": "example.test",
+                  "pins": [\(lists[0])],
+                  "backupPins": [\(lists[1])]\(more) }
+              ]
+            }
+            """, to: "policy.json")
+    }
+
+    private func lint(
+        _ policy: String, _ server: LoopbackTLSServer, now: Date = Date(), environment: [String: String] = [:],
+        _ options: String...
+    ) -> ToolRun {
+        ToolRun(
+            arguments: [
+                "lint", policy, "--live", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors,
+            ] + options,
+            environment: ["LANG": "C.UTF-8", "SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/nowhere"].merging(
+                environment
+            ) { $1 }, now: now)
+    }
+
+    private func ids(_ run: ToolRun) throws -> [String] {
+        try run.json()["problems"]?.elements?.compactMap { $0["id"]?.string } ?? []
+    }
+
+    @Test("A server that shows the pinned key has nothing to say, and the count says that it was asked")
+    func good() throws {
+        let server = try LoopbackTLSServer(identity)
+        let path = try policy([try pin(identity.certificate)])
+        let run = lint(path, server)
+        #expect(run.code == 0, "\(run.output)")
+        #expect(run.output == "ok   \(path)   1 rule, 1 server, no problems\n")
+        #expect(server.waitUntilClosed())
+        #expect(server.requestByteCount == 0)
+    }
+
+    @Test("A server with another key is an error at the pins of its rule")
+    func mismatch() throws {
+        let server = try LoopbackTLSServer(identity)
+        let path = try policy([Self.strange])
+        let run = lint(path, server)
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("\(path):5:15: error: live-mismatch: example.test:443 shows none of"))
+        let reported = lint(try policy([Self.strange], more: ", \"enforcement\": \"reportOnly\""), server, "--json")
+        let entry = try reported.json()["problems"]?.elements?.first { $0["id"]?.string == "live-mismatch" }
+        #expect(entry?["severity"]?.string == "warning")
+        #expect(entry?["server"]?.string == "example.test:443")
+    }
+
+    @Test("A backup in the live chain, a server on its backup and a pin that matches nothing are told apart")
+    func backups() throws {
+        let server = try LoopbackTLSServer(identity)
+        let (leaf, above) = (try pin(identity.certificate), try pin(intermediate.certificate))
+        #expect(try ids(lint(try policy([leaf], backups: [above]), server, "--json")) == ["live-backup-in-use"])
+        #expect(try ids(lint(try policy([Self.strange], backups: [leaf]), server, "--json")) == ["live-on-backup"])
+        let unmatched = lint(try policy([leaf, Self.strange]), server)
+        #expect(unmatched.output.contains(":5:71: warning: live-unmatched-pin: \(Self.strange) matches nothing"))
+    }
+
+    @Test("Pins of nothing but a public authority's keys are a warning, of a private one's none")
+    func sharedAuthority() throws {
+        let server = try LoopbackTLSServer(identity)
+        let path = try policy([try pin(intermediate.certificate)])
+        #expect(
+            try ids(lint(path, server, environment: ["SSL_CERT_FILE": anchors], "--json")) == ["live-shared-authority"])
+        #expect(try ids(lint(path, server, "--json")) == [])
+    }
+
+    @Test("A missing intermediate is named; another fault of the path is told by its code")
+    func paths() throws {
+        let path = try policy([try pin(identity.certificate)])
+        var alone = identity
+        alone.issuers = []
+        let bare = try LoopbackTLSServer(alone)
+        let run = lint(path, bare)
+        #expect(run.code == 1)
+        #expect(run.output.contains("error: live-missing-intermediate: example.test:443 sends no certificate of CN="))
+        let expired = try LoopbackTLSServer(
+            try intermediate.issue(hosts: ["example.test"]) { $0.notAfter = .fromNow(seconds: -600) })
+        #expect(
+            lint(path, expired).output.contains(
+                "error: live-invalid-path: the path of example.test:443 is invalid: expired"))
+    }
+
+    @Test("A certificate in the last third of its life is a warning, with the share that is left")
+    func horizon() throws {
+        let identity = try intermediate.issue(hosts: ["example.test"]) { $0.notAfter = .fromNow(days: 90) }
+        let end = try Pintle.Certificate(der: identity.certificate.der).validity.notAfter
+        let server = try LoopbackTLSServer(identity)
+        let run = lint(try policy([try pin(identity.certificate)]), server, now: end - 86_400 * 3 - 60)
+        #expect(run.code == 1)
+        #expect(
+            run.output.contains("warning: live-certificate-ends: the certificate of example.test:443 at leaf ends "))
+        #expect(run.output.contains(", in 3 days: "))
+        #expect(run.output.contains("% of its life is left"))
+    }
+
+    @Test("A host without a rule is a warning, or an error where such hosts are refused")
+    func noRule() throws {
+        let path = try policy([try pin(identity.certificate)])
+        let server = try LoopbackTLSServer(try intermediate.issue(hosts: ["other.test"]))
+        func against(_ path: String) -> ToolRun {
+            ToolRun(
+                "lint", path, "--against", "https://other.test/", "--connect-to", "127.0.0.1:\(server.port)",
+                "--anchors",
+                anchors)
+        }
+        #expect(against(path).output.contains("warning: live-no-rule: no rule covers other.test:443"))
+        let refusing = try directory.write(
+            "{\"version\": 1, \"unpinnedHosts\": \"reject\", \"hosts\": []}", to: "refusing.json")
+        #expect(against(refusing).output.contains("error: live-no-rule: no rule covers other.test:443"))
+    }
+
+    @Test("Where the only problem is that servers are not reached the exit code is 3")
+    func unreachable() throws {
+        let server = try LoopbackTLSServer(identity)
+        server.close()
+        let run = lint(try policy([try pin(identity.certificate)]), server)
+        #expect(run.code == 3)
+        #expect(run.output.contains("error: live-unreachable: "))
+        let both = lint(try policy([try pin(identity.certificate)], backups: [], more: ""), server)
+        #expect(both.code == 1)
+        #expect(both.errors.contains("no server was asked"))
+    }
+
+    @Test("Annotations are lines that GitHub's runners read, with what they would misread escaped")
+    func github() throws {
+        let server = try LoopbackTLSServer(identity)
+        let path = try policy([Self.strange])
+        let run = lint(path, server, "--github")
+        #expect(run.code == 1)
+        #expect(
+            run.output.hasPrefix("::error file=\(path),line=5,col=15,title=live-mismatch::example.test:443 shows none"))
+        #expect(run.output.split(separator: "\n").count == 1)
+        #expect(run.output.contains("%0Ahelp: "))
+        #expect(lint(path, server, "--github", "--json").code == 2)
+        let odd = LintEntry(
+            .warning,
+            PolicyProblem(id: "a:b,c", path: "", message: "100 % of\nit", help: ""), server: "")
+        #expect(
+            GitHubAnnotations.line(odd, file: "a,b:c.json")
+                == "::warning file=a%2Cb%3Ac.json,title=a%3Ab%2Cc::100 %25 of\\u{A}it")
+    }
+
+    @Test(
+        "The pins of a server are printed as other platforms want them",
+        arguments: ["ats", "nsc", "okhttp", "trustkit"])
+    func snippets(form: String) throws {
+        let leaf = try directory.write(identity.certificate.pem, to: "leaf.pem")
+        let backup = try directory.write(try PrivateKey().pem, to: "backup.key")
+        let run = ToolRun("pin", leaf, backup, "--as", form)
+        #expect(run.code == 0, "\(run.errors)")
+        let base64 = String(try pin(identity.certificate).dropFirst("sha256/".count))
+        #expect(run.output.contains(base64))
+        #expect(run.output.contains("example.test"))
+        let format = try #require(ForeignFormat(rawValue: form))
+        let draft = try ImportCommand.read(Array(run.output.utf8), as: format, keys: nil, files: .none)
+        #expect(draft.rules.map(\.pins.count) == [2])
+        #expect(!run.errors.contains("stricter") && !run.errors.contains("weaker"))
+    }
+
+    @Test("Every id has a heading in the documentation", arguments: LiveProblem.allCases)
+    func documented(problem: LiveProblem) throws {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let article = try InputFile(
+            "/\(root)/Sources/Pintle/Pintle.docc/PolicyProblems.md", standardInput: ByteSource([]))
+        #expect(String(decoding: article.bytes, as: UTF8.self).contains("# \(problem.rawValue)\n"))
+    }
+}

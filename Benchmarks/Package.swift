@@ -19,6 +19,15 @@ let package = Package(
                 .product(name: "PintleUpdates", package: "pintle"),
             ]
         ),
+        .target(name: "CCurlClient", linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "SessionBench",
+            dependencies: [
+                "CCurlClient",
+                .product(name: "PintleURLSession", package: "pintle"),
+                .product(name: "PintleTestKit", package: "pintle"),
+            ]
+        ),
         .executableTarget(name: "CPinProcess", linkerSettings: [.linkedLibrary("crypto")]),
     ],
     swiftLanguageModes: [.v6],

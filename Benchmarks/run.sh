@@ -1,7 +1,7 @@
 #!/bin/bash
 # Proves the claims of speed: measures Pintle beside its peers, all built here and run in one go.
 #
-#   Benchmarks/run.sh [pins|paths|hosts|processes|updates]...    times; every section without arguments
+#   Benchmarks/run.sh [pins|paths|sessions|hosts|processes|updates]...    times; every section without arguments
 #   Benchmarks/run.sh --check                            instructions and allocations against thresholds.txt
 #   Benchmarks/run.sh --record                           writes thresholds.txt anew
 set -euo pipefail
@@ -26,7 +26,7 @@ machine() {
     echo "machine: ${model:-$(uname -m)}, $(nproc) processors, $sha; $(openssl version | cut -d' ' -f1,2);" \
         "$(swift --version 2>/dev/null | sed -n 's/.*\(Swift version [0-9.]*\).*/\1/p' | head -1); $go;" \
         "load $(cut -d' ' -f1 /proc/loadavg)"
-    echo "times are medians of processor time for A, B, D and F, of wall time for Go and E"
+    echo "times are medians of processor time for A, B, D and F, of wall time for Go and E; C has both"
 }
 
 section() {
@@ -39,6 +39,11 @@ section() {
         fi
         "$products/Bench" "$material" hosts "${go[@]}"
         ;;
+    sessions)
+        # Without testing enabled: where the linkage test and the examples have compiled the same libraries.
+        swift build -c release --scratch-path ../Tests/LinkageTest/.build --product SessionBench >&2
+        ../Tests/LinkageTest/.build/release/SessionBench
+        ;;
     processes)
         swift build --package-path .. -c release --static-swift-stdlib --product pintle >&2
         tool=$(swift build --package-path .. -c release --show-bin-path)/pintle
@@ -49,4 +54,4 @@ section() {
 }
 
 machine
-for name in ${*:-pins paths hosts processes updates}; do section "$name"; done
+for name in ${*:-pins paths sessions hosts processes updates}; do section "$name"; done

@@ -22,11 +22,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let stream: @Sendable () -> InputStream?
     private let caches: Bool
+    private let follows: Bool
 
     init(
         answer: @escaping @Sendable (URLAuthenticationChallenge) -> Answer = { _ in (.performDefaultHandling, nil) },
-        stream: @escaping @Sendable () -> InputStream? = { nil }, caches: Bool = true
+        stream: @escaping @Sendable () -> InputStream? = { nil }, caches: Bool = true, follows: Bool = true
     ) {
+        self.follows = follows
         self.caches = caches
         self.answer = answer
         self.stream = stream
@@ -88,7 +90,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         note("redirect \(response.statusCode)")
-        completionHandler(request)
+        completionHandler(follows ? request : nil)
     }
 
     func urlSession(

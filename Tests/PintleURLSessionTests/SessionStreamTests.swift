@@ -128,8 +128,7 @@ struct SessionStreamTests {
         let streamed = request
         async let slow = session.data(for: streamed)
         for _ in 0..<5 { #expect(try await session.data(from: try server.address()).0.isEmpty) }
-        // Opening it for writing lets the stream's own opening go on.
-        let writer = try #require(FileHandle(forWritingAtPath: path))
+        let writer = try await FileHandle(writingToPipe: path)
         for _ in 0..<3 {
             try writer.write(contentsOf: Data(repeating: 0x62, count: 1_000))
             try await Task.sleep(for: .milliseconds(50))
@@ -189,5 +188,19 @@ struct SessionStreamTests {
         gate.signal()
         _ = try await answer
         #expect(given.value.load(ordering: .relaxed) == size)
+    }
+}
+
+extension FileHandle {
+    /// Waits for the pipe's reader without keeping a thread of the pool, on which the reader may depend.
+    convenience init(writingToPipe path: String) async throws {
+        var descriptor: CInt = -1
+        for _ in 0..<3_000 {
+            descriptor = Glibc.open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            if descriptor >= 0 { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        guard descriptor >= 0 else { throw URLError(.timedOut) }
+        self.init(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 }

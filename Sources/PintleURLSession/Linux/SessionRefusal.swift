@@ -30,11 +30,14 @@ public struct SessionRefusal: Error, Sendable, Hashable {
     public let message: String
     /// The remedy, where one is known.
     public let hint: String?
+    /// The code that Foundation has for just this, where it has one: an `URLError.Code`.
+    let errorCode: Int?
 
-    init(_ code: Code, _ message: String, hint: String? = nil) {
+    init(_ code: Code, _ message: String, hint: String? = nil, errorCode: Int? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
+        self.errorCode = errorCode
     }
 
     static func unsupported(_ what: String, hint: String? = nil) -> SessionRefusal {

@@ -21,6 +21,13 @@ struct CredentialStore: Sendable {
         storage?.set(credential, for: stored(space))
     }
 
+    func removeAll() {
+        guard let storage else { return }
+        for (space, credentials) in storage.allCredentials {
+            for credential in credentials.values { storage.remove(credential, for: space) }
+        }
+    }
+
     /// The space under which something is stored already.
     private func stored(_ space: URLProtectionSpace) -> URLProtectionSpace {
         storage?.allCredentials.keys.first { known in

@@ -24,7 +24,7 @@ enum CacheRules {
         guard selective.allSatisfy({ request.value(forHTTPHeaderField: $0) == nil && !added.contains($0.lowercased()) })
         else { return false }
         let directives = CacheDirectives([request.value(forHTTPHeaderField: "Cache-Control") ?? ""])
-        return !directives.has("no-cache") && !directives.has("no-store")
+        return !added.contains("cache-control") && !directives.has("no-cache") && !directives.has("no-store")
     }
 
     /// Whether a method leaves everything as it was (RFC 9110 section 9.2.1), what is cached included.

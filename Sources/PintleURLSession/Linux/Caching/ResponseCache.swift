@@ -32,6 +32,12 @@ final class ResponseCache: Sendable {
     /// The most content that is worth keeping: a twentieth, as on Apple's systems.
     var sizeLimit: Int { (store?.memoryCapacity ?? 0) / 20 }
 
+    /// Whether there may be an answer: most sessions never store one.
+    func knows(_ request: URLRequest) -> Bool {
+        guard store != nil, let url = request.url else { return false }
+        return entries.withLock { $0[url] != nil }
+    }
+
     /// - Parameter wantsFresh: false where any answer is better than none.
     func answer(
         to request: URLRequest, in generation: PolicyGeneration, wantsFresh: Bool, at now: Date

@@ -33,7 +33,7 @@ extension TaskLoader {
         default: return false
         }
         let wantsFresh = policy == .useProtocolCachePolicy
-        if isCacheable(request),
+        if session.cache.knows(request), isCacheable(request),
             let cached = session.cache.answer(to: request, in: generation, wantsFresh: wantsFresh, at: Date())
         {
             deliver(cached)
@@ -70,11 +70,10 @@ extension TaskLoader {
         if !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 {
             session.cache.forget(url)
         }
-        guard isCacheable(request), CacheRules.mayStore(response) else { return }
         let end = CacheRules.end(of: response, received: Date())
         // Without a time it can only be of use to one who takes anything.
-        guard end != nil || cachePolicy == .returnCacheDataElseLoad,
-            response.expectedContentLength <= Int64(session.cache.sizeLimit)
+        guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
+            CacheRules.mayStore(response), response.expectedContentLength <= Int64(session.cache.sizeLimit)
         else { return }
         let isDelegates = if case .delegate = delivery { true } else { false }
         state.withLock {

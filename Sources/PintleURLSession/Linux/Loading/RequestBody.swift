@@ -36,7 +36,8 @@ extension TaskLoader {
         case .data(let data): body = .data(data)
         case .file(let url):
             guard let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber else {
-                throw SessionRefusal(.invalidRequest, "there is no file to upload: \(url.path)")
+                throw SessionRefusal(
+                    .invalidRequest, "there is no file to upload: \(url.path)", errorCode: NSURLErrorFileDoesNotExist)
             }
             body = .file(path: url.path, size: size.int64Value)
         case .stream(let stream):

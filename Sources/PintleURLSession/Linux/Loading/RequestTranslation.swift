@@ -42,11 +42,15 @@ struct RequestTranslation {
         }
         guard body == nil || !["GET", "HEAD"].contains(result.method) else {
             throw SessionRefusal(
-                .invalidRequest, "a \(result.method) request has content", hint: "use POST, or put it into the URL")
+                .invalidRequest, "a \(result.method) request has content", hint: "use POST, or put it into the URL",
+                errorCode: NSURLErrorDataLengthExceedsMaximum)
         }
         result.body = body
         let credentials = authorization?.value(for: url, method: result.method)
-        result.fields = try fields(request, hasBody: body != nil, credentials: credentials)
+        // As Foundation has it: what is given apart from the request may be anything.
+        let isForm =
+            if case .stream = body { true } else { body != nil && request.httpBody?.isEmpty == false }
+        result.fields = try fields(request, isForm: isForm, credentials: credentials)
         result.proxy = try proxies.proxy(for: url)
         // 60 is what a request has of which nobody has said anything.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
@@ -57,7 +61,7 @@ struct RequestTranslation {
     }
 
     private func fields(
-        _ request: URLRequest, hasBody: Bool, credentials: String?
+        _ request: URLRequest, isForm: Bool, credentials: String?
     ) throws(SessionRefusal) -> [(name: String, value: String)] {
         var fields: [String: (name: String, value: String)] = [:]
         func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
@@ -72,7 +76,7 @@ struct RequestTranslation {
         for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
         for name in Self.framing { fields[name] = nil }
         if let credentials { put("Authorization", credentials) }
-        if hasBody, request.httpMethod == "POST", fields["content-type"] == nil {
+        if isForm, request.httpMethod == "POST", fields["content-type"] == nil {
             put("Content-Type", "application/x-www-form-urlencoded")
         }
         if fields["cookie"] == nil, let cookies = cookies(for: request) { put("Cookie", cookies) }
@@ -97,7 +101,9 @@ struct RequestTranslation {
         let isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         let cookies = stored.filter { (isSecure || !$0.isSecure) && Self.covers($0.path, path.isEmpty ? "/" : path) }
-        return cookies.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+        // The storage has no order of its own. Longer paths go first (RFC 6265 section 5.4).
+        let ordered = cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
+        return ordered.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: ordered)["Cookie"]
     }
 
     /// Whether a cookie's path matches that of a request (RFC 6265 section 5.1.4).

@@ -44,8 +44,11 @@ extension TaskLoader {
         let (body, known, translation) = state.withLock { state in
             state.currentRequest = request
             state.mode = .content
-            (state.discarded, state.sent) = (0, 0)
-            state.expectedToSend = state.body.map { $0.size ?? NSURLSessionTransferSizeUnknown } ?? 0
+            state.discarded = 0
+            // Without content, what an earlier request sent still counts.
+            if let body = state.body {
+                (state.sent, state.expectedToSend) = (0, body.size ?? NSURLSessionTransferSizeUnknown)
+            }
             return (
                 state.body, state.authentication.authorization,
                 RequestTranslation(

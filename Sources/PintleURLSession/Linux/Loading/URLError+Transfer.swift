@@ -28,7 +28,8 @@ extension URLError {
                 case .notJudged: .secureConnectionFailed
                 case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL
                 }
-            self.init(code, refusal.description, url: url, underlying: refusal)
+            let own = refusal.errorCode.flatMap { URLError.Code(rawValue: $0) }
+            self.init(own ?? code, refusal.description, url: url, underlying: refusal)
         case .timedOut: self.init(.timedOut, "the request timed out", url: url)
         case .cancelled: self.init(.cancelled, "cancelled", url: url)
         case .superseded:

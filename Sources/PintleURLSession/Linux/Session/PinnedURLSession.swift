@@ -159,6 +159,14 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         for task in inner.withLock({ Array($0.tasks.values) }) { task.cancel() }
     }
 
+    /// Empties the cookies, the cache and the credentials that the session was configured with.
+    public override func reset(completionHandler: @escaping @Sendable () -> Void) {
+        settings.httpCookieStorage?.removeCookies(since: .distantPast)
+        cache.store?.removeAllCachedResponses()
+        credentials.removeAll()
+        delegateQueue.addOperation(completionHandler)
+    }
+
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = inner.withLock { $0.tasks.sorted { $0.key < $1.key }.map(\.value) }
         delegateQueue.addOperation { completionHandler(tasks) }

@@ -59,7 +59,7 @@ struct Clients {
             notes: [
                 "stock : pinned \(atLeast(times[4].wall / times[0].wall, 12)),"
                     + " in processor time \(text(times[4].processor / times[0].processor, decimals: 1))",
-                "pinned : libcurl, store cached \(ratio(times[0].wall, to: times[2].wall, atMost: 1.15)),"
+                "pinned : libcurl, store cached \(ratio(times[0].wall / 1_000, to: times[2].wall / 1_000, atMost: 1.15)),"
                     + " in processor time \(text(times[0].processor / times[2].processor, decimals: 2))",
                 "pinned : unpinned \(text(times[0].wall / times[1].wall, decimals: 2)),"
                     + " in processor time \(text(times[0].processor / times[1].processor, decimals: 2)), target 1.00",
@@ -179,7 +179,7 @@ extension Clients {
     /// From a file of zeros, which is read while it is sent.
     private static func upload(_ size: Int, _ session: URLSession, _ url: URL) async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("pintle-bench-\(UUID().uuidString)")
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         defer { try? FileManager.default.removeItem(at: file) }
         truncate(file.path, size)
         var request = URLRequest(url: url)

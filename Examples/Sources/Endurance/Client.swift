@@ -96,7 +96,7 @@ struct Client: Sendable {
     /// From a file of zeros that takes no room on the disk.
     private func up() async throws -> Bool {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("endurance-\(UUID().uuidString)")
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         defer { try? FileManager.default.removeItem(at: file) }
         truncate(file.path, size)
         let before = Usage.restartPeak()

@@ -22,7 +22,7 @@ public protocol PolicySource: AnyObject, Sendable {
     /// What is in force now.
     ///
     /// It is asked on any thread, for each request several times, also inside handshakes: it returns at once,
-    /// without waiting for anybody, and makes no more than a system call where nothing has changed. What it has once returned never comes back after a newer
-    /// generation.
+    /// without waiting for anybody, and makes no more than a system call where nothing has changed. What it has
+    /// once returned never comes back after a newer generation.
     var current: PolicySnapshot { get }
 }

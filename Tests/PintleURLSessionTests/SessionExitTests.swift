@@ -37,7 +37,8 @@ private final class Bustle: Sendable {
 }
 
 /// What only the end of a process, or its beginning, can show.
-@Suite("Pinned sessions: processes")
+// A sanitizer ends a process in its own way, with a status of its own.
+@Suite("Pinned sessions: processes", .enabled(if: dlsym(nil, "__asan_init") == nil, "no sanitizer is at work"))
 struct SessionExitTests {
     @Test("A process that ends amid handshakes and transfers ends with its own status", arguments: 1...4)
     func exitAmidTransfers(round: Int) async throws {
@@ -76,7 +77,7 @@ struct SessionExitTests {
                 }
             }
         }
-        let keys = (try? Data(contentsOf: URL(fileURLWithPath: file)))?.count ?? 0
-        #expect(isPinned ? keys == 0 : keys > 0)
+        let keys = (try? files.read("keys")) ?? []
+        #expect(keys.isEmpty == isPinned)
     }
 }

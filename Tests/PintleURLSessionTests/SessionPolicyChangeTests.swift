@@ -161,7 +161,7 @@ struct SessionPolicyChangeTests {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
         let server = try stage.server { request in
-            if request.target == "/first" { _ = gate.wait(timeout: .now() + 30) }
+            if request.target == "/first" { _ = gate.wait(timeout: .now() + 300) }
             return .ok
         }
         let policy = ObservedPolicy(try stage.policy())

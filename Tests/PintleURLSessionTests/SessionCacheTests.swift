@@ -179,6 +179,42 @@ struct SessionCacheTests {
         #expect(server.requests.count == (method == "POST" ? 3 : 2))
     }
 
+    @Test("So does what changes it and leads elsewhere", arguments: ["POST", "HEAD"])
+    func redirectedChange(method: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server { request in
+            let isRead = request.method == "GET" || request.target == "/done"
+            return HTTPResponse(
+                status: isRead ? 200 : 303, reason: "OK",
+                fields: [isRead ? HTTPField("Cache-Control", "max-age=60") : HTTPField("Location", "/done")],
+                body: isRead ? [0x78] : [])
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        var request = URLRequest(url: try server.address("cart"))
+        _ = try await session.data(for: request)
+        request.httpMethod = method
+        _ = try await session.data(for: request)
+        request.httpMethod = "GET"
+        _ = try await session.data(for: request)
+        #expect(server.requests.map(\.target) == ["/cart", "/cart", "/done"] + (method == "POST" ? ["/cart"] : []))
+    }
+
+    @Test(
+        "A request that wants no cache gets none, whether it or its session says so",
+        arguments: [("no-store", 2), ("no-cache", 2), ("Max-Age=0", 2), ("max-age=60", 1)], [true, false])
+    func control(value: (String, Int), isRequests: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let configuration = configuration()
+        if !isRequests { configuration.httpAdditionalHeaders = ["cache-control": value.0] }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        var request = URLRequest(url: try server.address())
+        if isRequests { request.setValue(value.0, forHTTPHeaderField: "Cache-Control") }
+        for _ in 0..<2 { _ = try await session.data(for: request) }
+        #expect(server.requests.count == value.1)
+        #expect(server.requests.first?["cache-control"] == value.0)
+    }
+
     @Test("A cache that overflows forgets, and large answers are not stored")
     func capacity() async throws {
         let stage = try Stage()

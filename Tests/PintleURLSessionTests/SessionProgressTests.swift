@@ -33,6 +33,33 @@ struct SessionProgressTests {
         #expect(task.countOfBytesReceived == 20)
     }
 
+    @Test(
+        "A server that announces more than there can be gives no total, and ends nothing",
+        arguments: [(Int64.max, -1), (1 << 53, -1), (1_000, 1_005)] as [(Int64, Int64)])
+    func announcement(length: Int64, total: Int64) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nx".utf8))
+            _ = gate.wait(timeout: .now() + 60)
+        })
+        defer { gate.signal() }
+        let delegate = Correspondent()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        let task = session.uploadTask(with: request, from: Data("12345".utf8))
+        async let run: Void = delegate.run(task)
+        for _ in 0..<3_000 where task.progress.completedUnitCount < 6 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(task.progress.completedUnitCount == 6)
+        #expect(task.progress.totalUnitCount == total)
+        #expect(task.countOfBytesExpectedToReceive == length)
+        task.cancel()
+        await run
+        #expect(delegate.error?.code == .cancelled)
+    }
+
     @Test("Of those that wait for a server, the higher priority goes first, and equals in their order")
     func priority() async throws {
         let stage = try Stage()

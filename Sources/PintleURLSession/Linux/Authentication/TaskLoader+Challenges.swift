@@ -48,7 +48,7 @@ extension TaskLoader {
         }
         guard failures < Self.challengeLimit else { return nil }
         if isRenewed {
-            follow(request)
+            follow(request, after: transfer)
             return []
         }
         ask(
@@ -58,6 +58,7 @@ extension TaskLoader {
     }
 
     private func ask(_ pending: PendingChallenge) {
+        guard state.withLock({ $0.awaits(pending.transfer) }) else { return }
         guard let offer = pending.offers.first else { return handOver(pending.transfer, pending.response) }
         let space = offer.protectionSpace(of: pending.transfer.request.url)
         let stored = session.credentials.credential(for: space)
@@ -91,11 +92,12 @@ extension TaskLoader {
     ) {
         guard let credential, credential.user != nil else { return handOver(pending.transfer, pending.response) }
         let origin = pending.transfer.request.url
-        state.withLock {
-            $0.authentication.authorization = Authorization(credential, for: offer, in: space, at: origin)
+        state.withLock { state in
+            guard state.awaits(pending.transfer) else { return }
+            state.authentication.authorization = Authorization(credential, for: offer, in: space, at: origin)
         }
-        follow(pending.request)
-        release(.answer)
+        follow(pending.request, after: pending.transfer)
+        release(.answer, of: pending.transfer)
     }
 
     /// A credential that was not refused is worth remembering.

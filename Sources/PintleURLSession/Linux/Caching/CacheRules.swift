@@ -23,8 +23,13 @@ enum CacheRules {
         let added = Set(fields.keys.compactMap { ($0.base as? String)?.lowercased() })
         guard selective.allSatisfy({ request.value(forHTTPHeaderField: $0) == nil && !added.contains($0.lowercased()) })
         else { return false }
-        let directives = CacheDirectives([request.value(forHTTPHeaderField: "Cache-Control") ?? ""])
-        return !added.contains("cache-control") && !directives.has("no-cache") && !directives.has("no-store")
+        let controls = fields.compactMap { name, value in
+            (name.base as? String)?.lowercased() == "cache-control" ? "\(value)" : nil
+        }
+        return ([request.value(forHTTPHeaderField: "Cache-Control") ?? ""] + controls).allSatisfy { control in
+            let directives = CacheDirectives([control])
+            return !directives.has("no-cache") && !directives.has("no-store") && directives.seconds("max-age") != 0
+        }
     }
 
     /// Whether a method leaves everything as it was (RFC 9110 section 9.2.1), what is cached included.

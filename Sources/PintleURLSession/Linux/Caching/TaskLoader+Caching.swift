@@ -53,8 +53,9 @@ extension TaskLoader {
             state.withLock { $0.content = cached.data }
             return finish(nil)
         }
+        countDown()
         ask(delegate, about: cached.response) { [self] in
-            let isWanted = state.withLock { $0.phase == .running || $0.phase == .suspended }
+            let isWanted = state.withLock { $0.isLive }
             if isWanted, !cached.data.isEmpty {
                 tell { session, task in
                     guard let task = task as? URLSessionDataTask else { return }
@@ -65,11 +66,16 @@ extension TaskLoader {
         }
     }
 
+    /// Forgets what a request has changed, whatever it is answered with but an error (RFC 9111 section 4.4).
+    func forgetContent(changedBy request: URLRequest, _ response: HTTPURLResponse) {
+        guard !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 else {
+            return
+        }
+        session.cache.forget(url)
+    }
+
     /// Notes an answer that may be worth keeping, once its head is there.
     func consider(_ response: HTTPURLResponse, to request: URLRequest, over transfer: Transfer) {
-        if !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 {
-            session.cache.forget(url)
-        }
         let end = CacheRules.end(of: response, received: Date())
         // Without a time it can only be of use to one who takes anything.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),

@@ -207,11 +207,12 @@ final class CurlLoop: @unchecked Sendable {
         let now = ProcessInfo.processInfo.systemUptime
         guard now >= nextDeadline else { return }
         nextDeadline = .infinity
-        for transfer in Array(transfers.values) + queues.waiting {
-            // While it waits for its turn nobody is slow.
+        for transfer in Array(transfers.values) + queues.waiting + Array(waiting.values) {
+            // While it waits for its turn, or has come to its end, nobody is slow.
             let deadline = transfer.handle == nil ? transfer.request.deadline : deadline(of: transfer)
             if deadline <= now {
                 remove(transfer)
+                waiting[ObjectIdentifier(transfer)] = nil
                 transfer.end(.timedOut)
             } else {
                 nextDeadline = min(nextDeadline, deadline)

@@ -1,10 +1,13 @@
 internal import Foundation
 internal import Glibc
+internal import Synchronization
 
-/// The file that a download is written to, in the temporary directory.
+/// The file that a download is written to, in the temporary directory. It goes with this object, unless
+/// somebody keeps it.
 final class DownloadFile: Sendable {
     let url: URL
     private let descriptor: CInt
+    private let isKept = Atomic(false)
 
     init?() {
         let directory = FileManager.default.temporaryDirectory
@@ -15,7 +18,10 @@ final class DownloadFile: Sendable {
     }
 
     deinit {
+        // Without a descriptor the file, where there is one, is somebody else's.
+        guard descriptor >= 0 else { return }
         close(descriptor)
+        if !isKept.load(ordering: .relaxed) { remove() }
     }
 
     func append(_ data: Data) -> Bool {
@@ -28,6 +34,11 @@ final class DownloadFile: Sendable {
             }
             return true
         }
+    }
+
+    /// Leaves the file to whoever has been given its place.
+    func keep() {
+        isKept.store(true, ordering: .relaxed)
     }
 
     func remove() {

@@ -50,22 +50,6 @@ extension TaskLoader {
         }
     }
 
-    /// Chooses the content of the next request, as a redirect or a delegate has left it.
-    func replaceBody(by next: URLRequest) {
-        state.withLock { state in
-            let last = state.currentRequest
-            if let data = next.httpBody {
-                if data != last?.httpBody { (state.body, state.isStreamed) = (.data(data), false) }
-            } else if let stream = next.httpBodyStream {
-                guard stream !== last?.httpBodyStream else { return }
-                state.body = .stream(BodyStream(stream), size: next.declaredLength)
-                state.isStreamed = true
-            } else if last?.httpMethod != next.httpMethod {
-                (state.body, state.isStreamed) = (nil, false)
-            }
-        }
-    }
-
     /// Whether there is content to send where there should be; if not, the delegate is asked for a stream and
     /// the request made once it is there.
     func hasBody(for request: URLRequest) -> Bool {
@@ -79,13 +63,17 @@ extension TaskLoader {
             finish(.noBodyStream)
             return false
         }
+        countDown()
         let loader = self
         tell { session, task in
             let answer = OnceAnswered<InputStream?> { stream in
                 guard let stream else { return loader.finish(.noBodyStream) }
                 let body = BodyStream(stream)
-                loader.state.withLock { $0.body = .stream(body, size: request.declaredLength) }
-                loader.load(request)
+                let isLive = loader.state.withLock { state in
+                    if state.isLive { state.body = .stream(body, size: request.declaredLength) }
+                    return state.isLive
+                }
+                if isLive { loader.load(request) }
             }
             delegate.urlSession(session, task: task, needNewBodyStream: { answer.take($0) })
         }
@@ -96,6 +84,21 @@ extension TaskLoader {
     func listenToBody() {
         guard case .stream(let stream, _)? = state.withLock({ $0.body }) else { return }
         stream.whenReady { [weak self] in self?.withTransfer { $0.release($1, []) } }
+    }
+}
+
+extension TaskLoader.State {
+    /// Chooses the content of the next request, as a redirect or a delegate has left it.
+    mutating func replaceBody(by next: URLRequest) {
+        if let data = next.httpBody {
+            if data != currentRequest?.httpBody { (body, isStreamed) = (.data(data), false) }
+        } else if let stream = next.httpBodyStream {
+            guard stream !== currentRequest?.httpBodyStream else { return }
+            body = .stream(BodyStream(stream), size: next.declaredLength)
+            isStreamed = true
+        } else if currentRequest?.httpMethod != next.httpMethod {
+            (body, isStreamed) = (nil, false)
+        }
     }
 }
 

@@ -32,6 +32,8 @@ extension TaskLoader: TransferEvents {
             return []
         }
         keepCookies(head, to: request, at: url)
+        // Before a redirect is followed: it often leads to what has changed.
+        forgetContent(changedBy: request, response)
         do throws(SessionRefusal) {
             if let next = try Redirect.request(after: response, to: request) {
                 return try redirect(transfer, response, to: next)

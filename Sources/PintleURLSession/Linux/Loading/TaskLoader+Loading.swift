@@ -19,13 +19,18 @@ extension TaskLoader {
 
     /// Makes a transfer of its own for each hop, decided anew by the policy that is in use now.
     func load(_ request: URLRequest) {
+        let isLive = state.withLock { state in
+            state.countdown = nil
+            return state.isLive
+        }
+        guard isLive else { return finish(.cancelled) }
         guard hasBody(for: request) else { return }
         do throws(SessionRefusal) {
             let transport = try session.transport()
             let transfer = transport.make(try ready(request, for: transport.generation), events: self)
             if loadFromCache(request, in: transport.generation) { return }
             let isWanted = state.withLock { state in
-                guard state.phase == .running || state.phase == .suspended else { return false }
+                guard state.isLive else { return false }
                 (state.transport, state.transfer) = (transport, transfer)
                 if state.phase == .suspended { transport.hold(transfer, .suspended) }
                 return true
@@ -69,7 +74,7 @@ extension TaskLoader {
             let failure = state.phase == .canceling ? .cancelled : failure
             state.phase = .completed
             state.error = failure.map { URLError($0, url: state.currentRequest?.url) }
-            (state.transport, state.transfer) = (nil, nil)
+            (state.transport, state.transfer, state.countdown) = (nil, nil, nil)
             defer { (state.content, state.file, state.body) = (Data(), nil, nil) }
             return (failure, state.content, state.file, state.response)
         }
@@ -90,8 +95,9 @@ extension TaskLoader {
         case .file(let handler, let onDelegateQueue):
             isQueued = onDelegateQueue
             last = {
+                // An async caller keeps it; another has moved it when it returns, or does not want it.
+                if succeeded, !onDelegateQueue { file?.keep() }
                 succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
-                // The handler has moved it, or does not want it. An async caller keeps it.
                 if onDelegateQueue || !succeeded { file?.remove() }
             }
         case .delegate:

@@ -35,17 +35,20 @@ extension TaskLoader {
             refuse(transfer, SessionRefusal(.invalidRequest, "no file can be made in the temporary directory"))
             return []
         }
-        let request = state.withLock { state in
+        let (request, isAwaited) = state.withLock { state -> (URLRequest?, Bool) in
+            // The task may have ended while the delegate made up its mind.
+            guard state.awaits(transfer) else { return (nil, false) }
             state.response = response
             state.expectedToReceive = response.announcedLength
             state.file = file
-            return state.currentRequest
+            return (state.currentRequest, true)
         }
+        guard isAwaited else { return [] }
         if let request { consider(response, to: request, over: transfer) }
         guard case .delegate = delivery, !isDownload, let delegate = delegate as? any URLSessionDataDelegate else {
             return []
         }
-        ask(delegate, about: response) { [self] in release(.answer) }
+        ask(delegate, about: response) { [self] in release(.answer, of: transfer) }
         return .answer
     }
 
@@ -71,7 +74,7 @@ extension TaskLoader {
     /// Gives out a response that was kept back for an answer.
     func handOver(_ transfer: Transfer, _ response: HTTPURLResponse) {
         // The next answer ends the wait where one is asked for.
-        if !accept(transfer, response).contains(.answer) { release(.answer) }
+        if !accept(transfer, response).contains(.answer) { release(.answer, of: transfer) }
     }
 
     func redirect(
@@ -85,7 +88,7 @@ extension TaskLoader {
             throw SessionRefusal(.tooManyRedirects, "more than \(Redirect.limit) redirects")
         }
         guard let delegate else {
-            follow(next)
+            follow(next, after: transfer)
             return []
         }
         let loader = self
@@ -95,8 +98,8 @@ extension TaskLoader {
                 guard let answer else { return loader.handOver(transfer, response) }
                 do throws(SessionRefusal) {
                     try Redirect.refuseDowngrade(from: response.url, to: answer.url)
-                    loader.follow(answer)
-                    loader.release(.answer)
+                    loader.follow(answer, after: transfer)
+                    loader.release(.answer, of: transfer)
                 } catch {
                     loader.refuse(transfer, error)
                 }
@@ -109,9 +112,10 @@ extension TaskLoader {
     }
 
     /// Has another request made once the content of this response has passed.
-    func follow(_ next: URLRequest) {
-        replaceBody(by: next)
+    func follow(_ next: URLRequest, after transfer: Transfer) {
         state.withLock { state in
+            guard state.awaits(transfer) else { return }
+            state.replaceBody(by: next)
             state.mode = .passing(next: next)
             guard let from = state.currentRequest?.url, let target = next.url,
                 let current = try? CurlURL(from.absoluteString), let wanted = try? CurlURL(target.absoluteString),
@@ -123,8 +127,10 @@ extension TaskLoader {
         }
     }
 
-    func release(_ hold: TransferHold) {
-        withTransfer { $0.release($1, hold) }
+    /// The answer was about this transfer, and about no later one.
+    func release(_ hold: TransferHold, of transfer: Transfer) {
+        let transport = state.withLock { $0.transfer === transfer ? $0.transport : nil }
+        transport?.release(transfer, hold)
     }
 }
 

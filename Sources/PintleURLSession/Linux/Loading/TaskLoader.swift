@@ -40,6 +40,8 @@ final class TaskLoader: Sendable {
         var authentication = AuthenticationState()
         var candidate: CacheCandidate?
         var deadline = Double.infinity
+        /// To the deadline, while a delegate is asked and no transfer is there that would meet it.
+        var countdown: Countdown?
         var redirects = 0
         var supersessions = 0
         var hasLeftOrigin = false
@@ -53,6 +55,12 @@ final class TaskLoader: Sendable {
         var expectedToReceive: Int64 = 0
         var sent: Int64 = 0
         var expectedToSend: Int64 = 0
+
+        /// Whether the task is neither over nor about to be.
+        var isLive: Bool { phase == .running || phase == .suspended }
+
+        /// Whether what a delegate answers about a transfer still matters.
+        func awaits(_ transfer: Transfer) -> Bool { isLive && self.transfer === transfer }
     }
 
     let session: PinnedURLSession

@@ -115,13 +115,17 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
 }
 
 extension TaskLoader {
-    /// In bytes, both ways; without a total for as long as one of them is unknown.
+    /// A server may announce anything. Beyond this, progress under a parent's traps in Foundation for Linux.
+    private static let greatestTotal: Int64 = 1 << 53
+
+    /// In bytes, both ways; without a total for as long as one of them is unknown, or too great to be one.
     func showProgress() {
         let (task, done, total) = state.withLock { state in
             let isKnown = state.expectedToSend >= 0 && state.expectedToReceive >= 0 && state.response != nil
+            let (sum, overflows) = state.expectedToSend.addingReportingOverflow(state.expectedToReceive)
             return (
                 state.task, state.sent + state.received,
-                isKnown ? state.expectedToSend + state.expectedToReceive : NSURLSessionTransferSizeUnknown
+                isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
             )
         }
         task?.progress.totalUnitCount = total

@@ -1,0 +1,43 @@
+internal import Foundation
+internal import Synchronization
+
+/// Does something at a time to come, unless it goes before that.
+///
+/// `@unchecked`: the timer never changes, and dispatch sources may be used on any thread.
+final class Countdown: @unchecked Sendable {
+    private let timer: any DispatchSourceTimer
+
+    /// As long as Foundation's clocks reckon with: a hundred years.
+    private static let limit = 3_155_760_000.0
+
+    /// - Parameters:
+    ///   - uptime: in seconds.
+    ///   - action: called at most once, on a thread of the pool.
+    init(to uptime: Double, _ action: @escaping @Sendable () -> Void) {
+        timer = DispatchSource.makeTimerSource()
+        timer.schedule(deadline: .now() + min(max(0, uptime - ProcessInfo.processInfo.systemUptime), Self.limit))
+        timer.setEventHandler(handler: action)
+        timer.resume()
+    }
+
+    deinit {
+        timer.cancel()
+    }
+}
+
+extension TaskLoader {
+    /// Has the resource's time run on while a delegate is asked and there is no transfer.
+    func countDown() {
+        let deadline = state.withLock { $0.deadline }
+        guard deadline < .infinity else { return }
+        let countdown = Countdown(to: deadline) { [weak self] in
+            guard let self else { return }
+            // A transfer meets the deadline itself.
+            let isWaiting = self.state.withLock { $0.isLive && $0.transfer == nil }
+            if isWaiting { self.finish(.timedOut) }
+        }
+        state.withLock { state in
+            if state.isLive { state.countdown = countdown }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Testing
+
+@testable import PintleURLSession
+
+/// Delegates that answer when nobody waits any more, or never.
+@Suite("Pinned sessions: late answers")
+struct SessionLateAnswerTests {
+    private func server(_ stage: Stage, content: String = "xx") throws -> LoopbackTLSServer {
+        try stage.server { request in
+            switch request.target {
+            case "/guarded":
+                let challenges = "Digest realm=\"b\", nonce=\"n\", qop=\"auth\", Basic realm=\"a\""
+                return request["authorization"] == nil
+                    ? HTTPResponse(
+                        status: 401, reason: "Unauthorized", fields: [HTTPField("WWW-Authenticate", challenges)],
+                        body: Array(content.utf8)) : .ok
+            case "/moved":
+                return HTTPResponse(
+                    status: 302, reason: "Found", fields: [HTTPField("Location", "/end")], body: Array(content.utf8))
+            case "/kept":
+                return HTTPResponse(
+                    status: 200, reason: "OK", fields: [HTTPField("Cache-Control", "max-age=60")],
+                    body: Array(content.utf8))
+            default: return HTTPResponse(status: 200, reason: "OK", fields: [], body: Array(content.utf8))
+            }
+        }
+    }
+
+    struct Question: CustomTestStringConvertible, Sendable {
+        let path: String
+        let answer: Procrastinator.Answer
+        /// What it is told first, and what it is told after an answer in time.
+        let first: String
+        let next: String
+        var isDownload = false
+        var testDescription: String { "\(first), \(answer)\(isDownload ? ", download" : "")" }
+    }
+
+    @Test(
+        "An answer after the end changes nothing; its twin in time is heard",
+        arguments: [
+            Question(path: "guarded", answer: .nothing, first: "challenge b", next: "response 401"),
+            Question(
+                path: "guarded", answer: .nothing, first: "challenge b", next: "downloaded", isDownload: true),
+            Question(path: "guarded", answer: .reject, first: "challenge b", next: "challenge a"),
+            Question(path: "guarded", answer: .credential, first: "challenge b", next: "response 200"),
+            Question(path: "moved", answer: .nothing, first: "redirect", next: "response 302"),
+            Question(path: "moved", answer: .credential, first: "redirect", next: "response 200"),
+            Question(path: "stream", answer: .nothing, first: "stream", next: "response 200"),
+        ], [true, false])
+    func late(question: Question, isLate: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage)
+        let delegate = Procrastinator(question.answer, isLate: isLate)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address(question.path))
+        let task: URLSessionTask
+        if question.first == "stream" {
+            request.httpMethod = "POST"
+            task = session.uploadTask(withStreamedRequest: request)
+        } else {
+            task = question.isDownload ? session.downloadTask(with: request) : session.dataTask(with: request)
+        }
+        task.resume()
+        #expect(await delegate.has(question.first))
+        if isLate { task.cancel() }
+        #expect(await delegate.has("complete"))
+        await delegate.catchUp(on: session)
+        guard isLate else {
+            #expect(delegate.error == nil)
+            #expect(delegate.events.contains(question.next))
+            return
+        }
+        #expect(delegate.error?.code == .cancelled)
+        #expect(delegate.events == [question.first, "complete"])
+        #expect(task.response == nil)
+        #expect(task.currentRequest?.url == request.url)
+        #expect(server.requests.count == (question.first == "stream" ? 0 : 1))
+    }
+
+    @Test(
+        "The resource's time ends every wait for a delegate; the twin answers",
+        arguments: ["guarded", "moved", "suspended", "stream", "kept"], [true, false])
+    func overdue(path: String, answers: Bool) async throws {
+        let stage = try Stage()
+        // Without content the transfer is over, and only the answer is awaited.
+        let server = try server(stage, content: path == "kept" ? "xx" : "")
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
+        configuration.timeoutIntervalForResource = answers ? 60 : 4
+        let delegate = Procrastinator(.credential, isLate: !answers || path == "suspended")
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
+        var request = URLRequest(url: try server.address(path))
+        if path == "kept" { _ = try await session.data(for: request) }
+        if path == "stream" { request.httpMethod = "POST" }
+        let task: URLSessionTask =
+            path == "stream" ? session.uploadTask(withStreamedRequest: request) : session.dataTask(with: request)
+        task.resume()
+        if path == "suspended" {
+            _ = await delegate.has("response 200")
+            task.suspend()
+            await delegate.catchUp(on: session)
+            if answers { task.resume() }
+        }
+        #expect(await delegate.has("complete"))
+        #expect(delegate.error?.code == (answers ? nil : .timedOut))
+        #expect(task.state == .completed)
+        task.cancel()
+    }
+
+    @Test("The file of a download goes with it, unless somebody keeps it", arguments: [true, false])
+    func file(isKept: Bool) throws {
+        var file = DownloadFile()
+        let path = try #require(file?.url.path)
+        #expect(FileManager.default.fileExists(atPath: path))
+        if isKept { file?.keep() }
+        file = nil
+        #expect(FileManager.default.fileExists(atPath: path) == isKept)
+        if isKept { try FileManager.default.removeItem(atPath: path) }
+    }
+}

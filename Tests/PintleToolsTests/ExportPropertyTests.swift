@@ -13,14 +13,17 @@ struct ExportPropertyTests {
         "192.0.2.7", "intranet", "stranger.test",
     ]
 
+    private static let portAlone: Set<String> = ["api.example.test", "deep.other.test", "intranet"]
+
     @Test("Every change of a decision is a loss that was named", arguments: ForeignFormat.allCases)
     func changes(format: ForeignFormat) throws {
         let scene = try ExportScene()
         var numbers = SeededNumbers(state: 20_261_120)
         var compared = 0
         var changed = 0
-        for round in 0..<24 {
-            let policy = try Self.policy(scene, &numbers)
+        for round in 0..<32 {
+            // In the last rounds some hosts have a rule for one port alone, under parents that have rules for all.
+            let policy = try Self.policy(scene, &numbers, portAlone: round < 24 ? [] : Self.portAlone)
             let position: PinPosition = Bool.random(using: &numbers) ? .leaf : .ca
             let positionless = ExportPlan.needsPositions(policy, for: format) || round % 3 == 0 ? position : nil
             let languages = ForeignLanguage.choices(for: format)
@@ -93,9 +96,15 @@ struct ExportPropertyTests {
             "\(host) \(host.includesSubdomains) \(pins) \(host.requires) \(host.expiry) \(host.enforcement) \(anchors)"
     }
 
-    private static func policy(_ scene: ExportScene, _ numbers: inout SeededNumbers) throws -> PinningPolicy {
+    private static func policy(_ scene: ExportScene, _ numbers: inout SeededNumbers, portAlone: Set<String>)
+        throws -> PinningPolicy
+    {
         var hosts: [PinnedHost] = []
         for name in Self.hosts.dropLast() where numbers.chance(55) {
+            if portAlone.contains(name) {
+                hosts.append(try rule(name, 8443, scene, &numbers))
+                continue
+            }
             for port in [nil, 8443] as [UInt16?] where port == nil || numbers.chance(15) {
                 hosts.append(try rule(name, port, scene, &numbers))
             }

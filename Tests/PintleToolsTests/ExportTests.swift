@@ -144,6 +144,32 @@ struct ExportTests {
         #expect(try export(Self.pin) == [])
     }
 
+    @Test("A rule for one port that decides for all of them says what it takes the place of")
+    func otherPorts() throws {
+        let root = try CertificateAuthority.root()
+        try directory.write(root.certificate.pem, to: "root.pem")
+        let parent =
+            "{\"host\": \"example.test\", \"includeSubdomains\": true, \"pins\": [\"\(Self.pin)\"], "
+            + "\"backupPins\": \"none-accepted\"}, "
+        func export(_ parent: String, _ members: String, to format: String = "nsc") throws -> [String] {
+            let path = try directory.write(
+                "{\"version\": 1, \"hosts\": [\(parent){\"host\": \"api.example.test\", \"port\": 8443\(members)}]}",
+                to: "ports.json")
+            return try losses(ToolRun("export", path, "--to", format, "--json"))
+        }
+        let pins = ", \"pins\": [\"\(Self.spare)\"], \"backupPins\": \"none-accepted\""
+        let anchors = ", \"anchors\": {\"include\": [\"root.pem\"]}"
+        // Under a parent with pins, which decides at the other ports.
+        for format in ["nsc", "trustkit", "chromium"] {
+            #expect(try export(parent, pins, to: format).contains("weaker port-rule"))
+            #expect(try !export("", pins, to: format).contains("weaker port-rule"))
+        }
+        #expect(try export(parent, "").contains("weaker port-rule"))
+        // Where nothing else decides, a private root counts at the other ports.
+        #expect(try export("", pins + anchors).contains("weaker port"))
+        #expect(try export("", pins) == ["stricter port"])
+    }
+
     // MARK: What is written
 
     @Test("Private roots go to Android as resources, debug anchors beside them, and come back")

@@ -86,6 +86,7 @@ struct ExportPlan {
             let rule = hosts[index]
             if rule.port != nil {
                 losses.add(.port, .stricter, "there are no ports: the rule holds for all of them", rule.description)
+                loseOtherPorts(of: rule, in: policy, named: ports)
             }
             // A rule with a port decides before one without, however long their names are.
             let overruled = ports.contains { port in
@@ -95,6 +96,20 @@ struct ExportPlan {
             if overruled { exchange("there are no ports: this rule decides where one with a port came first", rule) }
         }
         return order.compactMap { chosen[$0] }
+    }
+
+    /// A rule for one port decides for those too that no rule names, which another rule decided or none.
+    private mutating func loseOtherPorts(of rule: PinnedHost, in policy: PinningPolicy, named ports: Set<UInt16>) {
+        guard let other = (1...UInt16.max).first(where: { !ports.contains($0) }) else { return }
+        if let choice = policy.rule(for: ServerEndpoint(host: rule.host, port: other)) {
+            if choice.host != rule.host {
+                exchange("there are no ports: this rule decides where one without a port did", rule)
+            }
+        } else if !rule.anchors.certificates.isEmpty, traits.anchors != .none {
+            losses.add(
+                .port, .weaker, "there are no ports: private roots count where the system's trust decided",
+                rule.description)
+        }
     }
 
     /// One rule in the place of another accepts what that refuses, and the other way round.

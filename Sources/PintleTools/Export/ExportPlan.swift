@@ -134,9 +134,7 @@ struct ExportPlan {
             leaveOut(rule)
             return nil
         }
-        if traits.hasPorts, rule.port == nil {
-            lose(.port, .other, "an entry for port 443 alone is written", rule)
-        }
+        if traits.hasPorts, rule.port == nil { loseEveryPort(but: 443, rule) }
         if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
         if host.withdraws != nil { lose(.updates, .other, "why pins are withdrawn is left out", rule) }
         loseReports(&rule)
@@ -151,6 +149,18 @@ struct ExportPlan {
             lose(.tooFewPins, .other, "two pins at least are wanted: the second one is the hash of no key", rule)
         }
         return rule
+    }
+
+    private mutating func loseEveryPort(but port: UInt16, _ rule: ExportRule) {
+        let message = "an entry for port \(port) alone is written"
+        let isEnforced = rule.isPinned && rule.enforcement == .enforce
+        if isEnforced || !rule.anchors.includesSystem {
+            lose(.port, .weaker, "\(message): at others the system's trust decides", rule)
+        }
+        if !rule.anchors.certificates.isEmpty {
+            lose(.port, .stricter, "\(message): at others private roots do not count", rule)
+        }
+        if !isEnforced, rule.anchors == .system { lose(.port, .other, message, rule) }
     }
 
     private func holdsName(of rule: ExportRule) -> Bool {

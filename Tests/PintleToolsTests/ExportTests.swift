@@ -118,17 +118,21 @@ struct ExportTests {
         #expect(InputFile.exists(target))
     }
 
-    @Test("ATS has to be told where pins belong that do not say it")
+    @Test("ATS takes pins that do not say where they belong for those of the leaf, and says so")
     func positions() throws {
         let path = try policy(Self.anywhere)
-        let run = ToolRun("export", path, "--to", "ats", "--json")
-        #expect(run.code == 2)
-        #expect(try run.json()["error"]?["code"]?.string == "missing-position")
+        let run = ToolRun("export", path, "--to", "ats")
+        #expect(run.code == 0)
+        #expect(run.output.contains("NSPinnedLeafIdentities"))
+        #expect(run.errors.contains("stricter  position"))
         for (word, key) in [("leaf", "NSPinnedLeafIdentities"), ("ca", "NSPinnedCAIdentities")] {
             let told = ToolRun("export", path, "--to", "ats", "--pins-at", word)
             #expect(told.code == 0)
             #expect(told.output.contains(key))
         }
+        let placed = ToolRun("export", try policy(Self.plain), "--to", "ats")
+        #expect(placed.code == 0)
+        #expect(!placed.errors.contains("position"))
     }
 
     @Test("Rules that OkHttp pools are named, unless the parent's pins are the rule's own")
@@ -188,10 +192,14 @@ struct ExportTests {
         let include = try back.json()["policy"]?["hosts"]?.elements?.first { _ in true }?["anchors"]?["include"]
         #expect(include?.elements?.first { _ in true }?.string == root.certificate.pem)
         #expect(try losses(back).contains("other debug-overrides"))
-        // Without the folder there is nowhere to put the certificate.
-        let nowhere = ToolRun("export", path, "--to", "nsc")
-        #expect(nowhere.code == 2)
-        #expect(nowhere.output.isEmpty)
+        // Without the folder each file has its name before it; one alone has none.
+        let several = ToolRun("export", path, "--to", "nsc")
+        #expect(several.code == 0)
+        #expect(several.lines.first == "==> xml/network_security_config.xml <==")
+        #expect(several.lines.contains { $0.hasPrefix("==> raw/pintle_root_") })
+        let one = ToolRun("export", try policy(Self.anywhere), "--to", "nsc")
+        #expect(one.code == 0)
+        #expect(!one.output.contains("==>"))
     }
 
     @Test("Options that do not belong to the format are refused")

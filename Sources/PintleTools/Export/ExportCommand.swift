@@ -42,7 +42,7 @@ extension OptionSpecification {
         help: "kotlin or java for okhttp, swift or plist for trustkit", defaultText: "the first of them")
     fileprivate static let pinsAt = OptionSpecification(
         name: "pins-at", value: .choice("POSITION", ["leaf", "ca"]),
-        help: "Whose the pins are that do not say it; ats needs to know")
+        help: "Whose the pins are that do not say it; ats takes them for the leaf's")
     fileprivate static let debugAnchors = OptionSpecification(
         name: "debug-anchors", value: .file("FILE"),
         help: "For nsc: certificates that debug builds trust too, without pins, to look through a proxy")
@@ -62,14 +62,9 @@ struct ExportCommand {
         }
         let settings = try settings(for: format)
         let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
-        let positionless = invocation.arguments.value(of: .pinsAt).flatMap(PinPosition.init)
-        if positionless == nil, ExportPlan.needsPositions(policy, for: format) {
-            throw .unusable(
-                "missing-position",
-                "\(format.title) has one list for leaves and one for authorities, and pins of "
-                    + "this policy do not say which they are",
-                hint: "write \"at\": \"leaf\" or \"ca\" in the policy, or say it of all of them: --pins-at leaf")
-        }
+        var positionless = invocation.arguments.value(of: .pinsAt).flatMap(PinPosition.init)
+        // The loss "position" names it.
+        if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
         let plan = ExportPlan(policy, to: format, positionless: positionless)
         let report = LossReport(losses: plan.losses, format: format)
         report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
@@ -103,15 +98,15 @@ struct ExportCommand {
         var paths: [String] = []
         if let target = invocation.arguments.value(of: .output) {
             paths = try write(files, to: target)
-        } else if files.count > 1, !invocation.writesJSON {
-            throw .unusable(
-                "several-files", "there are \(files.count) files: \(files.map(\.name).joined(separator: ", "))",
-                hint: "name a folder for them: -o FOLDER")
         }
         if invocation.writesJSON {
             invocation.console.print(document(files, paths, report))
         } else if paths.isEmpty {
-            for file in files { invocation.console.write(Array(file.content.utf8)) }
+            for file in files {
+                // As tail and head name several files.
+                if files.count > 1 { invocation.console.print("==> \(file.name) <==") }
+                invocation.console.write(Array(file.content.utf8))
+            }
         } else {
             for path in paths { invocation.console.tell("wrote \(SafeText.escape(path))") }
         }

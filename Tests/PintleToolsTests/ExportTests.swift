@@ -112,10 +112,17 @@ struct ExportTests {
         #expect(refused.errors.contains("one loss weakens the policy"))
         #expect(refused.errors.contains("WEAKER    subdomains"))
         #expect(!InputFile.exists(target))
+        let document = ToolRun("export", weaker, "--to", "ats", "--strict", "--json", "-o", target)
+        #expect(document.code == 1)
+        #expect(try document.json()["refused"]?.boolean == true)
+        #expect(!InputFile.exists(target))
         let stricter = try policy(
             "\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}, \(Self.plain)")
         #expect(ToolRun("export", stricter, "--to", "ats", "--strict", "-o", target).code == 0)
         #expect(InputFile.exists(target))
+        let twin = ToolRun("export", stricter, "--to", "ats", "--strict", "--json", "-o", target)
+        #expect(twin.code == 0)
+        #expect(try twin.json()["refused"] == nil)
     }
 
     @Test("ATS takes pins that do not say where they belong for those of the leaf, and says so")

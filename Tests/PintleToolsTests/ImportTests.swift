@@ -388,5 +388,11 @@ struct ImportTests {
                 + "<certificates src=\"system\"/></trust-anchors><certificateTransparency enabled=\"true\"/></base-config>"
         )
         #expect(ToolRun("import", "--from", "nsc", "-", "--strict", input: Array(both.utf8)).code == 1)
+        let document = ToolRun("import", "--from", "nsc", "-", "--strict", "--json", input: Array(both.utf8))
+        #expect(document.code == 1)
+        #expect(try document.json()["refused"]?.boolean == true)
+        let twin = ToolRun("import", "--from", "nsc", "-", "--strict", "--json", input: Array(Self.nsc.utf8))
+        #expect(twin.code == 0)
+        #expect(try twin.json()["policy"] != nil)
     }
 }

@@ -68,7 +68,7 @@ struct ExportCommand {
         let plan = ExportPlan(policy, to: format, positionless: positionless)
         let report = LossReport(losses: plan.losses, format: format)
         report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
-        try report.refuseWeaker(invocation)
+        if try report.refusesWeaker(invocation) { return .rejected }
         try deliver(plan.files(settings), report)
         return .fine
     }

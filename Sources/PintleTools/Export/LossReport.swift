@@ -41,10 +41,11 @@ struct LossReport {
 
     /// Under `--strict`: nothing is written that would accept more.
     ///
-    /// - Throws: exit code 1, after having told the losses.
-    func refuseWeaker(_ invocation: Invocation) throws(ToolError) {
+    /// - Returns: whether that is so and a JSON document has said it: the exit code is 1.
+    /// - Throws: exit code 1, where no document is asked for.
+    func refusesWeaker(_ invocation: Invocation) throws(ToolError) -> Bool {
         let count = losses.count(.weaker)
-        guard invocation.arguments.has(.strict), count > 0 else { return }
+        guard invocation.arguments.has(.strict), count > 0 else { return false }
         if invocation.writesJSON {
             var json = JSONWriter(.pretty)
             json.object { json in
@@ -53,6 +54,7 @@ struct LossReport {
                 write(to: &json)
             }
             invocation.console.print(json)
+            return true
         }
         let what = count == 1 ? "one loss weakens" : "\(count) losses weaken"
         throw ToolError(

@@ -75,7 +75,7 @@ struct ImportCommand {
         }
         let report = LossReport(losses: draft.losses, format: format)
         report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
-        try report.refuseWeaker(invocation)
+        if try report.refusesWeaker(invocation) { return .rejected }
         try deliver(policy, report)
         return .fine
     }

@@ -122,6 +122,14 @@ struct ImportTests {
             ])
     }
 
+    @Test("The pin that no key has pins nothing by itself, and is left out beside another")
+    func standIn() throws {
+        let beside = Self.nsc.replacing(Self.other, with: PublicKeyPin.ofNoKey.base64)
+        #expect(try draft(beside, .nsc).policy().hosts.map(\.pins.count) == [1])
+        let alone = beside.replacing(Self.hash, with: PublicKeyPin.ofNoKey.base64)
+        #expect(try refusal(alone, .nsc) == "6:5 nothing-pinned")
+    }
+
     // MARK: Property lists
 
     private static let ats = """

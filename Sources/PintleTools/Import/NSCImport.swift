@@ -150,6 +150,9 @@ struct NSCImport {
             texts.append((pin.trimmed, pin.place))
         }
         terms.pins = try ForeignValues.keys(texts)
+        guard !terms.pins.isEmpty else {
+            throw ForeignError("nothing-pinned", "a pin-set with the pin alone that no key has", at: set.place)
+        }
         terms.expiry = .never
         if let text = set.attribute("expiration") {
             terms.expiry = .systemTrust(after: try ForeignValues.day(text, at: set.place))

@@ -336,6 +336,17 @@ struct ImportTests {
                 ("\"exact\"", "\"suffix\"", "7:41 not-expressible"),
                 ("\"port_value\": 8443", "\"port_value\": 0", "1:36 not-expressible"),
                 ("UpstreamTlsContext", "QuicUpstreamTransport", "4:55 unknown-value"),
+                ("\"transport_socket\"", "\"transportSocket\"", "4:3 unknown-key"),
+                ("\"lb_endpoints\"", "\"lbEndpoints\"", "2:38 unknown-key"),
+                (
+                    "8443}}}}", "8443}}}}, {\"endpoint\": {\"address\": {\"pipe\": {\"path\": \"/x\"}}}}",
+                    "3:53 not-expressible"
+                ),
+                (
+                    "8443}}}}",
+                    "8443}}}}, {\"endpoint\": {\"address\": {\"socket_address\": {\"port_value\": 8443}}}}",
+                    "read as 1 rules"
+                ),
                 ("{\"static_resources\"", "static_resources:\n {\"x\"", "1:1 unexpected-character"),
                 ("\"name\": \"a\",", "\"name\": \"a\", \"name\": \"b\",", "1:50 duplicate-key"),
             ])

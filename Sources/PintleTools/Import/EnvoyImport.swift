@@ -33,6 +33,7 @@ struct EnvoyImport {
         guard cluster.kind == .object else {
             throw ForeignError("wrong-type", "a cluster is not an object", at: cluster.foreignPlace)
         }
+        try Self.refuseCamelCase(cluster, "a cluster")
         if let matches = cluster["transport_socket_matches"] {
             throw ForeignError(
                 "not-expressible", "which TLS context holds depends on the endpoint", at: matches.foreignPlace)
@@ -48,6 +49,18 @@ struct EnvoyImport {
                 "unknown-value", "the transport socket \(type.prefix(120)) is not known", at: config.foreignPlace)
         }
         try readContext(config, cluster)
+    }
+
+    /// Protobuf's JSON has names like `transportSocket` too, which stand for what is looked for here.
+    private static func refuseCamelCase(_ value: JSONValue, _ name: String) throws(ForeignError) {
+        guard let members = value.members else { return }
+        for member in members {
+            let key = member.key.string ?? ""
+            guard key.utf8.contains(where: { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }) else { continue }
+            throw ForeignError(
+                "unknown-key", "\(name) has the key \(key.prefix(120)) in camel case", at: member.key.foreignPlace,
+                hint: "write names as Envoy's documentation does: transport_socket")
+        }
     }
 
     private static let contextKeys = [
@@ -155,10 +168,17 @@ struct EnvoyImport {
     /// The port of the endpoints; `nil` for 443, which is what a rule without a port is exported to.
     private func port(of cluster: JSONValue) throws(ForeignError) -> UInt16? {
         var ports: Set<Int64> = []
+        if let assignment = cluster["load_assignment"] { try Self.refuseCamelCase(assignment, "load_assignment") }
         for endpoints in cluster["load_assignment"]?["endpoints"]?.elements.map(Array.init) ?? [] {
+            try Self.refuseCamelCase(endpoints, "endpoints")
             for endpoint in endpoints["lb_endpoints"]?.elements.map(Array.init) ?? [] {
                 let address = endpoint["endpoint"]?["address"]?["socket_address"]
-                if let port = address?["port_value"]?.integer { ports.insert(port) }
+                guard let port = address?["port_value"]?.integer else {
+                    throw ForeignError(
+                        "not-expressible", "an endpoint without a port_value", at: endpoint.foreignPlace,
+                        hint: "give each endpoint a socket_address with the same port_value")
+                }
+                ports.insert(port)
             }
         }
         guard let first = ports.first, ports.count == 1, let port = UInt16(exactly: first), port > 0 else {

@@ -280,6 +280,8 @@ struct ImportTests {
         try check(
             Self.trustKit, .trustkit,
             [
+                ("kTSKSwizzleNetworkDelegates", "kTSKSwizzleEverything", "2:3 unknown-key"),
+                ("kTSKSwizzleNetworkDelegates: false", "kTSKSwizzleNetworkDelegates: isOn", "2:32 not-a-literal"),
                 ("\"example.test\"", "host", "4:5 not-a-literal"),
                 ("\"\(Self.hash)\"", "PIN", "7:29 not-a-literal"),
                 ("\"\(Self.hash)\"", "\"\\(pin)\"", "7:29 not-a-literal"),
@@ -289,6 +291,17 @@ struct ImportTests {
                 ("2027-11-20", "20.11.2027", "6:27 invalid-date"),
                 ("kTSKPinnedDomains", "domains", "nothing-pinned"),
             ])
+    }
+
+    @Test("TrustKit's settings beside the domains are read in Swift too")
+    func trustKitGlobals() throws {
+        #expect(try !draft(Self.trustKit, .trustkit).losses.losses.contains { $0.kind == .userAnchors })
+        let skipping = Self.trustKit.replacing(
+            "kTSKSwizzleNetworkDelegates: false", with: "kTSKIgnorePinningForUserDefinedTrustAnchors: true")
+        #expect(try draft(skipping, .trustkit).losses.losses.contains { $0.kind == .userAnchors })
+        let call = "TrustKit.initSharedInstance(withConfiguration: "
+        let argument = Self.trustKit.replacing("let trustKitConfig = ", with: "let a = [1]; \(call)") + ")"
+        #expect(try draft(argument, .trustkit).rules.count == 1)
     }
 
     @Test("curl's command lines are read as a shell does, without anything that it would replace")

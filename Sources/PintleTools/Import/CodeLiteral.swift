@@ -3,25 +3,44 @@ struct CodeLiteral {
     private let tokens: [CodeToken]
     private var index: Int
 
-    /// The value that follows a key, which is a string or a constant named after it, with a `k` before.
+    /// The dictionary that has a key, which is a string or a constant named after it, with a `k` before. Where no
+    /// bracket is open before the key, it is one with that member alone.
     ///
     /// - Throws: where it is not there, or there more than once.
-    static func value(of key: String, in tokens: [CodeToken]) throws(ForeignError) -> Setting {
-        var found: Setting?
+    static func dictionary(with key: String, in tokens: [CodeToken]) throws(ForeignError) -> Setting {
+        var found: Int?
         for (index, token) in tokens.enumerated() where token.isKey(key) {
             guard index + 1 < tokens.count, tokens[index + 1].isPunctuation(":") else { continue }
             guard found == nil else {
                 throw ForeignError(
                     "ambiguous", "\(key) is there twice", at: token.place, hint: "give one of them alone")
             }
-            var literal = CodeLiteral(tokens: tokens, index: index + 2)
-            found = try literal.value(depth: 0)
+            found = index
         }
         guard let found else {
             throw ForeignError(
                 "nothing-pinned", "no dictionary with \(key)", at: nil, hint: "give the file that has it")
         }
-        return found
+        let place = tokens[found].place
+        guard let start = bracket(before: found, in: tokens) else {
+            var literal = CodeLiteral(tokens: tokens, index: found + 2)
+            let member = Setting.Member(key: key, place: place, value: try literal.value(depth: 0))
+            return Setting(value: .dictionary([member]), place: place)
+        }
+        var literal = CodeLiteral(tokens: tokens, index: start + 1)
+        return Setting(value: try literal.container(depth: 0), place: tokens[start].place)
+    }
+
+    /// The bracket that is open where a token stands.
+    private static func bracket(before index: Int, in tokens: [CodeToken]) -> Int? {
+        var closed = 0
+        for place in (0..<index).reversed() {
+            if tokens[place].isPunctuation("]") { closed += 1 }
+            guard tokens[place].isPunctuation("[") else { continue }
+            if closed == 0 { return place }
+            closed -= 1
+        }
+        return nil
     }
 
     private mutating func next() throws(ForeignError) -> CodeToken {

@@ -1,17 +1,21 @@
 internal import Pintle
 
-/// TrustKit's configuration: a property list, or the literal that follows `kTSKPinnedDomains` in Swift.
+/// TrustKit's configuration: a property list, or the dictionary with `kTSKPinnedDomains` in Swift.
 enum TrustKitImport {
     static func read(_ bytes: [UInt8]) throws(ForeignError) -> ImportDraft {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         let isXML = first == UInt8(ascii: "<") || bytes.starts(with: Array("bplist".utf8))
         var draft = ImportDraft()
-        let domains: Setting
+        let configuration: Setting
         if isXML {
-            domains = try domainsOfPropertyList(PropertyListReader.root(bytes), &draft)
+            let root = try PropertyListReader.root(bytes)
+            configuration = root["TSKConfiguration"] ?? root
+            if root["TSKConfiguration"] != nil { try checkKeys(of: configuration) }
         } else {
-            domains = try CodeLiteral.value(of: "TSKPinnedDomains", in: CodeScanner.tokens(of: bytes))
+            configuration = try CodeLiteral.dictionary(with: "TSKPinnedDomains", in: CodeScanner.tokens(of: bytes))
+            try checkKeys(of: configuration)
         }
+        let domains = try domains(of: configuration, &draft)
         let members = try domains.dictionary("TSKPinnedDomains")
         for member in members { try add(member, to: &draft) }
         guard !members.isEmpty else {
@@ -24,17 +28,19 @@ enum TrustKitImport {
         "TSKSwizzleNetworkDelegates", "TSKPinnedDomains", "TSKIgnorePinningForUserDefinedTrustAnchors",
     ]
 
-    private static func domainsOfPropertyList(
-        _ root: Setting, _ draft: inout ImportDraft
+    private static func checkKeys(of configuration: Setting) throws(ForeignError) {
+        for member in configuration.members ?? [] where !globalKeys.contains(member.key) {
+            throw .unknownKey(member.key, in: "TSKConfiguration", at: member.place, known: globalKeys)
+        }
+    }
+
+    private static func domains(
+        of configuration: Setting, _ draft: inout ImportDraft
     ) throws(ForeignError) -> Setting {
-        let configuration = root["TSKConfiguration"] ?? root
         guard let domains = configuration["TSKPinnedDomains"] else {
             throw ForeignError(
-                "nothing-pinned", "no TSKConfiguration with TSKPinnedDomains", at: root.place,
+                "nothing-pinned", "no TSKConfiguration with TSKPinnedDomains", at: configuration.place,
                 hint: "give the app's Info.plist")
-        }
-        for member in root["TSKConfiguration"]?.members ?? [] where !globalKeys.contains(member.key) {
-            throw .unknownKey(member.key, in: "TSKConfiguration", at: member.place, known: globalKeys)
         }
         if let setting = configuration["TSKIgnorePinningForUserDefinedTrustAnchors"],
             try setting.boolean("TSKIgnorePinningForUserDefinedTrustAnchors")

@@ -255,6 +255,13 @@ struct ImportTests {
         let pooled = try read(("**.example.test", Self.hash), ("api.example.test", Self.other))
         #expect(pooled.rules.map(\.pins.count) == [1, 2])
         #expect(throws: ForeignError.self) { try read(("*.example.test", Self.hash), ("example.test", Self.other)) }
+        // Two labels down, a parent's pattern for one label says nothing.
+        let error = #expect(throws: ForeignError.self) {
+            try read(("*.example.test", Self.hash), ("**.a.example.test", Self.other))
+        }
+        #expect(error?.code == "not-expressible")
+        let same = try read(("*.example.test", Self.hash), ("**.a.example.test", Self.hash))
+        #expect(same.rules.map { Set($0.pins).count } == [1, 1])
     }
 
     private static let trustKit = """

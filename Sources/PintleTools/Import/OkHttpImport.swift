@@ -186,8 +186,8 @@ private struct OkHttpPatterns {
             guard let entry = entries[host] else { continue }
             var rule = ImportDraft.Rule(host)
             let inherited = pinsFromParents(of: host)
-            let here = Set(entry.exact + entry.everyDepth + inherited)
-            let below = Set(entry.oneLabel + entry.everyDepth + inherited)
+            let here = Set(entry.exact + entry.everyDepth + inherited.here)
+            let below = Set(entry.oneLabel + entry.everyDepth + inherited.below)
             rule.includesSubdomains = !entry.oneLabel.isEmpty || !entry.everyDepth.isEmpty
             if rule.includesSubdomains, !here.isEmpty, here != below {
                 throw ForeignError(
@@ -200,20 +200,22 @@ private struct OkHttpPatterns {
                     .subdomains, .stricter, "\(what) of every depth are pinned, not those of one label alone", rule.name
                 )
             }
-            rule.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited).map { Pin(.publicKey($0)) }
+            rule.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map { Pin(.publicKey($0)) }
             draft.add(rule, at: entry.place)
         }
         return draft
     }
 
-    private func pinsFromParents(of host: ServerName) -> [PublicKeyPin] {
-        var pins: [PublicKeyPin] = []
+    /// What parents say of the host, and of what lies under it: a pattern for one label says nothing of that.
+    private func pinsFromParents(of host: ServerName) -> (here: [PublicKeyPin], below: [PublicKeyPin]) {
+        var pins: (here: [PublicKeyPin], below: [PublicKeyPin]) = ([], [])
         var labels = host.labels[...]
         var isDirect = true
         while labels.count > 1 {
             labels = labels.dropFirst()
             if let name = try? ServerName(labels.joined(separator: ".")), let entry = entries[name] {
-                pins += entry.everyDepth + (isDirect ? entry.oneLabel : [])
+                pins.here += entry.everyDepth + (isDirect ? entry.oneLabel : [])
+                pins.below += entry.everyDepth
             }
             isDirect = false
         }

@@ -67,8 +67,12 @@ struct ExportTests {
         ("\"port\": 443, \(plain)", "curl", []),
         ("\"port\": 443, \(plain)", "envoy", []),
         ("\"includeSubdomains\": true, \"port\": 443, \(plain)", "envoy", ["weaker subdomains"]),
-        ("\"includeSubdomains\": true, \(anywhere)", "chromium", []),
-        ("\"reportTo\": [\"https://reports.test/\"], \(anywhere)", "chromium", []),
+        ("\"includeSubdomains\": true, \(anywhere)", "chromium", ["weaker list-age", "weaker user-anchors"]),
+        (
+            "\"reportTo\": [\"https://reports.test/\"], \(anywhere)", "chromium",
+            ["weaker list-age", "weaker user-anchors"]
+        ),
+        ("\"enforcement\": \"reportOnly\", \(anywhere)", "chromium", ["other report-only"]),
         (
             "\"pins\": [{\"certificate\": \"\(String(repeating: "ab", count: 32))\"}], \"backupPins\": [\"\(pin)\"]",
             "nsc",
@@ -100,6 +104,15 @@ struct ExportTests {
         let twin = try policy(Self.plain)
         #expect(
             try !losses(ToolRun("export", twin, "--to", format.rawValue, "--json")).contains("weaker unpinned-hosts"))
+    }
+
+    @Test("Hosts that App Transport Security does not apply to have no entry", arguments: ["192.0.2.7", "intranet"])
+    func names(host: String) throws {
+        let run = ToolRun("export", try policy(Self.plain, host: host), "--to", "ats", "--json")
+        #expect(try losses(run) == ["weaker address"])
+        #expect(!run.output.contains("NSPinnedLeafIdentities"))
+        let twin = ToolRun("export", try policy(Self.plain, host: "intranet.test"), "--to", "ats")
+        #expect(twin.output.contains("NSPinnedLeafIdentities"))
     }
 
     @Test("Strict writes nothing where something would be weaker, and writes where it would only be stricter")
@@ -253,7 +266,9 @@ struct ExportTests {
                 """)
         let plist = ToolRun("export", path, "--to", "trustkit", "--language", "plist").output
         #expect(plist.contains("<key>TSKIncludeSubdomains</key>\n                <true/>"))
+        #expect(plist.contains("<key>TSKIgnorePinningForUserDefinedTrustAnchors</key>\n        <false/>"))
         let swift = ToolRun("export", path, "--to", "trustkit").output
+        #expect(swift.contains("    \"TSKIgnorePinningForUserDefinedTrustAnchors\": false,\n"))
         #expect(swift.contains("        \"example.test\": [\n            kTSKIncludeSubdomains: true,"))
         let curl = ToolRun("export", path, "--to", "curl").output
         let hashes = [Self.pin, Self.spare].map { "sha256//" + $0.dropFirst(7) }.joined(separator: ";")

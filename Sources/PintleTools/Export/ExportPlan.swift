@@ -145,6 +145,10 @@ struct ExportPlan {
             placePins(&rule)
             loseExpiry(&rule)
         }
+        if rule.isPinned, traits.lapses {
+            lose(.listAge, .weaker, "pins are enforced for ten weeks after the list's timestamp", rule)
+            lose(.userAnchors, .weaker, "pins are passed over where a root decides that was installed locally", rule)
+        }
         if rule.isPinned, rule.keys.count + rule.fingerprints.count < traits.minimumPins {
             lose(.tooFewPins, .other, "two pins at least are wanted: the second one is the hash of no key", rule)
         }

@@ -99,6 +99,8 @@ struct FormatTraits: Sendable {
     var poolsRules = false
     /// Whether it is not defined which of two parents decides.
     var confusesParents = false
+    /// Whether pins stop being enforced as the list grows old, and are passed over for roots that were installed.
+    var lapses = false
     /// Fewer are refused.
     var minimumPins = 1
 }
@@ -106,7 +108,8 @@ struct FormatTraits: Sendable {
 extension ForeignFormat {
     var traits: FormatTraits {
         switch self {
-        case .ats: FormatTraits(subdomains: .oneLabel, positions: .leafAndCA)
+        case .ats:
+            FormatTraits(subdomains: .oneLabel, positions: .leafAndCA, hasAddresses: false, hasLabels: false)
         case .nsc: FormatTraits(expiry: .localDay, exclusions: .full, anchors: .both)
         case .okhttp: FormatTraits(poolsRules: true)
         case .trustkit:
@@ -119,7 +122,7 @@ extension ForeignFormat {
             FormatTraits(
                 subdomains: .none, positions: .leaf, exclusions: .full, anchors: .either, hasPorts: true,
                 hasCertificatePins: true)
-        case .chromium: FormatTraits(hasAddresses: false, maximumReports: 1)
+        case .chromium: FormatTraits(hasAddresses: false, maximumReports: 1, lapses: true)
         }
     }
 }

@@ -14,6 +14,8 @@ enum TrustKitExport {
 
         static let swizzle = Key("TSKSwizzleNetworkDelegates")
         static let domains = Key("TSKPinnedDomains")
+        /// On macOS its default takes paths to roots that were installed locally out of the pins. iOS has no constant.
+        static let ignoreInstalled = "TSKIgnorePinningForUserDefinedTrustAnchors"
         static let subdomains = Key("TSKIncludeSubdomains")
         static let enforce = Key("TSKEnforcePinning")
         static let hashes = Key("TSKPublicKeyHashes")
@@ -46,7 +48,8 @@ enum TrustKitExport {
             (
                 "TSKConfiguration",
                 .dictionary([
-                    (Key.swizzle.text, .boolean(false)), (Key.domains.text, .dictionary(domains)),
+                    (Key.swizzle.text, .boolean(false)), (Key.ignoreInstalled, .boolean(false)),
+                    (Key.domains.text, .dictionary(domains)),
                 ])
             )
         ])
@@ -57,6 +60,7 @@ enum TrustKitExport {
         var lines = ["// \(ExportRemark.text)", "import TrustKit", ""]
         lines.append("let trustKitConfiguration: [String: Any] = [")
         lines.append("    \(Key.swizzle.constant): false,")
+        lines.append("    \"\(Key.ignoreInstalled)\": false,")
         lines.append("    \(Key.domains.constant): [")
         for rule in rules {
             lines.append("        \"\(rule.host)\": [")

@@ -6,6 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 PREFIX ?= /usr/local
 TARGET ?=
+# Tests at a time. All at once, those that wait for a server keep the others from a thread for a minute and more.
+TEST_WIDTH ?= 4
 SECONDS_EACH := $(or $(SECONDS),60)
 TOOL := $(CURDIR)/.build/release/pintle
 SWIFT_SOURCES := Package.swift Sources Tests $(wildcard Fuzz Benchmarks Snippets Examples)
@@ -35,7 +37,7 @@ test: build linkage unit debug-only ## All the tests
 
 unit:
 	@Scripts/setup.sh test
-	swift test --disable-xctest
+	swift test --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 ci: ## What a change must pass: the tests, format, lint, documentation, sanitizers, fuzzing
 	@rm -f .build/ci-times
@@ -82,7 +84,8 @@ docs: ## Build the documentation, warnings being errors: .build/docs
 
 asan: ## The tests under the address sanitizer
 	@Scripts/setup.sh test
-	. Scripts/sanitizers.sh && swift test --sanitize address --scratch-path .build/asan --disable-xctest
+	. Scripts/sanitizers.sh && swift test --sanitize address --scratch-path .build/asan --disable-xctest \
+	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 model: ## Check a model of the updates' store: every state, and mutations that must be found
 	@Scripts/setup.sh model

@@ -93,6 +93,68 @@ struct ScopeTests {
         #expect(try code([enforced, Self.bare("example.com", ", \"port\": 443")], [enforced]) == .outOfScope)
     }
 
+    @Test("A rule for a port takes nothing from stricter rules for every port at or under its host")
+    func portsOverrule() throws {
+        let wide = ", \"includeSubdomains\": true"
+        let reported = ", \"enforcement\": \"reportOnly\""
+        let port = ", \"port\": 443"
+        let anyHost = ", \"updates\": {\"anyHost\": true}"
+        // Of a host that the update adds.
+        let api = Self.rule("api.example.com")
+        let bare = Self.bare("example.com", port + wide)
+        #expect(try code([api, bare], [api], more: anyHost) == .outOfScope)
+        #expect(try code([api, bare, Self.rule("api.example.com", port)], [api], more: anyHost) == nil)
+        #expect(try code([api, Self.bare("example.com", port)], [api], more: anyHost) == nil)
+        #expect(try code([api, Self.rule("example.com", port + wide)], [api], more: anyHost) == nil)
+        #expect(try code([api, Self.bare("example.net", port + wide)], [api], more: anyHost) == nil)
+        // Of a parent that is only reported, or pins nothing.
+        let pay = Self.rule("pay.example.com")
+        for (parent, update) in [
+            (Self.rule("example.com", wide + reported), Self.rule("example.com", wide + reported + port)),
+            (Self.bare("example.com", wide), Self.bare("example.com", wide + port)),
+        ] {
+            #expect(try code([parent, pay, update], [parent, pay]) == .outOfScope)
+            #expect(try code([parent, pay, update, Self.rule("pay.example.com", port)], [parent, pay]) == nil)
+            // One for another port, or without the sub-domains that the bundled one has, does not stand in.
+            let other = Self.rule("pay.example.com", ", \"port\": 8443")
+            #expect(try code([parent, pay, update, other], [parent, pay]) == .outOfScope)
+            let deep = Self.rule("pay.example.com", wide)
+            let narrow = Self.rule("pay.example.com", port)
+            #expect(try code([parent, deep, update, narrow], [parent, deep]) == .outOfScope)
+            #expect(
+                try code([parent, deep, update, Self.rule("pay.example.com", port + wide)], [parent, deep]) == nil)
+            // What the bundled policy overrules itself is not the update's doing.
+            #expect(try code([parent, pay, update], [parent, pay, update]) == nil)
+        }
+        let why = Self.bare("example.com", port + wide + ", \"withdraws\": \"the key was stolen\"")
+        #expect(try code([api, why], [api], more: anyHost) == nil)
+    }
+
+    @Test("A rule that grows to its sub-domains stays as strict about its host")
+    func growing() throws {
+        let anyHost = ", \"updates\": {\"anyHost\": true}"
+        let wide = ", \"includeSubdomains\": true"
+        let exact = Self.rule("example.com")
+        #expect(try code([Self.bare("example.com", wide)], [exact], more: anyHost) == .outOfScope)
+        #expect(try code([Self.rule("example.com", wide)], [exact], more: anyHost) == nil)
+    }
+
+    @Test("What may not be there is told before what is wrong with it")
+    func beforeSanity() throws {
+        let exact = Self.rule("example.com")
+        func lonely(_ host: String) -> String { "{\"host\": \"\(host)\", \"pins\": [\"\(Pins.pin(1))\"]}" }
+        #expect(try code([exact, lonely("example.net")], [exact]) == .outOfScope)
+        #expect(try code([lonely("example.com")], [exact]) == .invalidPolicy)
+        let reporting = Self.rule("example.com", ", \"reportTo\": [\"https://reports.example.net/\"]")
+        let plain = Self.rule("example.com", ", \"reportTo\": [\"http://thief.example.org/\"]")
+        #expect(try code([plain], [reporting]) == .outOfScope)
+        #expect(try code([reporting], [reporting]) == nil)
+        // What is not understood has no scope.
+        let unread = Self.rule("example.net", ", \"require\": \"leafAndCA\"")
+        #expect(try code([exact, unread], [exact]) == .invalidPolicy)
+        #expect(try code([exact, Self.rule("example.net", ", \"port\": \"443\"")], [exact]) == .invalidPolicy)
+    }
+
     @Test("Pins that are past their date at once are no pins")
     func expiry() throws {
         let enforced = Self.rule("example.com")

@@ -156,6 +156,29 @@ struct VerifierTests {
         #expect(try app.code(of: Publication(version: "7", policy: Publication.policy(rules))) == nil)
         #expect(try app.code(of: Publication(version: "7")) == .replacedVersion)
         #expect(try app.code(of: Publication(version: "8")) == nil)
+        // The version comes before dates and scope.
+        let foreign = Publication.policy(rules, Publication.rule("example.net"))
+        for (version, late, wide) in [
+            ("7", .replacedVersion, .replacedVersion), ("8", .expired, .outOfScope),
+        ] as [(String, UpdateFailure.Code, UpdateFailure.Code)] {
+            let expired = Publication(version: version, expiresAt: "2026-11-19T00:00:00Z")
+            #expect(try app.code(of: expired) == late)
+            #expect(try app.code(of: Publication(version: version, policy: foreign)) == wide)
+        }
+        let expired = Publication(version: "7", expiresAt: "2026-11-19T00:00:00Z", policy: Publication.policy(rules))
+        #expect(try app.code(of: expired) == .expired)
+    }
+
+    @Test("A bundled date with a fraction of a second is the one that a signed policy has without it")
+    func fractions() throws {
+        func policy(_ date: String, _ more: String = "") -> String {
+            let expiry = ", \"expiry\": {\"after\": \"\(date)\", \"then\": \"reject\"}"
+            return Publication.policy(Publication.rule("example.com", expiry), more: more)
+        }
+        var app = app
+        app.bundled = policy("2027-06-01T00:00:00.750Z", ", \"updateVersion\": 7")
+        #expect(try app.code(of: Publication(policy: policy("2027-06-01T00:00:00Z"))) == nil)
+        #expect(try app.code(of: Publication(policy: policy("2027-06-01T00:00:01Z"))) == .replacedVersion)
     }
 
     @Test(

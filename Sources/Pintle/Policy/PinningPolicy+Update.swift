@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension PinningPolicy {
     private init(_ policy: PinningPolicy, updateVersion: Int) {
         storage = policy.storage
@@ -11,8 +17,25 @@ extension PinningPolicy {
         PinningPolicy(self, updateVersion: version)
     }
 
-    /// Whether both decide alike about every host; the order of the rules decides nothing.
+    /// Whether both decide alike about every host; the order of the rules decides nothing, nor do fractions of a second,
+    /// which a written policy does not have.
     package func hasSameRules(as other: PinningPolicy) -> Bool {
-        unpinnedHosts == other.unpinnedHosts && Set(hosts) == Set(other.hosts)
+        unpinnedHosts == other.unpinnedHosts && hosts.count == other.hosts.count
+            && Set(hosts.map(\.atWholeSeconds)) == Set(other.hosts.map(\.atWholeSeconds))
+    }
+}
+
+extension PinnedHost {
+    /// The same rule with the expiry that `RFC3339.string(from:)` writes.
+    fileprivate var atWholeSeconds: PinnedHost {
+        guard let date = expiry.date else { return self }
+        let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+        guard whole != date else { return self }
+        let expiry: PinExpiry =
+            if case .rejecting = expiry { .rejecting(after: whole) } else { .systemTrust(after: whole) }
+        return PinnedHost(
+            unchecked: host, port: port, includesSubdomains: includesSubdomains, pins: pins, backupPins: backupPins,
+            backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
     }
 }

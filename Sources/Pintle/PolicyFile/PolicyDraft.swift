@@ -16,10 +16,15 @@ struct PolicyDraft {
     private(set) var hasMoreProblems = false
     /// The policy, unless there are problems.
     private(set) var policy: PinningPolicy?
+    /// Whether every value was read for what it says, be it allowed or not.
+    private(set) var isLegible = false
+
+    private static let legibleProblems: Set<String> = ["anchor-file-not-allowed", "anchors-too-broad"]
 
     /// Checks what was read as a whole and puts every problem at its place.
     mutating func complete(_ found: [(offset: Int, problem: PolicyProblem)], in root: JSONValue) {
         var found = found
+        isLegible = found.allSatisfy { Self.legibleProblems.contains($0.problem.id) }
         do throws(PolicyError) {
             let policy = try PinningPolicy(
                 hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: updateVersion,

@@ -27,7 +27,7 @@ struct UpdateScope {
     /// Everything that goes beyond the bundled policy, in the order of the update's policy.
     ///
     /// - Parameter now: `nil` where dates no longer matter.
-    func violations(of policy: PinningPolicy, at now: Date?) -> [ScopeViolation] {
+    func violations(of policy: EmbeddedPolicy, at now: Date?) -> [ScopeViolation] {
         var violations: [ScopeViolation] = []
         if policy.unpinnedHosts != bundled.unpinnedHosts {
             violations.append(
@@ -36,11 +36,17 @@ struct UpdateScope {
                     message: "\(policy.unpinnedHosts.rawValue), and the bundled policy says "
                         + bundled.unpinnedHosts.rawValue))
         }
+        let overruled = overruledRules(by: policy.hosts)
         for (index, rule) in policy.hosts.enumerated() {
             guard violations.count < Self.maximumViolations else { break }
-            for (key, message) in findings(about: rule, at: now) {
+            for (key, message) in findings(about: rule, overruling: overruled[index] ?? [], at: now) {
                 violations.append(ScopeViolation(path: "hosts[\(index)].\(key)", message: message))
             }
+        }
+        for problem in policy.problems where problem.id == "anchor-file-not-allowed" {
+            guard violations.count < Self.maximumViolations else { break }
+            violations.append(
+                ScopeViolation(path: problem.path, message: "an anchor in a file is none of the bundled rule's"))
         }
         return violations
     }
@@ -56,8 +62,10 @@ struct UpdateScope {
         }
     }
 
-    private func findings(about rule: PinnedHost, at now: Date?) -> [(key: String, message: String)] {
-        var findings: [(String, String)] = []
+    private func findings(
+        about rule: PinnedHost, overruling overruled: [Int], at now: Date?
+    ) -> [(key: String, message: String)] {
+        var findings: [(key: String, message: String)] = []
         let covering = covering(rule)
         if covering.isEmpty, !bundled.allowsUpdatesForAnyHost {
             findings.append(("host", "no bundled rule covers \(rule)"))
@@ -69,6 +77,13 @@ struct UpdateScope {
         if rule.withdraws == nil {
             findings += lowered(rule, below: covering.map { rules[$0] }, at: now)
         }
+        // What a rule takes the place of, it must not weaken either, whether or not that covers all of it.
+        let replaced = (rulesOfHost[rule.host.description] ?? []).filter { rules[$0].port == rule.port }
+        for old in (replaced + overruled).map({ rules[$0] }) {
+            for finding in weakened(old, by: rule, at: now) where !findings.contains(where: { $0.key == finding.key }) {
+                findings.append(finding)
+            }
+        }
         for (position, url) in rule.reportTo.enumerated() {
             guard let host = ServerEndpoint(httpsURL: url)?.host, reportHosts.contains(host) else {
                 findings.append(("reportTo[\(position)]", "the bundled policy sends no report there"))
@@ -76,6 +91,75 @@ struct UpdateScope {
             }
         }
         return findings
+    }
+
+    /// What one bundled rule holds that this one, which decides in its place, lets go of.
+    private func weakened(
+        _ old: PinnedHost, by rule: PinnedHost, at now: Date?
+    ) -> [(key: String, message: String)] {
+        var findings: [(key: String, message: String)] = []
+        if !rule.anchors.isNoWider(than: old.anchors) {
+            findings.append(("anchors", "\(rule) would trust roots that the bundled rule for \(old) does not"))
+        }
+        if old.description == rule.description, old.includesSubdomains, !rule.includesSubdomains,
+            !old.anchors.includesSystem
+        {
+            findings.append(("includeSubdomains", "the sub-domains of \(rule) would trust the system's roots"))
+        }
+        if rule.withdraws == nil { findings += lowered(rule, below: [old], at: now) }
+        return findings
+    }
+
+    /// The bundled rules for every port that a rule of the update takes a port away from, by that rule's index: a rule
+    /// for the port comes before every other, however near the host that one is for.
+    private func overruledRules(by update: [PinnedHost]) -> [Int: [Int]] {
+        var portRules: [String: [Int]] = [:]
+        for (index, rule) in update.enumerated() where rule.port != nil {
+            portRules[rule.host.description, default: []].append(index)
+        }
+        guard !portRules.isEmpty else { return [:] }
+        var overruled: [Int: [Int]] = [:]
+        for (number, old) in rules.enumerated() where old.port == nil {
+            // The nearest rule for a port decides, for the host and for what is under it.
+            var hostPorts = Set<UInt16>()
+            var subdomainPorts = Set<UInt16>()
+            for (name, isOwn) in Self.names(over: old.host) {
+                for index in portRules[name] ?? [] {
+                    let rule = update[index]
+                    guard let port = rule.port else { continue }
+                    let takesHost = (isOwn || rule.includesSubdomains) && hostPorts.insert(port).inserted
+                    let takesSubdomains =
+                        old.includesSubdomains && rule.includesSubdomains && subdomainPorts.insert(port).inserted
+                    if takesHost && !isOverruled(old.host, on: port, below: false)
+                        || takesSubdomains && !isOverruled(old.host, on: port, below: true)
+                    {
+                        overruled[index, default: []].append(number)
+                    }
+                }
+            }
+        }
+        return overruled
+    }
+
+    /// Whether a bundled rule for the port decides about the host, or about everything below it, today.
+    private func isOverruled(_ host: ServerName, on port: UInt16, below: Bool) -> Bool {
+        Self.names(over: host).contains { name, isOwn in
+            (rulesOfHost[name] ?? []).contains { index in
+                rules[index].port == port && (rules[index].includesSubdomains || isOwn && !below)
+            }
+        }
+    }
+
+    /// The host's own name, then its parent domains', the nearest first.
+    private static func names(over host: ServerName) -> [(name: String, isOwn: Bool)] {
+        var name = Substring(host.description)
+        var names = [(String(name), true)]
+        guard host.ipAddress == nil else { return names }
+        while let dot = name.firstIndex(of: ".") {
+            name = name[name.index(after: dot)...]
+            names.append((String(name), false))
+        }
+        return names
     }
 
     /// What an enforcing bundled rule holds and this one lets go of, without saying why.
@@ -104,28 +188,22 @@ struct UpdateScope {
         return []
     }
 
-    /// The bundled rules that cover everything which `rule` covers, the one for the very host first, then the nearest
-    /// parent domain's.
+    /// The bundled rules that cover everything which `rule` covers: those for its port first, and the very host's before
+    /// the nearest parent domain's.
     private func covering(_ rule: PinnedHost) -> [Int] {
         var found: [Int] = []
-        func take(_ host: Substring) {
-            let candidates = (rulesOfHost[String(host)] ?? []).filter { index in
+        func take(_ host: String) {
+            let candidates = (rulesOfHost[host] ?? []).filter { index in
                 let bundled = rules[index]
                 let coversHost = bundled.includesSubdomains || host.utf8.count == rule.host.description.utf8.count
                 let coversSubdomains = bundled.includesSubdomains || !rule.includesSubdomains
                 return coversHost && coversSubdomains && (bundled.port == nil || bundled.port == rule.port)
             }
-            // With this port before without.
-            found += candidates.filter { rules[$0].port != nil } + candidates.filter { rules[$0].port == nil }
+            found += candidates
         }
-        var host = Substring(rule.host.description)
-        take(host)
-        guard rule.host.ipAddress == nil else { return found }
-        while let dot = host.firstIndex(of: ".") {
-            host = host[host.index(after: dot)...]
-            take(host)
-        }
-        return found
+        for (name, _) in Self.names(over: rule.host) { take(name) }
+        // With this port before without, as in the decision.
+        return found.filter { rules[$0].port != nil } + found.filter { rules[$0].port == nil }
     }
 }
 

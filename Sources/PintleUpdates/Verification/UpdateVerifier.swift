@@ -70,17 +70,18 @@ public struct UpdateVerifier: Sendable {
         return try Self.attempt(version: known, signers: signers) { () throws(UpdateFailure) in
             let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
             if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
+            let reading = Self.reading(of: payload, isPublicSuffix)
+            // Without a stored floor the bundled policy is what this version is known by.
+            if let bundled, floor?.version != version, version == bundled.updateVersion,
+                let policy = try? reading.get().policy, !policy.hasSameRules(as: bundled)
+            {
+                throw .replacedVersion(version)
+            }
             if let now {
                 guard payload.issuedAt <= now else { throw .notYetIssued(payload.issuedAt) }
                 guard now < payload.expiresAt else { throw .expired(payload.expiresAt) }
             }
-            let policy = try policy(of: payload, version: version, at: now)
-            // Without a stored floor the bundled policy is what this version is known by.
-            if let bundled, floor?.version != version, version == bundled.updateVersion,
-                !policy.hasSameRules(as: bundled)
-            {
-                throw .replacedVersion(version)
-            }
+            let policy = try policy(in: reading, at: now).numbered(version)
             return VerifiedUpdate(
                 version: version, issuedAt: payload.issuedAt, expiresAt: payload.expiresAt, policy: policy,
                 signers: signers, isUnchanged: version == max(floor?.version ?? 0, bundled?.updateVersion ?? 0),
@@ -109,22 +110,32 @@ public struct UpdateVerifier: Sendable {
         return number
     }
 
-    private func policy(of payload: UpdatePayload, version: Int, at now: Date?) throws(UpdateFailure) -> PinningPolicy {
-        let policy: PinningPolicy
+    private static func reading(
+        of payload: UpdatePayload, _ isPublicSuffix: (String) -> Bool
+    ) -> Result<EmbeddedPolicy, PolicyError> {
         do throws(PolicyError) {
-            policy = try PinningPolicy(json: payload.policy, isPublicSuffix: isPublicSuffix)
+            return .success(try EmbeddedPolicy(payload.policy, isPublicSuffix: isPublicSuffix))
         } catch {
-            // What cannot be read has no scope to be judged.
-            throw .invalidPolicy(error.problems)
+            return .failure(error)
         }
-        if let bundled {
-            let scope = UpdateScope(bundled: bundled)
-            let violations = scope.violations(of: policy, at: now)
-            guard violations.isEmpty else { throw .outOfScope(violations) }
-            let missing = scope.missingHosts(in: policy)
-            guard missing.isEmpty else { throw .invalidPolicy(missing) }
+    }
+
+    private func policy(
+        in reading: Result<EmbeddedPolicy, PolicyError>, at now: Date?
+    ) throws(UpdateFailure) -> PinningPolicy {
+        let update: EmbeddedPolicy
+        switch reading {
+        case .success(let policy): update = policy
+        // What cannot be read has no scope to be judged.
+        case .failure(let error): throw .invalidPolicy(error.problems)
         }
-        return policy.numbered(version)
+        let scope = bundled.map { UpdateScope(bundled: $0) }
+        if let violations = scope?.violations(of: update, at: now), !violations.isEmpty {
+            throw .outOfScope(violations)
+        }
+        guard let policy = update.policy else { throw .invalidPolicy(update.problems) }
+        if let missing = scope?.missingHosts(in: policy), !missing.isEmpty { throw .invalidPolicy(missing) }
+        return policy
     }
 
     private static func attempt<Result>(

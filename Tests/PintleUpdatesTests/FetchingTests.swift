@@ -11,6 +11,9 @@ private final class TestServers: UpdateTransport {
         case serves([UInt8], tag: String?)
         case fails
         case hangs
+        /// Whatever was asked.
+        case notModified
+        case servesLater([UInt8])
     }
 
     struct Down: Error {}
@@ -37,6 +40,10 @@ private final class TestServers: UpdateTransport {
         case .serves(let bytes, let tag):
             if let tag, tag == request.entityTag { return .notModified }
             return .document(bytes, entityTag: tag)
+        case .notModified: return .notModified
+        case .servesLater(let bytes):
+            try await Task.sleep(nanoseconds: 300_000_000)
+            return .document(bytes, entityTag: nil)
         case .hangs:
             try await Task.sleep(nanoseconds: 600_000_000_000)
             throw Down()
@@ -115,6 +122,42 @@ struct FetchingTests {
             return
         }
         #expect(store.version == 7)
+    }
+
+    @Test("A server that has only what is in force does not keep the others from bringing more")
+    func frozen() async throws {
+        let seven = try scene.update(7)
+        let servers = TestServers(["a": .serves(seven, tag: nil), "b": .servesLater(try scene.update(8))])
+        var source = source(servers, "a", "b")
+        source.grace = 0.001
+        let store = try scene.open()
+        try await store.adopt(seven, at: Publication.now)
+        guard case .adopted = await store.refresh(from: source, at: Publication.now) else {
+            Issue.record("not adopted")
+            return
+        }
+        #expect(store.version == 8)
+    }
+
+    @Test("A status 304 that nothing was asked for is no answer")
+    func unaskedNotModified() async throws {
+        let servers = TestServers(["a": .notModified])
+        let store = try scene.open()
+        try await store.adopt(scene.update(7), at: Publication.now)
+        _ = scene.takeEvents()
+        guard case .failed = await store.refresh(from: source(servers, "a"), at: Publication.now) else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(scene.takeEvents() == ["not fetched a"])
+        // The twin: with a tag, it is one.
+        servers.set("a", .serves(try scene.update(7), tag: "\"7\""))
+        _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+        servers.set("a", .notModified)
+        guard case .unchanged = await store.refresh(from: source(servers, "a"), at: Publication.now) else {
+            Issue.record("not unchanged")
+            return
+        }
     }
 
     @Test("A failure keeps what is in force, and the next fetch waits for its turn")

@@ -90,6 +90,7 @@ extension PinStore {
         if record.version != update?.version ?? 0 { record.entityTags = [:] }
         let tags = record.entityTags
         var hasAnswer = false
+        var isInGrace = false
         await withTaskGroup(of: Answer.self) { group in
             for url in source.urls {
                 let request = UpdateRequest(
@@ -107,8 +108,11 @@ extension PinStore {
             while open > 0, let answer = await group.next() {
                 if case .timeUp = answer { break }
                 open -= 1
-                guard take(answer, at: now), !hasAnswer else { continue }
+                guard take(answer, askedWith: tags, at: now) else { continue }
                 hasAnswer = true
+                // Whoever has only what is in force says nothing about what the others have: they are waited for.
+                guard !isInGrace, update?.version != before else { continue }
+                isInGrace = true
                 group.addTask { await Self.sleep(source.grace) }
             }
             group.cancelAll()
@@ -128,13 +132,17 @@ extension PinStore {
     }
 
     /// Whether the answer is a valid one.
-    private func take(_ answer: Answer, at now: Date) -> Bool {
+    private func take(_ answer: Answer, askedWith tags: [String: String], at now: Date) -> Bool {
         switch answer {
         case .timeUp: return false
         case .failure(let url, let description):
             onEvent(.notFetched(from: url, description: description))
             return false
-        case .response(_, .notModified):
+        case .response(let url, .notModified):
+            guard tags[url] != nil else {
+                onEvent(.notFetched(from: url, description: "status 304, and no entity tag was sent"))
+                return false
+            }
             return update != nil
         case .response(let url, .document(let bytes, let entityTag)):
             do {

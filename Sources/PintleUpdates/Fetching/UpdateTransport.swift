@@ -44,7 +44,7 @@ public struct UpdateSource: Sendable {
     public let transport: any UpdateTransport
     /// In seconds, for all of them together.
     public var timeout: Double = 30
-    /// In seconds: how long the others are waited for once one has answered.
+    /// In seconds: how long the others are waited for once one has brought an update.
     public var grace: Double = 2
 
     public init(urls: [String], transport: any UpdateTransport) {

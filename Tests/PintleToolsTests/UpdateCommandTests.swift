@@ -91,6 +91,10 @@ struct UpdateCommandTests {
         files.run("keygen", "--out", stranger)
         try expect("invalid-signature", try files.sign(7, by: stranger, to: "foreign.json"))
         try expect("threshold-not-met", "--trusted", stranger + ".pub", "--threshold", "2", update)
+        // One key is one signature, however often it is named; and nothing reaches a threshold above the keys.
+        try expect("threshold-not-met", "--trusted", files.key + ".pub", "--threshold", "2", update)
+        try expect("threshold-not-met", "--threshold", "17", update)
+        #expect(try verify("--trusted", files.key + ".pub", "--threshold", "1", update).code == 0)
         let changed = try files.directory.write(UpdateFiles.policy(pin: UpdateFiles.other), to: "changed.json")
         let seven = try files.directory.write(UpdateFiles.policy(more: ", \"updateVersion\": 7"), to: "seven.json")
         try expect("replaced-version", "--bundled", seven, try files.sign(7, policy: changed, to: "other.json"))
@@ -109,8 +113,7 @@ struct UpdateCommandTests {
         for arguments in [
             ["verify", update], ["verify", "--trusted", pub], ["verify", "--trusted", pub, files.path("none")],
             ["verify", "--trusted", files.path("none"), update], ["verify", "--trusted", files.key, update],
-            ["verify", "--trusted", files.policy, update], ["verify", "--trusted", pub, "--trusted", pub, update],
-            ["verify", "--trusted", pub, "--threshold", "2", update],
+            ["verify", "--trusted", files.policy, update],
             ["verify", "--trusted", pub, "--threshold", "0", update],
             ["verify", "--trusted", pub, "--min-version", "x", update],
             ["verify", "--trusted", pub, "--at", "tomorrow", update],
@@ -228,6 +231,20 @@ struct UpdateCommandTests {
         let json = try files.run("inspect", update, "--json").json()
         #expect(json["kind"]?.string == "update" && json["verified"]?.boolean == false)
         #expect(json["version"]?.integer == 7 && json["policy"]?["hosts"]?.count == 1)
+        // What no app would take is shown as far as it goes.
+        let other = try files.directory.write(
+            #"{"payload": "e30=", "payloadType": "text/plain", "signatures": [{"sig": "AA=="}]}"#, to: "other.json")
+        let unknown = files.run("inspect", other, "--json")
+        #expect(unknown.code == 0)
+        #expect(try unknown.json()["problem"]?["code"]?.string == "unknown-payload-type")
+        #expect(try unknown.json()["payloadType"]?.string == "text/plain" && unknown.json()["version"] == nil)
+        let typed = try files.directory.write(
+            """
+            {"payload": "e30=", "payloadType": "application/vnd.pintle.policy+json", "signatures": []}
+            """, to: "typed.json")
+        #expect(try files.run("inspect", typed, "--json").json()["problem"]?["code"]?.string == "malformed-payload")
+        #expect(files.run("inspect", typed).output.contains("problem      malformed-payload: "))
+        #expect(json["problem"] == nil)
         let broken = try files.directory.write(#"{"payload": "", "signatures": []}"#, to: "broken.json")
         #expect(try files.run("inspect", broken, "--json").json()["error"]?["code"]?.string == "malformed-envelope")
     }

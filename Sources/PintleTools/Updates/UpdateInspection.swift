@@ -6,32 +6,42 @@ struct UpdateInspection {
     let file: InputFile
     let invocation: Invocation
     private let envelope: SignedEnvelope
-    private let payload: UpdatePayload
-    private let policy: PinningPolicy
+    private let payload: UpdatePayload?
+    private let policy: PinningPolicy?
+    /// What an app would say of it, were it well signed.
+    private let problem: UpdateFailure?
 
     /// Whether a document means to be an update.
     static func isUpdate(_ root: JSONValue) -> Bool {
         root["payload"] != nil && (root["payloadType"] != nil || root["signatures"] != nil)
     }
 
-    /// - Throws: what keeps it from being read, for people who made it.
+    /// - Throws: what keeps the envelope from being read, for people who made it.
     init(_ file: InputFile, _ invocation: Invocation) throws(ToolError) {
         self.file = file
         self.invocation = invocation
-        do {
+        do throws(UpdateFailure) {
             envelope = try SignedEnvelope(file.bytes)
-            guard envelope.payloadType == SignedEnvelope.policyType else {
-                throw UpdateFailure.unknownPayloadType(envelope.payloadType)
-            }
-            payload = try UpdatePayload(envelope.payload)
-            do throws(PolicyError) {
-                policy = try PinningPolicy(json: payload.policy)
-            } catch {
-                throw UpdateFailure.invalidPolicy(error.problems)
-            }
         } catch {
-            let code = (error as? UpdateFailure)?.code.rawValue ?? "unreadable-update"
-            throw .unusable(code, "\(error)", file: file.name)
+            throw .unusable(error.code.rawValue, "\(error)", file: file.name)
+        }
+        (payload, policy, problem) = Self.content(of: envelope)
+    }
+
+    private static func content(of envelope: SignedEnvelope) -> (UpdatePayload?, PinningPolicy?, UpdateFailure?) {
+        guard envelope.payloadType == SignedEnvelope.policyType else {
+            return (nil, nil, .unknownPayloadType(envelope.payloadType))
+        }
+        let payload: UpdatePayload
+        do throws(UpdateFailure) {
+            payload = try UpdatePayload(envelope.payload)
+        } catch {
+            return (nil, nil, error)
+        }
+        do throws(PolicyError) {
+            return (payload, try PinningPolicy(json: payload.policy), nil)
+        } catch {
+            return (payload, nil, .invalidPolicy(error.problems))
         }
     }
 
@@ -40,13 +50,16 @@ struct UpdateInspection {
     }
 
     private var version: String {
-        if case .number(let number) = payload.version { "\(number)" } else { "beyond the highest there is" }
+        guard let payload else { return "" }
+        return if case .number(let number) = payload.version { ", version \(number)" } else {
+            ", version beyond the highest there is"
+        }
     }
 
     private func print() {
         let console = invocation.console
         console.print(
-            "\(SafeText.escape(file.name))   update, version \(version); nothing was verified")
+            "\(SafeText.escape(file.name))   update\(version); nothing was verified")
         console.print()
         func field(_ label: String, _ value: String) {
             console.print("  " + TextLayout.padded(label, to: 13) + value)
@@ -55,10 +68,16 @@ struct UpdateInspection {
             field("signed by", "\(SafeText.escape(signature.keyID ?? "")), as it says itself")
         }
         if envelope.signatures.isEmpty { field("signed by", "nobody") }
-        field("issued", RFC3339.string(from: payload.issuedAt))
-        field("expires", RFC3339.string(from: payload.expiresAt))
-        for name in payload.ignoredMembers { field("ignored", "the payload's \(JSONWriter.quoted(name))") }
-        PolicyInspection.print(policy, to: console, now: invocation.now)
+        if let payload {
+            field("issued", RFC3339.string(from: payload.issuedAt))
+            field("expires", RFC3339.string(from: payload.expiresAt))
+            for name in payload.ignoredMembers { field("ignored", "the payload's \(JSONWriter.quoted(name))") }
+        }
+        if let problem {
+            field("problem", "\(problem.code.rawValue): \(SafeText.escape("\(problem)"))")
+            for line in problem.details { field("", SafeText.escape(line)) }
+        }
+        if let policy { PolicyInspection.print(policy, to: console, now: invocation.now) }
     }
 
     private var document: JSONWriter {
@@ -71,12 +90,23 @@ struct UpdateInspection {
             json.array("signatures") { json in
                 for signature in envelope.signatures { json.object { $0.member("keyid", signature.keyID ?? "") } }
             }
-            if case .number(let number) = payload.version { json.member("version", number) }
-            json.member("issuedAt", RFC3339.string(from: payload.issuedAt))
-            json.member("expiresAt", RFC3339.string(from: payload.expiresAt))
-            if !payload.ignoredMembers.isEmpty { json.member("ignoredMembers", payload.ignoredMembers) }
-            json.key("policy")
-            policy.write(to: &json)
+            if let payload {
+                if case .number(let number) = payload.version { json.member("version", number) }
+                json.member("issuedAt", RFC3339.string(from: payload.issuedAt))
+                json.member("expiresAt", RFC3339.string(from: payload.expiresAt))
+                if !payload.ignoredMembers.isEmpty { json.member("ignoredMembers", payload.ignoredMembers) }
+            }
+            if let problem {
+                json.key("problem")
+                json.object {
+                    $0.member("code", problem.code.rawValue)
+                    $0.member("message", "\(problem)")
+                }
+            }
+            if let policy {
+                json.key("policy")
+                policy.write(to: &json)
+            }
         }
         return json
     }

@@ -107,9 +107,9 @@ struct VerifyCommand {
                 throw .unusable("unusable-key", "\(error)", file: file.name)
             }
         }
-        let threshold = try number(.threshold, in: 1...keys.count) ?? 1
+        let threshold = try number(.threshold, in: 1...Int.max) ?? 1
         do {
-            return try UpdateTrust(keys: keys, threshold: threshold)
+            return try UpdateTrust(countingOnce: keys, threshold: threshold)
         } catch {
             throw .usage("\(error)", of: .verify)
         }
@@ -118,9 +118,9 @@ struct VerifyCommand {
     private func number(_ option: OptionSpecification, in range: ClosedRange<Int>) throws(ToolError) -> Int? {
         guard let text = invocation.arguments.value(of: option) else { return nil }
         guard let number = Int(text), range.contains(number) else {
+            let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
             throw .usage(
-                "\"\(text)\" is no value of --\(option.name): a number from \(range.lowerBound) to \(range.upperBound)",
-                of: .verify)
+                "\"\(text)\" is no value of --\(option.name): a number from \(range.lowerBound) \(end)", of: .verify)
         }
         return number
     }

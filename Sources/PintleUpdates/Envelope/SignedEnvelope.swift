@@ -75,7 +75,7 @@ package struct SignedEnvelope: Sendable {
             $0.array("signatures") {
                 for signature in signatures {
                     $0.object {
-                        $0.member("keyid", signature.keyID ?? "")
+                        if let keyID = signature.keyID { $0.member("keyid", keyID) }
                         $0.member("sig", Base64.encode(signature.bytes))
                     }
                 }

@@ -28,6 +28,17 @@ public struct UpdateTrust: Sendable, Hashable {
         self.threshold = threshold
     }
 
+    /// As a command line may say it: a key that is named twice counts once, and a threshold may be above what the keys
+    /// can reach. No update has enough signatures then.
+    package init(countingOnce keys: [UpdateKey], threshold: Int) throws(UpdateTrustError) {
+        var seen: Set<UpdateKey> = []
+        let keys = keys.filter { seen.insert($0).inserted }
+        let trust = try UpdateTrust(keys: keys)
+        guard threshold >= 1 else { throw UpdateTrustError("a threshold of \(threshold)") }
+        self.keys = trust.keys
+        self.threshold = threshold
+    }
+
     /// Names the set of keys, whatever their order: lower-case hexadecimal SHA-256 of the sorted key ids, one a line.
     ///
     /// A floor is kept under it, so that a release with other keys begins anew: a thief of the old ones may have

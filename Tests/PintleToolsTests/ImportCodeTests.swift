@@ -1,0 +1,162 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+@testable import PintleTools
+
+/// Pins that stand in source code and in commands.
+@Suite("Import of code")
+struct ImportCodeTests: ImportReading {
+    private static let kotlin = """
+        package app // example
+        import okhttp3.CertificatePinner
+        /* "CertificatePinner.Builder()" */
+        val quote = '"'
+        const val HOST = "example.test"
+        val client = OkHttpClient.Builder().certificatePinner(
+            CertificatePinner.Builder()
+                .add(HOST, "sha256/\(hash)", "sha256/\(other)")
+                .build()
+        ).build()
+        """
+
+    @Test("A CertificatePinner is read in Kotlin and in Java, constants and apply included")
+    func okHttp() throws {
+        let expected = ["sha256/\(Self.hash)", "sha256/\(Self.other)"]
+        let java = """
+            String hostname = "example.test";
+            CertificatePinner certificatePinner = new CertificatePinner.Builder()
+                .add(hostname, "\(expected[0])")
+                .add(hostname, "\(expected[1])")
+                .build();
+            """
+        let applied = """
+            val pinner = CertificatePinner.Builder().apply {
+                add("example.test", "\(expected[0])")
+                this.add("example.test", "\(expected[1])")
+            }.build()
+            """
+        for text in [Self.kotlin, java, applied] {
+            let rule = try #require(try draft(text, .okhttp).policy().hosts.first)
+            #expect(rule.host.description == "example.test")
+            #expect(!rule.includesSubdomains)
+            #expect(rule.pins.map(\.description) == expected)
+        }
+    }
+
+    @Test("What is not understood in code is an error with its place")
+    func okHttpErrors() throws {
+        try check(
+            Self.kotlin, .okhttp,
+            [
+                ("\"sha256/\(Self.hash)\"", "PIN", "8:20 not-a-literal"),
+                ("\"sha256/\(Self.hash)\"", "\"sha256/$pin\"", "8:20 unknown-code"),
+                ("\"sha256/\(Self.hash)\"", "\"sha1/2jmj7l5rSw0yVb/vlWAYkK/YBwk=\"", "8:20 unsupported-hash"),
+                ("\"sha256/\(Self.hash)\"", "\"\(Self.hash)\"", "8:20 invalid-pin"),
+                ("\"sha256/\(Self.hash)\"", "\"sha256/\" + PIN", "8:30 unknown-code"),
+                (".add(", ".addAll(", "8:10 unknown-code"),
+                ("\"example.test\"", "\"example.test\"\nHOST = \"other.test\"", "9:14 not-a-literal"),
+                ("\"example.test\"", "\"a.*.test\"", "8:14 invalid-host"),
+                ("        .build()\n", "", "9:1 unknown-code"),
+                (
+                    "CertificatePinner.Builder()\n", "CertificatePinner.Builder().build()\nCertificatePinner.Builder()",
+                    "8:1 ambiguous"
+                ),
+                ("// example", "/* /* example */", "1:16 nested-comment"),
+                ("package app", "package app \"", "1:13 unexpected-end"),
+            ])
+    }
+
+    @Test(
+        "Wildcards become rules for sub-domains, and say where that is stricter; different pins under one name are refused"
+    )
+    func okHttpPatterns() throws {
+        func read(_ adds: (String, String)...) throws -> ImportDraft {
+            let calls = adds.map { ".add(\"\($0)\", \"sha256/\($1)\")" }.joined()
+            return try draft("CertificatePinner.Builder()\(calls).build()", .okhttp)
+        }
+        let deep = try read(("**.example.test", Self.hash))
+        #expect(deep.rules.map(\.includesSubdomains) == [true])
+        #expect(deep.losses.count(.stricter) == 0)
+        let one = try read(("*.example.test", Self.hash), ("example.test", Self.hash))
+        #expect(one.rules.map { "\($0.host) \($0.includesSubdomains)" } == ["example.test true"])
+        #expect(one.losses.count(.stricter) == 1)
+        // OkHttp accepts the pins of every pattern that matches.
+        let pooled = try read(("**.example.test", Self.hash), ("api.example.test", Self.other))
+        #expect(pooled.rules.map(\.pins.count) == [1, 2])
+        #expect(throws: ForeignError.self) { try read(("*.example.test", Self.hash), ("example.test", Self.other)) }
+        // Two labels down, a parent's pattern for one label says nothing.
+        let error = #expect(throws: ForeignError.self) {
+            try read(("*.example.test", Self.hash), ("**.a.example.test", Self.other))
+        }
+        #expect(error?.code == "not-expressible")
+        let same = try read(("*.example.test", Self.hash), ("**.a.example.test", Self.hash))
+        #expect(same.rules.map { Set($0.pins).count } == [1, 1])
+    }
+
+    private static let trustKit = """
+        let trustKitConfig = [
+          kTSKSwizzleNetworkDelegates: false,
+          kTSKPinnedDomains: [
+            "example.test": [
+              kTSKIncludeSubdomains: NSNumber(value: true),
+              kTSKExpirationDate: "2027-11-20",
+              kTSKPublicKeyHashes: ["\(hash)", "\(other)"],
+            ]
+          ] as [String: Any]
+        ]
+        """
+
+    @Test("TrustKit's configuration is read from Swift")
+    func trustKit() throws {
+        let rule = try #require(try draft(Self.trustKit, .trustkit).policy().hosts.first)
+        #expect(rule.includesSubdomains)
+        #expect(rule.enforcement == .enforce)
+        #expect(rule.pins.count == 2)
+        #expect(rule.expiry == .systemTrust(after: try RFC3339.date(from: "2027-11-20T00:00:00Z")))
+        try check(
+            Self.trustKit, .trustkit,
+            [
+                ("kTSKSwizzleNetworkDelegates", "kTSKSwizzleEverything", "2:3 unknown-key"),
+                ("kTSKSwizzleNetworkDelegates: false", "kTSKSwizzleNetworkDelegates: isOn", "2:32 not-a-literal"),
+                ("\"example.test\"", "host", "4:5 not-a-literal"),
+                ("\"\(Self.hash)\"", "PIN", "7:29 not-a-literal"),
+                ("\"\(Self.hash)\"", "\"\\(pin)\"", "7:29 not-a-literal"),
+                ("kTSKIncludeSubdomains", "kTSKIncludeSubdomain", "5:7 unknown-key"),
+                ("NSNumber(value: true)", "isWide", "5:30 not-a-literal"),
+                ("kTSKPublicKeyHashes", "kTSKReportUris", "7:24 invalid-report-url"),
+                ("2027-11-20", "20.11.2027", "6:27 invalid-date"),
+                ("kTSKPinnedDomains", "domains", "nothing-pinned"),
+            ])
+    }
+
+    @Test("TrustKit's settings beside the domains are read in Swift too")
+    func trustKitGlobals() throws {
+        #expect(try !draft(Self.trustKit, .trustkit).losses.losses.contains { $0.kind == .userAnchors })
+        let skipping = Self.trustKit.replacing(
+            "kTSKSwizzleNetworkDelegates: false", with: "kTSKIgnorePinningForUserDefinedTrustAnchors: true")
+        #expect(try draft(skipping, .trustkit).losses.losses.contains { $0.kind == .userAnchors })
+        let call = "TrustKit.initSharedInstance(withConfiguration: "
+        let argument = Self.trustKit.replacing("let trustKitConfig = ", with: "let a = [1]; \(call)") + ")"
+        #expect(try draft(argument, .trustkit).rules.count == 1)
+    }
+
+    @Test("curl's command lines are read as a shell does, without anything that it would replace")
+    func curl() throws {
+        let text =
+            "# pins\ncurl -sS --pinnedpubkey \"sha256//\(Self.hash);sha256//\(Self.other)\" \\\n  https://example.test/\n"
+        let rule = try #require(try draft(text, .curl).policy().hosts.first)
+        #expect(rule.pins.map(\.position) == [.leaf, .leaf])
+        #expect(rule.port == nil)
+        try check(
+            text, .curl,
+            [
+                ("-sS", "-k", "2:6 not-expressible"), ("-sS", "--proxy-insecure", "2:6 unknown-option"),
+                ("sha256//\(Self.hash)", "key.pem", "2:25 invalid-pin"),
+                ("sha256//\(Self.hash)", "$PIN", "2:25 not-a-literal"),
+                ("https://", "http://", "3:3 invalid-url"), ("https://example.test/", "$URL", "3:3 not-a-literal"),
+                ("curl -sS", "wget -sS", "2:1 unknown-command"), (" https://example.test/", "", "2:1 unexpected-value"),
+                ("\" \\", " \\", "2:25 unexpected-end"),
+            ])
+    }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+@testable import PintleTools
+
+/// What the tests of imports ask of a format's reader.
+protocol ImportReading {}
+
+extension ImportReading {
+    static var hash: String { "bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=" }
+    static var other: String { "IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=" }
+
+    func draft(_ text: String, _ format: ForeignFormat) throws -> ImportDraft {
+        try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)
+    }
+
+    /// Where and why a file is refused: `3:12 unknown-element`.
+    func refusal(_ text: String, _ format: ForeignFormat) throws -> String {
+        do throws(ForeignError) {
+            let draft = try ImportCommand.read(Array(text.utf8), as: format, keys: nil, files: .none)
+            let policy = try draft.policy()
+            return "read as \(policy.hosts.count) rules"
+        } catch {
+            return "\(error.place.map { "\($0.line):\($0.column) " } ?? "")\(error.code)"
+        }
+    }
+
+    func check(_ text: String, _ format: ForeignFormat, _ changes: [(old: String, new: String, error: String)])
+        throws
+    {
+        #expect(try refusal(text, format) == "read as 1 rules")
+        for (old, new, error) in changes {
+            let changed = text.replacing(old, with: new)
+            #expect(changed != text, "\(old)")
+            let actual = try refusal(changed, format)
+            #expect(actual == error, "\(new)")
+        }
+    }
+}

@@ -25,7 +25,7 @@ extension Command {
             """
         ],
         arguments: [Argument(name: "POLICY", help: "The policy file, or - for standard input")],
-        ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugAnchors],
+        ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots],
         exitCodes: [
             (.fine, "it was written, whatever was lost"), (.rejected, "with --strict: something would be weaker"),
             (.unusable, "the command line or the policy cannot be used"),
@@ -43,7 +43,7 @@ extension OptionSpecification {
     fileprivate static let pinsAt = OptionSpecification(
         name: "pins-at", value: .choice("POSITION", ["leaf", "ca"]),
         help: "Whose the pins are that do not say it; ats takes them for the leaf's")
-    fileprivate static let debugAnchors = OptionSpecification(
+    fileprivate static let debugRoots = OptionSpecification(
         name: "debug-anchors", value: .file("FILE"),
         help: "For nsc: certificates that debug builds trust too, without pins, to look through a proxy")
 }
@@ -86,10 +86,10 @@ struct ExportCommand {
             }
             settings.language = language
         }
-        if let path = invocation.arguments.value(of: .debugAnchors) {
+        if let path = invocation.arguments.value(of: .debugRoots) {
             guard format == .nsc else { throw .usage("--debug-anchors is for nsc alone", of: .export) }
             let certificates = try invocation.certificates(in: path)
-            settings.debugAnchors = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
+            settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
         }
         return settings
     }

@@ -9,7 +9,7 @@ struct ExportedFile {
 struct ExportSettings {
     var language: ForeignLanguage?
     /// PEM: certificates that debug builds trust too, and that skip the pins there.
-    var debugAnchors: [String] = []
+    var debugRoots: [String] = []
     /// Seconds since 1970, for formats that carry the time of writing.
     var writtenAt = 0
 }
@@ -20,7 +20,7 @@ extension ExportPlan {
         let language = settings.language ?? ForeignLanguage.choices(for: format).first
         return switch format {
         case .ats: [ATSExport.file(rules)]
-        case .nsc: NSCExport.files(rules, debugAnchors: settings.debugAnchors)
+        case .nsc: NSCExport.files(rules, debugRoots: settings.debugRoots)
         case .okhttp: [language == .java ? OkHttpExport.java(rules) : OkHttpExport.kotlin(rules)]
         case .trustkit: [language == .plist ? TrustKitExport.propertyList(rules) : TrustKitExport.swift(rules)]
         case .curl: CurlExport.files(rules)

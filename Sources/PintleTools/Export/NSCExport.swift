@@ -4,15 +4,15 @@ internal import Pintle
 enum NSCExport {
     static let path = "xml/network_security_config.xml"
 
-    static func files(_ rules: [ExportRule], debugAnchors: [String]) -> [ExportedFile] {
+    static func files(_ rules: [ExportRule], debugRoots: [String]) -> [ExportedFile] {
         var lines = [
             #"<?xml version="1.0" encoding="utf-8"?>"#, "<!-- \(ExportRemark.text) -->", "<network-security-config>",
         ]
         var certificates: [ExportedFile] = []
         for group in rules.grouped { append(group, to: &lines, &certificates) }
-        if !debugAnchors.isEmpty {
+        if !debugRoots.isEmpty {
             lines += ["    <debug-overrides>", "        <trust-anchors>"]
-            for (index, pem) in debugAnchors.enumerated() {
+            for (index, pem) in debugRoots.enumerated() {
                 let name = "pintle_debug_\(index + 1)"
                 lines.append("            <certificates src=\"@raw/\(name)\" />")
                 certificates.append(ExportedFile(name: "raw/\(name).pem", content: pem))

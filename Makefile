@@ -84,8 +84,7 @@ docs: ## Build the documentation, warnings being errors: .build/docs
 
 asan: ## The tests under the address sanitizer
 	@Scripts/setup.sh test
-	. Scripts/sanitizers.sh && swift test --sanitize address --scratch-path .build/asan --disable-xctest \
-	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
+	@Scripts/asan.sh $(TEST_WIDTH)
 
 model: ## Check a model of the updates' store: every state, and mutations that must be found
 	@Scripts/setup.sh model

@@ -56,6 +56,7 @@ struct SessionLateAnswerTests {
         let server = try server(stage)
         let delegate = Procrastinator(question.answer, isLate: isLate)
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(question.path))
         let task: URLSessionTask
         if question.first == "stream" {
@@ -93,6 +94,8 @@ struct SessionLateAnswerTests {
         configuration.timeoutIntervalForResource = answers ? 60 : 4
         let delegate = Procrastinator(.credential, isLate: !answers || path == "suspended")
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
+        // The delegate keeps answers that keep the session, and the session keeps its delegate until this.
+        defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(path))
         if path == "kept" { _ = try await session.data(for: request) }
         if path == "stream" { request.httpMethod = "POST" }

@@ -57,9 +57,11 @@ extension TaskLoader {
         ask(delegate, about: cached.response) { [self] in
             let isWanted = state.withLock { $0.isLive }
             if isWanted, !cached.data.isEmpty {
+                // Not the one above: it may keep this answer for ever, and the answer must not keep it.
+                let delegate = self.delegate as? any URLSessionDataDelegate
                 tell { session, task in
                     guard let task = task as? URLSessionDataTask else { return }
-                    delegate.urlSession(session, dataTask: task, didReceive: cached.data)
+                    delegate?.urlSession(session, dataTask: task, didReceive: cached.data)
                 }
             }
             finish(nil)

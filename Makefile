@@ -92,7 +92,7 @@ model: ## Check a model of the updates' store: every state, and mutations that m
 
 tsan: ## The session's tests and the decision's under the thread sanitizer
 	@Scripts/setup.sh test
-	@Scripts/tsan.sh
+	@Scripts/tsan.sh $(TEST_WIDTH)
 
 examples: ## Build and run a package that uses this one, as an outsider would
 	@Scripts/setup.sh build

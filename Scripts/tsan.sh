@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves that the session and the decision have no data race that their tests can bring about: runs them under the
 # thread sanitizer. First it proves that the sanitizer would know: a control with a race is reported, and the same
-# with a contended Mutex alone is not. usage: tsan.sh [FILTER]
+# with a contended Mutex alone is not. usage: tsan.sh WIDTH [FILTER]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scratch=.build/tsan
@@ -23,5 +23,6 @@ fi
 swift build --build-tests --sanitize thread --scratch-path $scratch
 # Only into the tests: the compiler's own processes have no sanitizer, and need none of this.
 tests=$(swift build --show-bin-path --scratch-path $scratch)/pintlePackageTests.xctest
-LD_PRELOAD=$preload "$tests" --testing-library swift-testing --filter "${1:-PintleURLSessionTests|Decision|Policy}"
+LD_PRELOAD=$preload "$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$1" \
+    --filter "${2:-PintleURLSessionTests|Decision|Policy}"
 echo "tsan: no race found"

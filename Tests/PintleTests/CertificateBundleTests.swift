@@ -26,11 +26,42 @@ struct CertificateBundleTests {
         #expect(try CertificateBundle(pem(good) + pem(good)).certificates.count == 2)
     }
 
-    @Test("A file without certificates is an error", arguments: ["", "just text", "\0\0"])
+    @Test("A file without certificates is an error", arguments: ["", "just text", "\n\n"])
     func empty(text: String) {
         let error = #expect(throws: CertificateBundleError.self) { try CertificateBundle(Array(text.utf8)) }
         #expect(error?.problems.count == 1)
         #expect(error?.problems.first?.message == "no certificate in it")
+    }
+
+    @Test("A second certificate in another dress is an error that names its line, never one less")
+    func secondInAnotherForm() throws {
+        let (first, second) = (UnsignedCertificate().der, try #require(TestChain(2).presented.last))
+        let text = PEMBlock.text(label: "CERTIFICATE", bytes: second)
+        let lines = pem(first).count { $0 == 0x0A }
+        let quoted = text.split(separator: "\n").map { "> \($0)\n" }.joined()
+        let forms: [(String, [UInt8])] = [
+            ("DER", second),
+            ("UTF-16, little", text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }),
+            ("UTF-16, big", text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }),
+            ("quoted", Array(quoted.utf8)), ("lower case", Array(text.lowercased().utf8)),
+            (
+                "four dashes",
+                Array(
+                    text.split(separator: "\n").map { $0.hasPrefix("-") ? "\($0.dropFirst())\n" : "\($0)\n" }.joined()
+                        .utf8)
+            ),
+        ]
+        for (form, bytes) in forms {
+            let error = #expect(throws: CertificateBundleError.self) { try CertificateBundle(pem(first) + bytes) }
+            #expect(error?.problems.count == 1, "\(form)")
+            #expect(error?.problems.first?.line == lines + 1, "\(form): \(error as Any)")
+            let before = #expect(throws: CertificateBundleError.self) {
+                try CertificateBundle(bytes + [0x0A] + pem(first))
+            }
+            #expect(before?.problems.first?.line == 1 || form == "DER", "\(form): \(before as Any)")
+        }
+        #expect(throws: CertificateBundleError.self) { try CertificateBundle(second + first) }
+        #expect(try CertificateBundle(pem(first) + Array(text.utf8)).certificates.map(\.der) == [first, second])
     }
 
     @Test("Inline PEM is read like a file")

@@ -127,10 +127,85 @@ struct PEMReaderTests {
                 == .tooLarge(maximum: 1 << 20))
     }
 
+    /// What a person takes for a certificate, and the line to look at.
+    static let strays: [(String, Int)] = [
+        ("> -----BEGIN CERTIFICATE-----\n> AAAA\n> -----END CERTIFICATE-----\n", 1),
+        ("text\n| -----BEGIN X509 CERTIFICATE-----\nAAAA\n", 2),
+        ("-----begin certificate-----\nAAAA\n-----end certificate-----\n", 1),
+        ("-----Begin Certificate-----\nAAAA\n-----End Certificate-----\n", 1),
+        ("----BEGIN CERTIFICATE----\nAAAA\n----END CERTIFICATE----\n", 1),
+        ("----- BEGIN CERTIFICATE -----\nAAAA\n", 1), ("-----BEGINCERTIFICATE-----\n", 1),
+        ("---- BEGIN TRUSTED CERTIFICATE ----\n", 1), ("BEGIN CERTIFICATE-----\nAAAA\n", 1),
+        ("-BEGIN CERTIFICATE-\n", 1), ("\u{2014} BEGIN CERTIFICATE \u{2014}\n", 1),
+        ("\u{2013}\u{2013}BEGIN CERTIFICATE\n", 1), ("\u{FEFF}\u{FEFF}-----BEGIN CERTIFICATE-----\nAAAA\n", 1),
+        ("\u{A0}-----BEGIN CERTIFICATE-----\n", 1), ("{\"pem\": \"-----BEGIN CERTIFICATE-----\\nAAAA\"}\n", 1),
+        ("\n\n> -----END CERTIFICATE-----\n", 3), ("> -----BEGIN PUBLIC KEY-----\n", 1),
+        ("----BEGIN RSA PRIVATE KEY----\n", 1),
+    ]
+
+    @Test("What only looks like a boundary is an error, before a good block and behind one", arguments: strays)
+    func stray(_ text: String, _ line: Int) throws {
+        let before = try #require(failure(text + block))
+        #expect(before.reason == .malformedBoundary && before.line == line && before.block == 1)
+        let after = try #require(failure(block + text))
+        #expect(after.reason == .malformedBoundary && after.line == 5 + line && after.block == 2)
+        // One error for what was meant as one block, and what follows is read.
+        var reader = PEMReader(Array((text + block + block).utf8))
+        #expect(throws: PEMError.self) { try reader.next() }
+        #expect(try reader.next()?.bytes == content)
+        #expect(try reader.next()?.bytes == content)
+        #expect(try reader.next() == nil)
+    }
+
+    @Test(
+        "Text that speaks of certificates is text",
+        arguments: [
+            "subject=CN = a.example\nissuer=CN = Root -- 2\n", "# BEGIN CERTIFICATE list, see below\n",
+            "Certificate:\n    Data:\n        Version: 3 (0x2)\n        X509v3 extensions:\n",
+            "-- \nthe end-entity certificate\n",
+            "- begin certificate section\n", "# \u{C9}cole, Z\u{FC}rich \u{2014} certificates --\n",
+            "append certificate --\n",
+            "-- end certificates --\n", " 0 s:CN = a.example\n   i:CN = Root\n---\n", "\tindented\u{C}\n",
+            "=====\n-----\n",
+            "# Issuer: CN=Certigna O=Dhimyotis\n", "Netscape Comment: --- begin your day with a certificate ---\n",
+        ])
+    func text(_ text: String) throws {
+        let wanted = try blocks(block).map(\.bytes)
+        #expect(try blocks(text + block + text).map(\.bytes) == wanted)
+        #expect(try blocks(text.replacingText("\n", with: "\r\n") + block).map(\.bytes) == wanted)
+    }
+
+    @Test("Inside a block a boundary in lower case is told as one")
+    func strayEnd() throws {
+        let bad = block.replacingText("-----END CERTIFICATE-----", with: "-----end certificate-----")
+        let error = try #require(failure(bad + block))
+        #expect(error.reason == .malformedBoundary && error.line == 5)
+        #expect(failure(block + block) == nil)
+    }
+
+    @Test(
+        "Bytes that are no text are an error, before a block and behind one", arguments: [0, 1, 0x08, 0x1B, 0x1F, 0x7F])
+    func controlBytes(_ byte: UInt8) throws {
+        let pem = Array(block.utf8)
+        for (bytes, line) in [([byte, 0x0A] + pem, 1), (pem + [0x41, byte, 0x0A], 6), (pem + pem + [byte], 11)] {
+            let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: bytes) }
+            #expect(error?.reason == .notText && error?.line == line)
+        }
+        // Told once, and what follows is read.
+        var reader = PEMReader([byte, 0x0A, byte, 0x0A] + pem + [byte])
+        #expect(throws: PEMError.self) { try reader.next() }
+        #expect(try reader.next()?.bytes == content)
+        #expect(try reader.next() == nil)
+        #expect(try PEMReader.blocks(in: [0x09, 0x0C, 0x0D, 0x0A, 0xE9, 0x0A] + pem).count == 1)
+    }
+
     @Test("UTF-16 is an error, not a file without blocks")
     func utf16() {
         let text: [UInt8] = [0xFF, 0xFE] + block.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), 0] }
         #expect(throws: PEMError.self) { try PEMReader.blocks(in: text) }
+        // Without its mark, and behind another file.
+        #expect(throws: PEMError.self) { try PEMReader.blocks(in: Array(text.dropFirst(2))) }
+        #expect(throws: PEMError.self) { try PEMReader.blocks(in: Array(block.utf8) + text) }
     }
 }
 

@@ -1,5 +1,8 @@
 /// The certificates of a file: PEM, with any text around the blocks, or a single DER.
 ///
+/// Text is what `openssl x509 -text` prints, or a comment, in UTF-8 or another extension of ASCII. DER or UTF-16 beside
+/// the blocks is none, nor is a line that looks like a boundary: quoted, in lower case, or with a dash too few.
+///
 /// All of them or none: a certificate that was passed over in silence is a root or a pin fewer than its
 /// owner thinks there are.
 ///

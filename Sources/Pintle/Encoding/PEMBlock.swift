@@ -27,7 +27,8 @@ package struct PEMBlock: Sendable, Equatable {
 /// thinks there are.
 package struct PEMError: Error, Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
-        /// A line that means to be a boundary and is not one: dashes missing, indented, two of them on one line.
+        /// A line that means to be a boundary and is not one: dashes missing, indented, quoted, in lower case, two of
+        /// them on one line.
         case malformedBoundary
         /// `END` without `BEGIN`.
         case unexpectedEnd
@@ -44,6 +45,8 @@ package struct PEMError: Error, Sendable, Equatable {
         case tooLarge(maximum: Int)
         /// The file is UTF-16.
         case notASCII
+        /// Control bytes outside of blocks, as DER has them, and UTF-16 without its mark.
+        case notText
     }
 
     package let reason: Reason

@@ -22,6 +22,11 @@ struct PEMLine: Sendable {
         return content.starts(with: Self.begin) || content.starts(with: Self.end)
     }
 
+    /// Whether there is a byte that no text has: what DER and UTF-16 are full of.
+    var holdsControlByte: Bool {
+        text.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0C || $0 == 0x7F }
+    }
+
     var isIndented: Bool { text.first.map(Self.isBlank) ?? false }
 
     /// `-----END A----------BEGIN B-----`: what two files make that were joined without a line break.

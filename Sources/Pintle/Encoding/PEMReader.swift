@@ -1,9 +1,9 @@
 /// Reads the blocks of a PEM file one after another, by the standard grammar of RFC 7468 (figure 1): base64 in lines
 /// of any length, each optionally followed by blanks; empty lines only below `BEGIN`; LF, CRLF or CR.
 ///
-/// Text outside of blocks is passed over, as `openssl x509 -text` and the comments of a CA bundle need it. A block that
-/// cannot be read is an error, never skipped; the reader stands behind it afterwards, so that a caller who wants
-/// every error can go on.
+/// Text outside of blocks is passed over, as `openssl x509 -text` and the comments of a CA bundle need it. What is no
+/// text (DER, UTF-16) and what only looks like a boundary is an error, as is a block that cannot be read: nothing is
+/// skipped in silence. The reader stands behind it afterwards, so that a caller who wants every error can go on.
 ///
 /// Holds one block at a time; time is linear in the file.
 package struct PEMReader: Sendable {
@@ -16,6 +16,8 @@ package struct PEMReader: Sendable {
     private var number = 0
     /// A boundary that ended the block before it, to be read again.
     private var pushedBack: PEMLine?
+    /// Once is enough: DER has many lines.
+    private var hasToldControlByte = false
 
     /// `maximumBlockSize`: of the decoded bytes of a block.
     package init(_ text: [UInt8], maximumBlockSize: Int = PEMReader.defaultMaximumBlockSize) {
@@ -50,7 +52,10 @@ package struct PEMReader: Sendable {
             throw error(.notASCII, at: 1, "the file is UTF-16", hint: "save it as ASCII or UTF-8")
         }
         while let line = nextLine() {
-            guard line.meansToBeBoundary else { continue }
+            guard line.meansToBeBoundary else {
+                try checkText(line)
+                continue
+            }
             switch line.boundary {
             case .begin(let label):
                 number += 1
@@ -66,6 +71,20 @@ package struct PEMReader: Sendable {
             }
         }
         return nil
+    }
+
+    /// What stands between blocks.
+    private mutating func checkText(_ line: PEMLine) throws(PEMError) {
+        if line.holdsControlByte, !hasToldControlByte {
+            hasToldControlByte = true
+            throw error(
+                .notText, next: true, at: line.number, "bytes that are no text, outside of any block",
+                hint: "DER or UTF-16 was joined to it: put that into a file of its own, or convert it to PEM")
+        }
+        guard let stray = line.stray else { return }
+        number += 1
+        if stray == .begin { skipRestOfBlock() }
+        throw malformedBoundary(line)
     }
 
     private mutating func readBlock(_ label: String, openedAt begin: Int) throws(PEMError) -> PEMBlock {
@@ -88,7 +107,7 @@ package struct PEMReader: Sendable {
             do throws(PEMError) {
                 try feed(content, of: line, to: &decoder, isFirst: !hasContent)
             } catch {
-                problem = error
+                problem = line.stray == nil ? error : malformedBoundary(line)
             }
             hasContent = true
         }
@@ -136,7 +155,9 @@ package struct PEMReader: Sendable {
     /// Behind a broken `BEGIN`: what follows up to `END` is the same mistake.
     private mutating func skipRestOfBlock() {
         while let line = nextLine() {
-            guard line.meansToBeBoundary else { continue }
+            let stray = line.meansToBeBoundary ? nil : line.stray
+            guard stray != nil || line.meansToBeBoundary else { continue }
+            if stray == .begin { pushedBack = line }
             if case .begin? = line.boundary { pushedBack = line }
             return
         }

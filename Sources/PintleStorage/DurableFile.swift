@@ -138,6 +138,7 @@ package struct DurableFile: Sendable {
             }
             guard descriptor.sync() else { throw .notWritten(new, errno) }
             options.onStep?(.synced)
+            try lock.check()
             guard rename(new, path) == 0 else { throw .notWritten(path, errno) }
         } catch {
             unlink(new)
@@ -154,13 +155,23 @@ package struct DurableFile: Sendable {
     ///
     /// - Returns: the path that it has now.
     package func setAside(under lock: FileLock) throws(StorageError) -> String {
-        let names = [path + ".corrupt"] + (2...10).map { "\(path).corrupt-\($0)" }
-        var status = stat()
-        let name = names.first { lstat($0, &status) != 0 } ?? path + ".corrupt-10"
+        try lock.check()
+        let names = [firstNameAside] + (2...10).map { "\(path).corrupt-\($0)" }
+        let name = names.first { !Self.isThere($0) } ?? path + ".corrupt-10"
         guard rename(path, name) == 0 else { throw .notWritten(name, errno) }
         try syncFolder()
         withExtendedLifetime(lock) {}
         return name
+    }
+
+    /// Whether one stands there that was set aside and that nobody has taken away since: it has the first of the names.
+    package var hasSetAside: Bool { !path.utf8.contains(0) && Self.isThere(firstNameAside) }
+
+    private var firstNameAside: String { path + ".corrupt" }
+
+    private static func isThere(_ name: String) -> Bool {
+        var status = stat()
+        return lstat(name, &status) == 0
     }
 
     private func syncFolder() throws(StorageError) {

@@ -10,14 +10,42 @@ internal import Glibc
 /// the last reference, and with the process, however that ends: hand it to what is to happen under it.
 ///
 /// `flock` on a file beside the one that it is for, since that one is replaced at each change. The lock's file stays.
+/// Somebody may remove it all the same: then whoever waited for the old one waits for the new one, and whoever has the
+/// old one changes nothing any more.
 package final class FileLock: Sendable {
     private let descriptor: Descriptor
+    /// Of the file that it is for.
+    private let path: String
 
     /// - Parameters:
     ///   - path: of the file that it is for.
     ///   - patience: in milliseconds; 0 does not wait.
     /// - Throws: `busy`, or why there can be no lock.
     init(for path: String, patience: Int) throws(StorageError) {
+        self.path = path
+        var left = patience
+        for _ in 0..<Self.attempts {
+            let descriptor = try Self.opened(path)
+            try Self.wait(for: descriptor, path, &left)
+            if Self.isInPlace(descriptor, path) {
+                self.descriptor = descriptor
+                return
+            }
+        }
+        throw Self.busy(path, "its lock is removed again and again")
+    }
+
+    /// Somebody who removes it while it is waited for does so a few times at most.
+    private static let attempts = 100
+
+    /// To be asked last before a change: whether this is still the lock that others wait for.
+    ///
+    /// - Throws: `busy` where the lock's file was removed meanwhile.
+    func check() throws(StorageError) {
+        guard Self.isInPlace(descriptor, path) else { throw Self.busy(path, "its lock was removed meanwhile") }
+    }
+
+    private static func opened(_ path: String) throws(StorageError) -> Descriptor {
         let lock = path + ".lock"
         guard let descriptor = Descriptor.open(lock, O_RDWR | O_CREAT, mode: 0o600) else {
             // Without a folder the lock is not what is missing.
@@ -25,20 +53,34 @@ package final class FileLock: Sendable {
         }
         guard let status = descriptor.status else { throw .notWritten(lock, errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(lock) }
-        var left = patience
+        return descriptor
+    }
+
+    private static func wait(
+        for descriptor: Descriptor, _ path: String, _ left: inout Int
+    ) throws(StorageError) {
         while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK where left > 0:
                 usleep(2_000)
                 left -= 2
-            case EWOULDBLOCK:
-                throw StorageError(
-                    .busy, path, "another process is changing it", hint: "try again, or end that process")
-            default: throw .notWritten(lock, errno)
+            case EWOULDBLOCK: throw busy(path, "another process is changing it")
+            default: throw .notWritten(path + ".lock", errno)
             }
         }
-        self.descriptor = descriptor
+    }
+
+    /// Whether the file that is locked is the one of that name, and not one that was removed.
+    private static func isInPlace(_ descriptor: Descriptor, _ path: String) -> Bool {
+        var named = stat()
+        guard let own = descriptor.status, lstat(path + ".lock", &named) == 0 else { return false }
+        return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    }
+
+    private static func busy(_ path: String, _ message: String) -> StorageError {
+        StorageError(
+            .busy, path, message, hint: "try again, or end that process; leave \(path).lock where it is")
     }
 }
 

@@ -1,0 +1,74 @@
+import Glibc
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleStorage
+
+/// Locks whose file somebody removes.
+@Suite("The lock of a file")
+struct FileLockTests {
+    private let folder: TemporaryDirectory
+    private let file: DurableFile
+
+    init() throws {
+        folder = try TemporaryDirectory()
+        file = DurableFile(folder.path(of: "trust.json"), options: .init(maximumSize: 1_000, patience: 20_000))
+    }
+
+    private var lockPath: String { file.path + ".lock" }
+
+    @Test(
+        "Whoever has a lock whose file was removed changes nothing; whoever has the new one does",
+        arguments: [true, false])
+    func removed(isRemoved: Bool) throws {
+        try file.write([1], under: try file.lock())
+        let first = try file.lock()
+        if isRemoved {
+            #expect(unlink(lockPath) == 0)
+            let second = try file.lock()
+            for change in [{ try file.write([2], under: first) }, { _ = try file.setAside(under: first) }] {
+                let error = #expect(throws: StorageError.self) { try change() }
+                #expect(error?.code == .busy)
+                #expect(error?.message == "its lock was removed meanwhile")
+            }
+            #expect(try file.read()?.bytes == [1])
+            try file.write([3], under: second)
+            #expect(try file.read()?.bytes == [3])
+        } else {
+            #expect(throws: StorageError.self) { try file.lock(patience: 0) }
+            try file.write([2], under: first)
+            #expect(try file.read()?.bytes == [2])
+        }
+    }
+
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+        func raise() { value.withLock { $0 = true } }
+        var isUp: Bool { value.withLock { $0 } }
+    }
+
+    @Test("Whoever waited for a lock whose file was removed waits for the one that took its place")
+    func waiting() async throws {
+        var first: FileLock? = try file.lock()
+        let hasLock = Flag()
+        let file = file
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let lock = try file.lock()
+                hasLock.raise()
+                withExtendedLifetime(lock) {}
+            }
+            // It waits for the first one by then; if it does not yet, nothing is tested, and nothing fails.
+            usleep(50_000)
+            #expect(unlink(lockPath) == 0)
+            let second = try file.lock()
+            withExtendedLifetime(first) {}
+            first = nil
+            usleep(50_000)
+            #expect(!hasLock.isUp)
+            withExtendedLifetime(second) {}
+        }
+        #expect(hasLock.isUp)
+    }
+}

@@ -19,6 +19,37 @@ struct TextTests {
         #expect(TextLayout.list(["longer-than-the-line"], width: 4) == "longer-than-the-line")
     }
 
+    @Test("Wide letters take two columns, and what is one character is cut where the columns end")
+    func wide() {
+        let wide = String(repeating: "\u{6F22}", count: 20)
+        #expect(TextLayout.columns(of: wide) == 40 && TextLayout.columns(of: "Z\u{FC}rich…") == 7)
+        #expect(TextLayout.columns(of: "\u{FF21}\u{1F512}\u{AC00}") == 6)
+        #expect(TextLayout.padded("\u{6F22}", to: 4) == "\u{6F22}  ")
+        #expect(TextLayout.columns(of: TextLayout.shortened(wide, to: 20, ellipsis: "…")) <= 20)
+        #expect(TextLayout.shortened(wide, to: 40, ellipsis: "…") == wide)
+        #expect(
+            TextLayout.wrapped("\u{6F22}\u{6F22} \u{6F22}\u{6F22} a", width: 9) == [
+                "\u{6F22}\u{6F22} \u{6F22}\u{6F22}", "a",
+            ])
+        // One character, by the rules that count them.
+        let stacked = "\u{1112}" + String(repeating: "\u{1161}", count: 1_000)
+        #expect(stacked.count == 1)
+        #expect(TextLayout.shortened(stacked, to: 10, ellipsis: "…").unicodeScalars.count <= 10)
+    }
+
+    @Test("A list is one line, whatever is in it")
+    func boundedList() {
+        let long = String(repeating: "x", count: 5_000)
+        for items in [
+            [long], [long, long], ["a.test", long], Array(repeating: "a.test", count: 10_000), ["\u{6F22}", long],
+        ] {
+            let line = TextLayout.list(items, width: 40, ellipsis: "…")
+            #expect(TextLayout.columns(of: line) <= 40, "\(line)")
+            #expect(line.contains("more") == (items.count > 1))
+        }
+        #expect(TextLayout.list([long, "b"], width: 40) == "\(long), + 1 more")
+    }
+
     @Test("Words are never broken")
     func wrapped() {
         let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
@@ -30,6 +61,10 @@ struct TextTests {
     func safeText() {
         #expect(SafeText.escape("a\u{1B}[2J\u{202E}b\n") == "a\\u{1B}[2J\\u{202E}b\\u{A}")
         #expect(SafeText.escape("Zürich") == "Zürich")
+        #expect(SafeText.escape("\u{6F22}\u{1F512}\u{391}") == "\u{6F22}\u{1F512}\u{391}")
+        // What runs from right to left, and what stands on the letter before it.
+        #expect(SafeText.escape("a\u{5D0}1\u{627}") == "a\\u{5D0}1\\u{627}")
+        #expect(SafeText.escape("\u{1E900}\u{10A00}e\u{301}") == "\\u{1E900}\\u{10A00}e\\u{301}")
     }
 
     @Test(

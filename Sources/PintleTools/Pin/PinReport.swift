@@ -76,13 +76,14 @@ struct PinReport {
                 printField(index == 0 ? "names" : "", line)
             }
         } else {
-            printField("names", TextLayout.list(names, width: console.width - 14))
+            printField("names", TextLayout.list(names, width: console.width - 14, ellipsis: console.ellipsis))
         }
     }
 
     private static let labelWidth = 7
 
     private func printHead(_ entry: PinEntry, name: String, facts: [String]) {
+        let name = SafeText.escape(name)
         let tail = facts.joined(separator: "  ")
         let room = console.width - Self.labelWidth - 2 - tail.count
         let shown = isVerbose ? name : TextLayout.shortened(name, to: room, ellipsis: console.ellipsis)

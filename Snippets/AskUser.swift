@@ -15,8 +15,11 @@ func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async th
     do {
         return try await session.data(from: url).0
     } catch {
+        guard case .unknownHost(let host) = TrustRejection(underlying: error) else { throw error }
+        // Nobody knows who was approved before: this may be a certificate that has changed, and no first contact.
+        guard host.approvalRecord == .complete else { throw store.problem ?? error }
         // Nothing waits here: the connection is closed, and the person may take all day.
-        guard case .unknownHost(let host) = TrustRejection(underlying: error), await ask(host) else { throw error }
+        guard await ask(host) else { throw error }
         try store.approve(host)
     }
     return try await session.data(from: url).0

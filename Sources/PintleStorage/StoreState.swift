@@ -9,19 +9,21 @@ package struct StoreSnapshot: Sendable {
 }
 
 /// What a store knows of its file.
+///
+/// A look never changes anything. Whoever changes the store sets aside what is damaged, under the lock.
 struct StoreState: Sendable {
     private(set) var snapshot = StoreSnapshot()
     /// Why nothing counts.
     private(set) var problem: TrustStoreError?
-    /// What the snapshot was made from; `nil`: look again, whatever is there.
-    private var seen: Seen?
-
-    private struct Seen: Sendable {
-        /// `nil`: there was no file.
-        let version: FileVersion?
-        /// While it lives, the version is no other content's.
-        let content: DurableFile.Content?
-    }
+    /// What the snapshot was made from; `nil`: look again, whatever is there. While it lives, its version is no other
+    /// content's.
+    private var seen: DurableFile.Content?
+    /// Whether there was something at the last look, readable or not.
+    private var wasThere = false
+    /// The highest generation that the file has had here.
+    private var newest: UInt64 = 0
+    /// Whether something that the file held is gone, as far as this process has seen.
+    private var isIncomplete = false
 
     /// Puts other approvals in the place of those that count.
     mutating func take(_ approvals: TrustApprovals) {
@@ -32,66 +34,93 @@ struct StoreState: Sendable {
 
     /// Reads the file, unless it is the one that was read last.
     ///
-    /// - Parameter lock: the file's; `nil` where the caller does not have it. A file that makes no sense is set aside
-    ///   under it; nobody waits for it here.
+    /// - Parameter lock: the file's; `nil` where the caller only looks. A damaged store is set aside under it.
     /// - Returns: what there is to tell.
     mutating func look(at file: DurableFile, under lock: FileLock?) -> [TrustStoreEvent] {
-        let version = file.version
-        if let seen, seen.version == version { return [] }
+        // What is bad is looked at again by whoever may mend it.
+        if let seen, seen.version == file.version, problem == nil || lock == nil { return [] }
+        seen = nil
         var events: [TrustStoreEvent] = []
         do throws(TrustStoreError) {
-            let (approvals, content) = try Self.read(file, under: lock, &events)
-            take(approvals)
-            seen = Seen(version: content?.version, content: content)
+            if let content = try Self.read(file) {
+                wasThere = true
+                // What stands in a file is the same until it is another file. Anything else that keeps it from being
+                // read may be over in a moment.
+                seen = content
+                do throws(TrustStoreError) {
+                    note(try Self.approvals(in: content, of: file), content, file, &events)
+                } catch {
+                    guard let lock, case .damaged(_, let mistake) = error else { throw error }
+                    try setAside(file, because: mistake, under: lock, &events)
+                }
+            } else {
+                noteAbsence(of: file, &events)
+            }
             problem = nil
         } catch {
-            take(.none)
-            // Whoever is changing the file is done in a moment; everything else stays until the file is another one.
-            seen = error.passes ? nil : Seen(version: version, content: nil)
+            wasThere = true
+            take(TrustApprovals(record: .unreadable))
             if problem != error { events.append(.unusable(error)) }
             problem = error
         }
         return events
     }
 
-    private static func read(
-        _ file: DurableFile, under lock: FileLock?, _ events: inout [TrustStoreEvent]
-    ) throws(TrustStoreError) -> (TrustApprovals, DurableFile.Content?) {
-        let content: DurableFile.Content?
-        do {
-            content = try file.read()
-        } catch {
-            throw .file(error)
+    private mutating func note(
+        _ approvals: TrustApprovals, _ content: DurableFile.Content, _ file: DurableFile,
+        _ events: inout [TrustStoreEvent]
+    ) {
+        if content.mode & 0o077 != 0 { events.append(.readableByOthers(path: file.path, mode: content.mode)) }
+        // The file that vanished, back again; an older one has forgotten something.
+        if isIncomplete, newest > 0, approvals.generation >= newest { isIncomplete = false }
+        if approvals.generation < newest { isIncomplete = true }
+        newest = max(newest, approvals.generation)
+        var approvals = approvals
+        approvals.record = isIncomplete || file.hasSetAside ? .lost : .complete
+        take(approvals)
+    }
+
+    private mutating func noteAbsence(of file: DurableFile, _ events: inout [TrustStoreEvent]) {
+        if wasThere {
+            events.append(.vanished(path: file.path))
+            isIncomplete = true
         }
-        guard let content else { return (.none, nil) }
-        let mistake: ApprovalFileError
+        wasThere = false
+        take(TrustApprovals(record: isIncomplete || file.hasSetAside ? .lost : .complete))
+    }
+
+    private mutating func setAside(
+        _ file: DurableFile, because mistake: ApprovalFileError, under lock: FileLock,
+        _ events: inout [TrustStoreEvent]
+    ) throws(TrustStoreError) {
         do {
-            let approvals = try TrustApprovals(json: content.bytes)
-            if content.mode & 0o077 != 0 { events.append(.readableByOthers(path: file.path, mode: content.mode)) }
-            return (approvals, content)
-        } catch {
-            mistake = error
-        }
-        guard !mistake.isUnsupportedVersion else { throw .unsupportedVersion(path: file.path, mistake) }
-        let own: FileLock
-        do {
-            if let lock {
-                events.append(
-                    .setAside(path: file.path, to: try file.setAside(under: lock), because: mistake))
-                return (.none, nil)
-            }
-            own = try file.lock(patience: 0)
+            events.append(.setAside(path: file.path, to: try file.setAside(under: lock), because: mistake))
         } catch {
             throw .corrupt(path: file.path, mistake, notSetAside: error)
         }
-        // Once more: whoever had the lock may have put a good one in its place.
-        return try read(file, under: own, &events)
+        seen = nil
+        wasThere = false
+        isIncomplete = true
+        take(TrustApprovals(record: .lost))
     }
-}
 
-extension TrustStoreError {
-    /// Whether it is a matter of moments.
-    fileprivate var passes: Bool {
-        if case .corrupt(_, _, notSetAside: let error) = self { error.code == .busy } else { false }
+    private static func read(_ file: DurableFile) throws(TrustStoreError) -> DurableFile.Content? {
+        do {
+            return try file.read()
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private static func approvals(
+        in content: DurableFile.Content, of file: DurableFile
+    ) throws(TrustStoreError) -> TrustApprovals {
+        do {
+            return try TrustApprovals(json: content.bytes)
+        } catch {
+            if error.isUnsupportedVersion { throw .unsupportedVersion(path: file.path, error) }
+            throw StoreRemainder.isOne(content.bytes)
+                ? .damaged(path: file.path, error) : .notAStore(path: file.path, error)
+        }
     }
 }

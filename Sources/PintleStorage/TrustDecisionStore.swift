@@ -30,14 +30,16 @@ public final class TrustDecisionStore: Sendable {
 
     /// The store in a file, which need not be there yet. Nothing is written before the first change.
     ///
-    /// A file that makes no sense is set aside, which is an event, and the store is empty.
+    /// A store that is damaged opens: nobody is approved, ``problem`` says so, and the first change sets the file aside,
+    /// as `path.corrupt`. Until somebody has moved that away, a certificate that has changed cannot be told from a
+    /// first contact: ``UnknownHost/approvalRecord``.
     ///
     /// - Parameters:
     ///   - path: the file. Beside it a change makes `path.lock`, which stays, and `path.new`, which does not.
     ///   - onEvent: called on whatever thread looked or changed, also inside a handshake: it must return at once.
     /// - Throws: ``TrustStoreError`` where there is something that cannot be used: a folder, a symbolic link or a pipe,
     ///   a file that cannot be read, that is larger than 16 MiB, that belongs to somebody else, that others may write
-    ///   into, or that a later release wrote.
+    ///   into, that a later release wrote, or that does not look like a store, not even like a damaged one.
     public convenience init(
         path: String, onEvent: @escaping @Sendable (TrustStoreEvent) -> Void = { _ in }
     ) throws(TrustStoreError) {
@@ -52,12 +54,16 @@ public final class TrustDecisionStore: Sendable {
         state = Locked(StoreState())
         self.onEvent = onEvent
         _ = current
-        if let problem { throw problem }
+        switch problem {
+        case nil, .damaged: break
+        case let problem?: throw problem
+        }
     }
 
     // MARK: Reading
 
-    /// What counts now. Where the file cannot be used: nothing, and ``problem`` says why.
+    /// What counts now. Where the file cannot be used: nothing, and ``problem`` says why. ``TrustApprovals/record`` says
+    /// whether it is everything that was ever approved.
     public var approvals: TrustApprovals { current.approvals }
 
     /// Why nothing counts, as of the last look; `nil` where everything is in order.
@@ -75,21 +81,16 @@ public final class TrustDecisionStore: Sendable {
 
     /// Remembers the yes to a question.
     ///
-    /// - Throws: ``TrustStoreError/approval(_:)`` as ``UnknownHost/approval(of:at:until:note:)`` and
-    ///   ``TrustApprovals/approve(_:)`` do, or why the file was not changed.
+    /// - Throws: ``TrustStoreError/approval(_:)`` as ``TrustApprovals/approve(_:as:at:until:note:)`` does, also where
+    ///   another process has said something about the server since it was shown; or why the file was not changed.
     @discardableResult
     public func approve(
         _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate, at instant: Date = Date(),
         until expiry: Date? = nil, note: String? = nil
     ) throws(TrustStoreError) -> TrustApproval {
-        let approval: TrustApproval
-        do throws(TrustApprovalError) {
-            approval = try host.approval(of: subject, at: instant, until: expiry, note: note)
-        } catch {
-            throw .approval(error)
+        try change { approvals throws(TrustApprovalError) in
+            try approvals.approve(host, as: subject, at: instant, until: expiry, note: note)
         }
-        try approve(approval)
-        return approval
     }
 
     /// Adds an approval, unless another certificate or key is approved for the server: a changed key is no question.
@@ -108,9 +109,7 @@ public final class TrustDecisionStore: Sendable {
     @discardableResult
     public func revoke(_ endpoint: ServerEndpoint, at instant: Date = Date()) throws(TrustStoreError) -> TrustApproval?
     {
-        var revoked: TrustApproval?
-        try change { approvals throws(TrustApprovalError) in revoked = approvals.revoke(endpoint, at: instant) }
-        return revoked
+        try change { approvals throws(TrustApprovalError) in approvals.revoke(endpoint, at: instant) }
     }
 }
 
@@ -128,7 +127,9 @@ extension TrustDecisionStore {
         return (snapshot, problem)
     }
 
-    private func change(_ body: (inout TrustApprovals) throws(TrustApprovalError) -> Void) throws(TrustStoreError) {
+    private func change<Answer: Sendable>(
+        _ body: (inout TrustApprovals) throws(TrustApprovalError) -> Answer
+    ) throws(TrustStoreError) -> Answer {
         guard let file else { return try changeInMemory(body) }
         let lock: FileLock
         do {
@@ -140,33 +141,38 @@ extension TrustDecisionStore {
         let (before, problem) = look(at: file, under: lock)
         if let problem { throw problem }
         var approvals = before.approvals
+        let answer: Answer
         do {
-            try body(&approvals)
+            answer = try body(&approvals)
         } catch {
             throw .approval(error)
         }
-        guard approvals != before.approvals else { return }
+        guard approvals != before.approvals else { return answer }
         do {
             try file.write(approvals.json(), under: lock)
         } catch {
             throw .file(error)
         }
         _ = look(at: file, under: lock)
+        return answer
     }
 
-    private func changeInMemory(
-        _ body: (inout TrustApprovals) throws(TrustApprovalError) -> Void
-    ) throws(TrustStoreError) {
-        let failure = state.withLock { state -> TrustApprovalError? in
+    private func changeInMemory<Answer: Sendable>(
+        _ body: (inout TrustApprovals) throws(TrustApprovalError) -> Answer
+    ) throws(TrustStoreError) -> Answer {
+        let result = state.withLock { state -> Result<Answer, TrustApprovalError> in
             var approvals = state.snapshot.approvals
             do throws(TrustApprovalError) {
-                try body(&approvals)
+                let answer = try body(&approvals)
                 state.take(approvals)
-                return nil
+                return .success(answer)
             } catch {
-                return error
+                return .failure(error)
             }
         }
-        if let failure { throw .approval(failure) }
+        switch result {
+        case .success(let answer): return answer
+        case .failure(let error): throw .approval(error)
+        }
     }
 }

@@ -2,11 +2,13 @@ public import Pintle
 
 /// What a store has met with when it looked at its file, beside what it throws.
 public enum TrustStoreEvent: Sendable, Hashable {
-    /// The file makes no sense. It has another name now, for somebody to look at, and nothing of it counts: every
-    /// server in it is unknown again.
+    /// The store was damaged, and somebody changed it. It has another name now, for somebody to look at, and nothing of
+    /// it counts: every server in it is unknown again.
     case setAside(path: String, to: String, because: ApprovalFileError)
     /// The file cannot be used as it is. Nothing counts until it can.
     case unusable(TrustStoreError)
+    /// The file was there, and is not any more: every server in it is unknown again.
+    case vanished(path: String)
     /// Others may read the file, which tells them whom you talk to. The next change ends that.
     case readableByOthers(path: String, mode: UInt32)
 }
@@ -17,6 +19,7 @@ extension TrustStoreEvent: CustomStringConvertible {
         case .setAside(let path, let name, let error):
             "\(path): \(error); it is now \(name), and nothing that it says counts"
         case .unusable(let error): "\(error); until then nobody is approved"
+        case .vanished(let path): "\(path): it was there before, and is gone; nobody is approved any more"
         case .readableByOthers(let path, let mode):
             "\(path): others may read it (mode \(String(mode, radix: 8))); chmod 600 \(path)"
         }
@@ -28,8 +31,14 @@ public enum TrustStoreError: Error, Sendable, Hashable {
     case file(StorageError)
     /// A later release wrote the file: it is left as it is.
     case unsupportedVersion(path: String, ApprovalFileError)
+    /// The file does not look like one of approvals, whole or damaged: it is left as it is. If it was a store once,
+    /// somebody has to move it away.
+    case notAStore(path: String, ApprovalFileError)
+    /// What is left of a store. Nothing of it counts, and who was approved by it is not known. The next change sets it
+    /// aside; until then it stays for somebody to mend.
+    case damaged(path: String, ApprovalFileError)
     case approval(TrustApprovalError)
-    /// The file makes no sense, and could not be given another name.
+    /// The store is damaged, and could not be given another name.
     case corrupt(path: String, ApprovalFileError, notSetAside: StorageError)
 
     /// Stable, for machines.
@@ -37,6 +46,8 @@ public enum TrustStoreError: Error, Sendable, Hashable {
         switch self {
         case .file(let error): error.code.rawValue
         case .unsupportedVersion(_, let error): error.id
+        case .notAStore: "not-a-store"
+        case .damaged: "damaged-store"
         case .approval(let error): error.code
         case .corrupt(_, let error, _): error.id
         }
@@ -48,6 +59,9 @@ extension TrustStoreError: CustomStringConvertible {
         switch self {
         case .file(let error): error.description
         case .unsupportedVersion(let path, let error): "\(path): \(error.message); use the release that wrote it"
+        case .notAStore(let path, let error):
+            "\(path): no file of approvals: \(error); name another file or, if it was one, move it away"
+        case .damaged(let path, let error): "\(path): damaged: \(error); mend it, or move it away"
         case .approval(let error): error.description
         case .corrupt(let path, let error, let reason): "\(path): \(error); it cannot be set aside: \(reason)"
         }

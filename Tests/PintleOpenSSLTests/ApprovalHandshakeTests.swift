@@ -188,6 +188,24 @@ struct ApprovalHandshakeTests {
                 == "invalid-path self-signed")
     }
 
+    @Test("A certificate for signing programs is no server's, approved or not; its twin for servers is")
+    func purpose() throws {
+        for (purposes, isGood) in [([DERWriter.OID.codeSigning], false), ([.codeSigning, .serverAuth], true)] {
+            let identity = try Identity.selfSigned { $0.extendedKeyUsage = purposes }
+            let scene = try Scene(identity)
+            #expect(try scene.ask().unacceptableFailure?.code == (isGood ? nil : .unsuitablePurpose))
+            for byKey in [true, false] {
+                let verdict = try scene.approving(identity.certificate, byKey: byKey).verdict()
+                #expect(verdict == (isGood ? "user-approved" : "invalid-path unsuitable-purpose"))
+            }
+            // The same under an authority that nobody knows.
+            let root = try CertificateAuthority.root()
+            let issued = try root.issue { $0.extendedKeyUsage = purposes }
+            let below = try Scene(issued).approving(issued.certificate)
+            #expect(try below.verdict() == (isGood ? "user-approved" : "invalid-path unsuitable-purpose"))
+        }
+    }
+
     @Test("A key that is too weak, a bad signature and rubbish are not forgiven")
     func weak() throws {
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
@@ -203,6 +221,23 @@ struct ApprovalHandshakeTests {
         #expect(try verdict(Identity.selfSigned(keyType: .rsa(bits: 2_048)).certificate) == "user-approved")
         let weak = try verdict(Identity.selfSigned(keyType: .rsa(bits: 1_024)).certificate)
         #expect(weak == "invalid-path weak-key")
+        // Nobody vouches for it either, which is more fundamental.
+        for bits in [1_024, 2_048] {
+            let weak = try Identity.selfSigned(keyType: .rsa(bits: bits)).certificate
+            let decision = policy.evaluate(
+                endpoint, presented: [weak.der], at: Date(),
+                validate: PathValidator(system: SystemAnchors(replacedBy: [])).validate
+            ).decision
+            guard case .rejected(.unknownHost(let host)) = decision else { throw Surprise(decision: decision) }
+            #expect(host.pathFailure?.code == .selfSigned)
+            #expect(host.pathFailure?.detail.map(\.code).contains(.weakKey) == (bits < 2_048))
+            #expect(host.unacceptableFailure?.code == (bits < 2_048 ? .weakKey : nil))
+        }
+        let authority = try CertificateAuthority.root()
+        let issued = try authority.issue(keyType: .rsa(bits: 1_024))
+        let validator = PathValidator(system: SystemAnchors(replacedBy: []))
+        let failure = policy.evaluate(endpoint, presented: issued.chain, at: Date()) { validator.validate($0) }.decision
+        #expect(failure.summary == "unknown-host untrusted-root")
         let forged = try Identity.selfSigned { template in
             template.editSignature = { $0.dropLast() + [$0.last.map { $0 ^ 1 } ?? 0] }
         }

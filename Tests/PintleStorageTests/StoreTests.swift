@@ -60,7 +60,7 @@ struct StoreTests {
         #expect(one.approvals.generation == 100)
         // It goes with the file, too.
         #expect(unlink(scene.path) == 0)
-        #expect(one.approvals == .none && one.problem == nil)
+        #expect(one.approvals.count == 0 && one.problem == nil)
         try one.approve(approval)
         #expect(other[approval.endpoint] == approval)
     }
@@ -113,6 +113,78 @@ struct StoreTests {
         #expect(try ask(attacker).reason == "pin-mismatch")
         try store.revoke(host.endpoint)
         #expect(try ask(genuine).reason == "unknown-host")
+    }
+
+    @Test("A yes answers the question that was asked, and does not override what was said meanwhile")
+    func overtaken() throws {
+        let scene = try StoreScene()
+        let (store, other) = (try scene.open(), try scene.open())
+        let identity = try Identity.selfSigned()
+        let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+        func ask() throws -> UnknownHost? {
+            let decision = policy.evaluate(
+                try .test("nas.test"), presented: identity.chain, approvals: store.approvals, at: Date()
+            ) { request in .valid(ValidatedPath(uncheckedLeafToAnchor: [request.chain.leaf.der])) }.decision
+            guard case .rejected(.unknownHost(let host)) = decision else { return nil }
+            return host
+        }
+        let first = try #require(try ask())
+        let approval = try other.approve(first)
+        // The same yes twice: the second is about a server that is approved.
+        let again = #expect(throws: TrustStoreError.self) { try store.approve(first) }
+        #expect(again == .approval(.changedMeanwhile(approval)) && again?.code == "changed-meanwhile")
+        // Approved and taken back meanwhile.
+        let revoked = try #require(try other.revoke(first.endpoint))
+        let late = #expect(throws: TrustStoreError.self) { try store.approve(first) }
+        #expect(late == .approval(.changedMeanwhile(revoked)))
+        #expect(store[first.endpoint]?.revokedAt != nil)
+        // Asked anew, with that before their eyes; what is said of another server is no matter.
+        let second = try #require(try ask())
+        #expect(second.previous == revoked)
+        try other.approve(try .test("b.test"))
+        try store.approve(second)
+        #expect(store[first.endpoint]?.revokedAt == nil)
+        // An approval that has run out is renewed, as a key too.
+        try other.replace(
+            TrustApproval(.certificate(first.leaf.fingerprint), for: first.endpoint, at: Date() - 9, until: Date() - 1))
+        let expired = try #require(try ask())
+        #expect(try store.approve(expired, as: .key).subject == .publicKey(first.leaf.publicKeyPin))
+        // In memory it is the same.
+        let memory = TrustDecisionStore()
+        try memory.approve(first)
+        #expect(throws: TrustStoreError.self) { try memory.approve(first) }
+    }
+
+    @Test("Whoever is asked about is marked where it is not known who was approved before")
+    func marks() throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let identity = try Identity.selfSigned()
+        let path = ValidatedPath(uncheckedLeafToAnchor: identity.chain)
+        let evaluator = ServerTrustEvaluator(
+            policy: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: { store.approvals },
+            validate: { _ in .valid(path) })
+        func ask() throws -> UnknownHost? {
+            let decision = evaluator.evaluate(try .test("nas.test"), presented: identity.chain, at: Date()).decision
+            guard case .rejected(.unknownHost(let host)) = decision else { return nil }
+            return host
+        }
+        let new = try #require(try ask())
+        #expect(new.approvalRecord == .complete && new.isFirstContact)
+        try store.approve(try .test("nas.test", pin: "another"))
+        #expect(try ask() == nil)
+        let whole = try scene.folder.read("trust.json")
+        try scene.folder.write(Array(whole.dropLast(2)), to: "trust.json")
+        let unread = try #require(try ask())
+        #expect(unread.approvalRecord == .unreadable && !unread.isFirstContact && unread.previous == nil)
+        #expect("\(unread)".contains("whether it was approved before cannot be read"))
+        try store.approve(try .test("b.test"))
+        let lost = try #require(try ask())
+        #expect(lost.approvalRecord == .lost && !lost.isFirstContact)
+        #expect("\(lost)".contains("whether it was approved before is lost"))
+        // The answer is stored all the same: it is for the app to say so to the person.
+        try store.approve(lost)
+        #expect(try ask() == nil)
     }
 
     @Test("Ten thousand approvals are stored and read")

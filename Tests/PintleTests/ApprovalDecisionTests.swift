@@ -60,6 +60,41 @@ struct ApprovalDecisionTests {
         #expect(stranger.verdict() == "rejected pin-mismatch")
     }
 
+    @Test(
+        "A certificate that says what it is for has to say that it is for servers, approved or not",
+        arguments: [
+            ([], true), ([[1]], true), ([[2], [1]], true), ([[2]], false), ([[3], [4]], false), ([nil], false),
+            ([nil, [1]], true),
+        ] as [([[UInt64]?], Bool)])
+    func purpose(_ purposes: [[UInt64]?], isGood: Bool) throws {
+        var certificate = UnsignedCertificate()
+        let identifiers = purposes.map { purpose in
+            // Server, client, code signing and mail; or any.
+            purpose.map { DERBytes.oid(1, 3, 6, 1, 5, 5, 7, 3, $0[0]) } ?? DERBytes.oid(2, 5, 29, 37, 0)
+        }
+        certificate.extensions =
+            identifiers.isEmpty
+            ? nil
+            : [
+                UnsignedCertificate.extensionField(
+                    DERBytes.oid(2, 5, 29, 37), DERBytes.sequence(identifiers.flatMap(\.self)))
+            ]
+        let leaf = try certificate.read()
+        for subject in [Pin.Subject.certificate(leaf.fingerprint), .publicKey(leaf.publicKeyPin)] {
+            let scene = try Self.scene([Self.approval(of: subject)]).with { $0.presented = [certificate.der] }
+            #expect(
+                scene.verdict() == (isGood ? "trusted user-approved" : "rejected invalid-path unsuitable-purpose"))
+            let expired = scene.with { $0.leafOutcome = .expired }
+            #expect(
+                expired.verdict()
+                    == (isGood ? "rejected invalid-path expired" : "rejected invalid-path unsuitable-purpose"))
+            // And nobody is asked to.
+            let unknown = try Self.unknown(scene.with { $0.approvals = .none })
+            #expect(unknown.unacceptableFailure?.code == (isGood ? nil : .unsuitablePurpose))
+            #expect(unknown.unacceptableFailure?.detail.map(\.code) == (isGood ? nil : [.selfSigned]))
+        }
+    }
+
     @Test("A certificate or key that is approved counts at the leaf, not where it stands above")
     func leafOnly() throws {
         for subject in [Self.chain.certificatePin(1).subject, Self.chain.keyPin(1).subject] {

@@ -63,6 +63,49 @@ struct UnknownHostTests {
         #expect(host.previous == expired && !host.wasKnownWithAnotherKey)
     }
 
+    @Test(
+        "A certificate of thousands of names, or of one that is a book, is told in a line", arguments: [0, 8, 9, 2_000])
+    func manyNames(count: Int) throws {
+        var certificate = UnsignedCertificate()
+        certificate.subject = UnsignedCertificate.commonName(String(repeating: "x", count: 50_000))
+        let names = (0..<count).map { DERBytes.element(0x82, Array("host-\($0).example".utf8)) }
+        let long = DERBytes.element(0x86, [UInt8](repeating: 0x78, count: 50_000))
+        certificate.extensions = [
+            UnsignedCertificate.extensionField(
+                DERBytes.oid(2, 5, 29, 17), DERBytes.sequence(long + names.flatMap(\.self)))
+        ]
+        let host = try Self.ask(try Self.scene(certificate))
+        #expect(host.names.count == count + 1)
+        let text = "\(host)"
+        #expect(text.utf8.count < 2_000)
+        #expect(text.contains(" and \(count - 7) more, valid ") == (count > 7))
+        #expect(text.contains("host-6.example") == (count > 6) && !text.contains("host-7.example"))
+    }
+
+    @Test("What is not known of the past is told, and is no first contact", arguments: TrustApprovals.Record.allCases)
+    func record(_ record: TrustApprovals.Record) throws {
+        let scene = try Self.scene().with { $0.approvals = TrustApprovals(record: record) }
+        let host = try Self.ask(scene)
+        #expect(host.approvalRecord == record)
+        #expect(host.isFirstContact == (record == .complete))
+        #expect("\(host)".contains("whether it was approved before") == (record != .complete))
+        // The same for a path that the caller's own validation has found good.
+        let path = ValidatedPath(uncheckedLeafToAnchor: scene.presented)
+        let decision = scene.policy.decide(scene.endpoint, path: path, approvals: scene.approvals, at: Self.now)
+        guard case .rejected(.unknownHost(let other)) = decision else {
+            Issue.record("\(decision)")
+            return
+        }
+        #expect(other.approvalRecord == record)
+        // An answer is an answer.
+        var approvals = scene.approvals
+        try approvals.approve(host, at: Self.now)
+        #expect(scene.with { $0.approvals = approvals }.verdict() == "trusted user-approved")
+        #expect(approvals.record == record)
+        let again = #expect(throws: TrustApprovalError.self) { try approvals.approve(host, at: Self.now) }
+        #expect(again?.code == "changed-meanwhile" && again.map { "\($0)".contains("nas.example:443") } == true)
+    }
+
     @Test("Names in a certificate cannot rewrite the question")
     func hostileNames() throws {
         var certificate = UnsignedCertificate()

@@ -7,13 +7,13 @@ import Testing
 /// The question about a server that nobody has approved, on a terminal.
 @Suite("Asking about an unknown server")
 struct AskTests {
-    private let directory: TemporaryDirectory
-    private let home: Identity
-    private let server: LoopbackTLSServer
-    private let policy: String
-    private let anchors: String
-    private let authority: PintleTestKit.CertificateAuthority
-    private let store: String
+    let directory: TemporaryDirectory
+    let home: Identity
+    let server: LoopbackTLSServer
+    let policy: String
+    let anchors: String
+    let authority: PintleTestKit.CertificateAuthority
+    let store: String
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -25,24 +25,32 @@ struct AskTests {
         store = directory.path(of: "trust.json")
     }
 
-    private func arguments(_ host: String = "nas.test", at other: LoopbackTLSServer? = nil) -> [String] {
+    func arguments(_ host: String = "nas.test", at other: LoopbackTLSServer? = nil) -> [String] {
         [
             "check", "https://\(host)", "--policy", policy, "--anchors", anchors, "--store", store, "--connect-to",
             "127.0.0.1:\((other ?? server).port)",
         ]
     }
 
-    private func ask(
-        _ typed: String, _ host: String = "nas.test", at other: LoopbackTLSServer? = nil, more: [String] = []
-    ) throws -> TerminalRun {
-        try TerminalRun(arguments(host, at: other) + ["--ask"] + more, typing: typed)
+    /// - Parameter typed: one answer a line.
+    func ask(_ typed: String, at other: LoopbackTLSServer? = nil) throws -> TerminalRun {
+        let lines = typed.split(separator: "\n", omittingEmptySubsequences: false)
+        let last = lines.last.flatMap { $0.isEmpty ? nil : String($0) }
+        return try ask(answers: lines.dropLast().map { $0 + "\n" } + [last].compactMap(\.self), at: other)
     }
 
-    private func fingerprint(_ identity: Identity? = nil) -> CertificatePin {
+    func ask(
+        answers: [String], early: String = "", at other: LoopbackTLSServer? = nil,
+        meanwhile: @escaping @Sendable () -> Void = {}
+    ) throws -> TerminalRun {
+        try TerminalRun(arguments(at: other) + ["--ask"], answers: answers, early: early, meanwhile: meanwhile)
+    }
+
+    func fingerprint(_ identity: Identity? = nil) -> CertificatePin {
         CertificatePin(certificate: (identity ?? home).certificate.der)
     }
 
-    private func approvals() throws -> [JSONValue] {
+    func approvals() throws -> [JSONValue] {
         let run = ToolRun("trust", "list", "--store", store, "--json")
         #expect(run.code == 0)
         return try run.json()["approvals"]?.elements.map(Array.init) ?? []
@@ -58,7 +66,6 @@ struct AskTests {
         let days = [validity.notBefore, validity.notAfter].map { RFC3339.string(from: $0).prefix(10) }
         #expect(
             run.screen == """
-                yes
                 First contact with nas.test:443. The system does not trust it: self-signed.
 
                   subject      \(try Certificate(der: home.certificate.der).subject)
@@ -69,7 +76,7 @@ struct AskTests {
                                \(second)
 
                 Compare the fingerprint with one you got another way (its console, its owner).
-                Trust this certificate for nas.test:443? yes, no, or paste the fingerprint [no]: \
+                Trust this certificate for nas.test:443? yes, no, or paste the fingerprint [no]: yes
                 trusted   user-approved   nas.test:443
                 stored in \(store); undo: pintle trust revoke nas.test:443 --store \(store)
 
@@ -111,8 +118,10 @@ struct AskTests {
         let pin = try PublicKeyPin(subjectPublicKeyInfo: home.certificate.spkiDER)
         let rows = fingerprint().rows
         let forms = CertificatePin.Notation.allCases.map(fingerprint().text)
-        for typed in forms + [pin.description, "  \(rows.0)\n  \(rows.1)  ", "?\n\(fingerprint())"] {
-            let run = try ask(typed + "\n")
+        let answers =
+            (forms + [pin.description, "  \(rows.0)\n  \(rows.1)  "]).map { [$0] } + [["?", "\(fingerprint())"]]
+        for typed in answers {
+            let run = try ask(answers: typed.map { $0 + "\n" })
             #expect(run.code == 0, "\(typed)")
             #expect(try approvals().first?["note"]?.string == "compared")
             #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
@@ -122,15 +131,16 @@ struct AskTests {
     @Test("Another fingerprint is no yes, and neither is half of the right one")
     func otherFingerprint() throws {
         let other = fingerprint(try .selfSigned(hosts: ["nas.test"]))
-        let run = try ask("\(other)\n\(other)\nyes\n")
+        // It is the end of the question, not a slip.
+        let run = try ask("\(other)\nyes\n")
         #expect(run.code == 1)
         #expect(run.screen.contains("That is not the fingerprint of this certificate.\n"))
         let pin = try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)
         #expect(try ask("\(pin)\n\n").screen.contains("That is not the key of this certificate.\n"))
         let rows = fingerprint().rows
-        #expect(try ask("\(rows.0)\n\(rows.0)\n\(rows.1)\n\(rows.1)\n").code == 1)
+        #expect(try ask(answers: ["\(rows.0)\n\(rows.0)\n", "\(rows.1)\n\(rows.1)\n"]).code == 1)
         #expect(try approvals().isEmpty)
-        #expect(try ask("\(rows.0)\n\(rows.1)\n").code == 0)
+        #expect(try ask(answers: ["\(rows.0)\n\(rows.1)\n"]).code == 0)
     }
 
     @Test("A changed certificate is an alarm and never a question")
@@ -215,43 +225,22 @@ struct AskTests {
         #expect(run.code == 1)
         #expect(!run.screen.contains("Trust this certificate"))
         #expect(run.screen.contains("\n  nobody can approve it: "))
-        // Which of several comes first differs between releases of OpenSSL.
-        if code != "weak-key" { #expect(run.screen.contains(" it: \(code), ")) }
+        #expect(run.screen.contains("\n  self-signed; system trust would refuse it"))
+        #expect(run.screen.contains(" it: \(code), "))
         #expect(try approvals().isEmpty)
-    }
-
-    @Test("Names in a certificate cannot rewrite the question")
-    func hostileNames() throws {
-        let hostile =
-            "\u{1B}[2J\u{1B}[Hgood\u{202E}\u{200F}\u{2066}\nTrust this certificate for nas.test:443? yes\r\u{07}"
-        let long = String(repeating: "very.", count: 400) + "long"
-        let bad = try Identity.selfSigned(hosts: ["nas.test"]) { template in
-            template.subject = [.commonName(hostile + long)]
-            template.subjectAltNames.append(.uri(long))
-        }
-        let run = try ask("no\n", at: try LoopbackTLSServer(bad))
-        #expect(run.code == 1)
-        let unsafe = run.screen.unicodeScalars.filter { $0.isUnsafeToPrint && $0 != "\n" }
-        #expect(unsafe.isEmpty)
-        let lines = run.screen.split(separator: "\n")
-        #expect(lines.filter { $0.hasPrefix("Trust this certificate for") }.count == 1)
-        #expect(lines.allSatisfy { $0.count <= 120 })
-        #expect(run.screen.contains("First contact with nas.test:443"))
     }
 
     @Test("With JSON the question is talk, and the document is alone on standard output")
     func json() throws {
-        let terminal = try PseudoTerminal()
-        terminal.type("yes\n")
         var output: [UInt8] = []
-        let tool = CommandLineTool(
-            environment: ["TERM": "dumb"], input: ByteSource(descriptor: terminal.slave),
+        let run = try TerminalRun(
+            arguments() + ["--ask", "--json"], answers: ["yes\n"],
             output: ByteSink { bytes in
                 output += bytes
                 return true
-            }, errors: ByteSink(descriptor: terminal.slave), now: Date())
-        #expect(tool.run(arguments() + ["--ask", "--json"]) == 0)
-        #expect(terminal.closeAndRead().contains("Trust this certificate for nas.test:443?"))
+            })
+        #expect(run.code == 0)
+        #expect(run.screen.contains("Trust this certificate for nas.test:443?"))
         let document = try JSONDocument(output).root
         #expect(document["reason"]?.string == "user-approved")
         #expect(document["approval"]?["certificate"]?.string == fingerprint().description)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import PintleTools
+import Synchronization
 
 /// One run of the tool inside this process, on a terminal of its own: what was typed, and what somebody sees there.
 struct TerminalRun {
@@ -8,15 +9,29 @@ struct TerminalRun {
     /// Everything on the screen: what was typed, the talk and the verdict.
     let screen: String
 
-    /// - Parameter typed: waits in the terminal before the tool asks; `\u{04}` ends the input.
-    init(_ arguments: [String], typing typed: String, now: Date = Date()) throws {
+    /// - Parameters:
+    ///   - answers: each is typed when the next question is there; `\u{04}` ends the input. Where there are more
+    ///     questions than answers, the input ends.
+    ///   - early: waits in the terminal before the tool starts.
+    ///   - output: takes standard output, instead of the screen.
+    ///   - meanwhile: happens while the first question waits for its answer.
+    init(
+        _ arguments: [String], answers: [String], early: String = "",
+        environment: [String: String] = ["LANG": "C.UTF-8"],
+        now: Date = Date(), output: ByteSink? = nil, meanwhile: @escaping @Sendable () -> Void = {}
+    ) throws {
         let terminal = try PseudoTerminal()
-        terminal.type(typed)
+        terminal.type(early)
+        try terminal.watch { number in
+            if number == 0 { meanwhile() }
+            return number < answers.count ? answers[number] : "\u{04}"
+        }
+        let screen = ByteSink(descriptor: terminal.slave)
         let tool = CommandLineTool(
-            environment: ["LANG": "C.UTF-8", "TERM": "dumb"], input: ByteSource(descriptor: terminal.slave),
-            output: ByteSink(descriptor: terminal.slave), errors: ByteSink(descriptor: terminal.slave), now: now)
+            environment: environment.merging(["TERM": "dumb"]) { $1 }, input: ByteSource(descriptor: terminal.slave),
+            output: output ?? screen, errors: screen, now: now)
         code = tool.run(arguments)
-        screen = terminal.closeAndRead()
+        self.screen = terminal.closeAndRead()
     }
 }
 
@@ -25,9 +40,52 @@ final class PseudoTerminal {
     private let master: Int32
     /// What a program has as its input and outputs.
     private(set) var slave: Int32
+    private var watcher: pthread_t?
+    private let shown = Shown()
 
     struct Unavailable: Error {
         let code: Int32
+    }
+
+    private final class Shown: Sendable {
+        let bytes = Mutex<[UInt8]>([])
+    }
+
+    /// What the thread that watches has.
+    private final class Watch: Sendable {
+        let master: Int32
+        let shown: Shown
+        let answer: @Sendable (Int) -> String
+
+        init(master: Int32, shown: Shown, answer: @escaping @Sendable (Int) -> String) {
+            self.master = master
+            self.shown = shown
+            self.answer = answer
+        }
+
+        func run() {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            var answered = 0
+            while true {
+                let count = read(master, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                // A terminal whose other end is closed is an error, not an end.
+                guard count > 0 else { return }
+                let screen = shown.bytes.withLock { bytes in
+                    bytes += buffer.prefix(count)
+                    return bytes
+                }
+                // A question ends so, and nothing else that is shown.
+                let questions =
+                    String(decoding: screen, as: UTF8.self).split(
+                        separator: " [no]: ", omittingEmptySubsequences: false
+                    ).count - 1
+                while answered < questions {
+                    PseudoTerminal.type(answer(answered), into: master)
+                    answered += 1
+                }
+            }
+        }
     }
 
     init() throws {
@@ -44,28 +102,43 @@ final class PseudoTerminal {
     }
 
     deinit {
-        if slave >= 0 { close(slave) }
+        _ = closeAndRead()
         close(master)
     }
 
-    func type(_ text: String) {
+    func type(_ text: String) { Self.type(text, into: master) }
+
+    private static func type(_ text: String, into master: Int32) {
         let bytes = Array(text.utf8)
         _ = write(master, bytes, bytes.count)
     }
 
+    /// Reads what is shown, on a thread of its own, and types an answer to each question.
+    ///
+    /// - Parameter answer: what to type to the question of this number, from 0.
+    func watch(_ answer: @escaping @Sendable (Int) -> String) throws {
+        let watch = Unmanaged.passRetained(Watch(master: master, shown: shown, answer: answer))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { pointer in
+                if let pointer { Unmanaged<Watch>.fromOpaque(pointer).takeRetainedValue().run() }
+                return nil
+            }, watch.toOpaque())
+        guard code == 0 else {
+            watch.release()
+            throw Unavailable(code: code)
+        }
+        watcher = thread
+    }
+
     /// Everything that was shown; nothing more can be written.
     func closeAndRead() -> String {
-        close(slave)
+        if slave >= 0 { close(slave) }
         slave = -1
-        var shown: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            let count = read(master, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            // A terminal whose other end is closed is an error, not an end.
-            guard count > 0 else { break }
-            shown += buffer.prefix(count)
-        }
-        return String(decoding: shown.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+        if let watcher { pthread_join(watcher, nil) }
+        watcher = nil
+        let bytes = shown.bytes.withLock { $0 }
+        return String(decoding: bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 }

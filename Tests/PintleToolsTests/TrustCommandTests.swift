@@ -69,7 +69,8 @@ struct TrustCommandTests {
             ToolRun.keys(try approved.json()) == ["host", "port", "state", "spki", "accepts", "approvedAt"])
         #expect(try approved.json()["approvedAt"]?.string == "2027-01-15T08:00:00Z")
         let list = try trust("list", "--json").json()
-        #expect(ToolRun.keys(list) == ["store", "generation", "approvals"])
+        #expect(ToolRun.keys(list) == ["store", "generation", "record", "approvals"])
+        #expect(list["record"]?.string == "complete")
         #expect(list["approvals"]?.elements?.map { $0["port"]?.integer } == [8443])
         let revoked = try trust("revoke", "nas.test:8443", "--json").json()
         #expect(revoked["state"]?.string == "revoked")
@@ -133,17 +134,52 @@ struct TrustCommandTests {
         #expect(trust("list").code == 0)
     }
 
-    @Test("A damaged store is set aside, told, and approves nobody")
+    @Test("A damaged store approves nobody, is left alone by whoever looks, and set aside by a change")
     func damaged() throws {
         #expect(trust("approve", "nas.test", "--key", Self.key).code == 0)
         let whole = try directory.read("trust.json")
-        try directory.write(Array(whole.dropLast(20)), to: "trust.json")
-        let run = trust("list")
-        #expect(run.code == 1)
-        #expect(run.output == "no approvals in \(store)\n")
-        #expect(run.errors.contains("pintle: warning: \(store): "))
-        #expect(run.errors.contains("nothing that it says counts"))
-        #expect(trust("list").code == 0)
+        let damaged = Array(whole.dropLast(20))
+        try directory.write(damaged, to: "trust.json")
+        for action in ["list", "export"] {
+            let run = trust(action)
+            #expect(run.code == 2 && run.output.isEmpty)
+            #expect(run.errors.contains("pintle: error: \(store):"))
+            #expect(run.errors.contains("the store is damaged: "))
+            #expect(run.errors.contains("hint: mend it, or give it up: mv \(store) \(store).old\n"))
+            let document = ToolRun("trust", action, "--store", store, "--json")
+            #expect(try document.json()["error"]?["code"]?.string == "damaged-store")
+            #expect(try directory.read("trust.json") == damaged)
+        }
+        // Done, and told that what was there is lost.
+        let change = trust("approve", "b.test", "--key", Self.key)
+        #expect(change.code == 1)
+        #expect(change.output.hasPrefix("approved   b.test:443"))
+        #expect(change.errors.contains("it is now \(store).corrupt, and nothing that it says counts"))
+        #expect(try directory.read("trust.json.corrupt") == damaged)
+        let list = trust("list")
+        #expect(list.code == 0 && list.output.hasPrefix("1 approval in"))
+        #expect(list.errors.contains("approvals were lost: \(store).corrupt is what is left of a damaged store"))
+        #expect(try ToolRun("trust", "list", "--store", store, "--json").json()["record"]?.string == "lost")
+        #expect(trust("revoke", "b.test").code == 0)
+        #expect(unlink("\(store).corrupt") == 0)
+        #expect(trust("list").errors.isEmpty)
+        // A revocation of what cannot be read: nobody is approved any more.
+        try directory.write(damaged, to: "trust.json")
+        #expect(trust("revoke", "nas.test").code == 1)
+        #expect(try directory.read("trust.json.corrupt") == damaged)
+    }
+
+    @Test("A file that was never a store is refused, and left as it is")
+    func notAStore() throws {
+        let policy = #"{"version": 1, "hosts": []}"#
+        try directory.write(policy, to: "trust.json")
+        for words in [["list"], ["export"], ["approve", "nas.test", "--key", Self.key], ["revoke", "nas.test"]] {
+            let run = ToolRun(arguments: ["trust"] + words + ["--store", store, "--json"])
+            #expect(run.code == 2, "\(words)")
+            #expect(try run.json()["error"]?["hint"]?.string?.contains("mv \(store) \(store).old") == true)
+            #expect(try run.json()["error"]?["code"]?.string == "not-a-store")
+        }
+        #expect(try directory.read("trust.json") == Array(policy.utf8))
     }
 
     @Test("A note from a file cannot rewrite the screen")
@@ -202,11 +238,23 @@ struct TrustProcessTests {
         let server = try LoopbackTLSServer(home)
         let policy = try directory.write(#"{"version": 1, "unpinnedHosts": "askUser", "hosts": []}"#, to: "policy.json")
         let store = directory.path(of: "trust.json")
+        let screen = directory.path(of: "screen")
         let line = [
             try #require(SpawnedTool.path), "check", "nas.test", "--policy", policy, "--store", store, "--ask",
             "--connect-to", "127.0.0.1:\(server.port)",
         ].joined(separator: " ")
-        let script = try runProcess(["script", "-qec", line, "/dev/null"], input: Array("yes\n".utf8))
+        // Typed once the question is on the screen; the bound only tells a hang.
+        let typing = #"""
+            typed() {
+                for turn in $(seq 600); do
+                    grep -q "paste the fingerprint" "$1" 2>/dev/null && break
+                    sleep 0.1
+                done
+                echo yes
+            }
+            typed "$1" | script -qefc "$0" "$1"
+            """#
+        let script = try runProcess(["/bin/sh", "-c", typing, line, screen], timeout: 120)
         #expect(script.output.contains("Trust this certificate for nas.test:443?"))
         #expect(script.status == 0, "\(script.output)")
         #expect(try TrustApprovals(json: directory.read("trust.json")).count == 1)

@@ -84,6 +84,33 @@ struct SessionApprovalTests {
         }
     }
 
+    @Test("Where it is not known who was approved before, the session says so")
+    func record() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path(of: "trust.json")
+        let store = try TrustDecisionStore(path: path)
+        let (genuine, attacker) = (try Identity.selfSigned(), try Identity.selfSigned())
+        let server = try Self.server(attacker)
+        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        func ask() async throws -> UnknownHost? {
+            guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
+                return nil
+            }
+            return host
+        }
+        #expect(try await ask()?.isFirstContact == true)
+        try store.approve(try Self.approval(genuine, server))
+        #expect(try await Self.rejection(session, try server.address())?.reason == "pin-mismatch")
+        let whole = try folder.read("trust.json")
+        try folder.write(Array(whole.dropLast(2)), to: "trust.json")
+        #expect(try await ask()?.approvalRecord == .unreadable)
+        #expect(rename(path, path + ".moved") == 0)
+        let host = try await ask()
+        #expect(host?.approvalRecord == .lost && host?.isFirstContact == false)
+        try folder.write(whole, to: "trust.json")
+        #expect(try await Self.rejection(session, try server.address())?.reason == "pin-mismatch")
+    }
+
     @Test("A changed key is an alarm, and gets not a byte")
     func changedKey() async throws {
         let (genuine, attacker) = (try Identity.selfSigned(), try Identity.selfSigned())

@@ -9,6 +9,7 @@ import Synchronization
 // approve STORE NAME COUNT [STEP]: approves NAME-0.test, NAME-1.test... and prints the number of each when that is done.
 //   At the given step of the writing, counted from 1 over all of them, it kills itself.
 // hold STORE: takes the lock, prints "held", and waits for its end.
+// starve STORE: approves, has another store approve, and prints what it sees before, while it can open no file, and after.
 // open STORE USER: gives up root for another user, and prints why the store cannot be opened.
 
 let words = CommandLine.arguments.dropFirst()
@@ -36,6 +37,28 @@ func approve(_ path: String, _ name: String, count: Int, endAt last: Int?) throw
     }
 }
 
+func starve(_ path: String) throws {
+    let (one, other) = (try store(path), try store(path))
+    func look() { say("\(one.approvals.count) \(one.approvals.record) \(one.problem?.code ?? "-")") }
+    func approve(_ name: String, _ store: TrustDecisionStore) throws {
+        let pin = CertificatePin(certificate: Array(name.utf8))
+        try store.approve(
+            TrustApproval(.certificate(pin), for: ServerEndpoint(host: try ServerName(name)), at: Date()))
+    }
+    try approve("a.test", one)
+    look()
+    try approve("b.test", other)
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(3) }
+    let before = limit.rlim_cur
+    limit.rlim_cur = 0
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(3) }
+    look()
+    limit.rlim_cur = before
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(3) }
+    look()
+}
+
 do {
     switch (words.first, Array(words.dropFirst())) {
     case ("approve", let rest) where rest.count >= 3:
@@ -45,6 +68,7 @@ do {
         say("held")
         while true { pause() }
         withExtendedLifetime(lock) {}
+    case ("starve", let rest) where rest.count == 1: try starve(rest[0])
     case ("open", let rest) where rest.count == 2:
         guard setuid(uid_t(rest[1]) ?? 65_534) == 0 else { exit(3) }
         _ = try store(rest[0])

@@ -27,7 +27,10 @@ extension PinningPolicy {
         case (let approval?, .changed):
             return (.rejected(.pinMismatch(contact.mismatch(with: approval, system.failure))), system.path)
         default:
-            return (.rejected(.unknownHost(contact.unknownHost(after: approval, system, validate))), system.path)
+            return (
+                .rejected(.unknownHost(contact.unknownHost(after: approval, in: approvals.record, system, validate))),
+                system.path
+            )
         }
     }
 
@@ -71,25 +74,29 @@ private struct Contact {
     }
 
     /// What is left of an outcome where a person vouches for the server: where nobody else does, the leaf is validated
-    /// as its own anchor, which tells what else is wrong. Names, dates and strength count; what such a certificate
-    /// says of its usage does not.
+    /// as its own anchor, which tells what else is wrong. Names, dates, strength and the extended key usage count;
+    /// that such a certificate is mostly made as an authority's does not.
     func forgiving(
         _ accepted: Set<TrustApproval.AcceptedFailure>, _ outcome: PathOutcome, _ validate: (PathRequest) -> PathOutcome
     ) -> PathOutcome {
         guard case .invalid(let failure) = outcome, failure.acceptable.isSubset(of: accepted) else { return outcome }
         let alone = validate(request(.only([chain.leaf])))
-        if case .invalid(let rest) = alone { return .invalid(rest.beside(failure)) }
+        let purpose = chain.leaf.foreignPurpose(beside: alone.failure)
+        let rest = purpose.isEmpty ? alone.failure : PathFailure((alone.failure?.findings ?? []) + purpose)
+        if let rest { return .invalid(rest.beside(failure)) }
         // With the leaf nothing is wrong. Whatever else is, short of the two, nobody can accept.
         return TrustApproval.AcceptedFailure(failure.code) == nil ? outcome : alone
     }
 
     func unknownHost(
-        after previous: TrustApproval?, _ system: PathOutcome, _ validate: (PathRequest) -> PathOutcome
+        after previous: TrustApproval?, in record: TrustApprovals.Record, _ system: PathOutcome,
+        _ validate: (PathRequest) -> PathOutcome
     ) -> UnknownHost {
         let all = Set(TrustApproval.AcceptedFailure.allCases)
         return UnknownHost(
             endpoint: endpoint, leaf: chain.leaf, pathFailure: system.failure,
-            unacceptableFailure: forgiving(all, system, validate).failure, previous: previous)
+            unacceptableFailure: forgiving(all, system, validate).failure, previous: previous,
+            approvalRecord: record)
     }
 
     func mismatch(with approval: TrustApproval, _ failure: PathFailure?) -> PinMismatch {
@@ -98,6 +105,16 @@ private struct Contact {
             approval: ApprovalMismatch(approval: approval, leaf: chain.leaf, pathFailure: failure),
             servedPins: [chain.leaf.publicKeyPin], pins: [Pin(approval.subject, at: .leaf)], backupPins: [],
             nearestMiss: .nothingInCommon)
+    }
+}
+
+extension Certificate {
+    /// A certificate that says what it is for, and not that it is for servers, such as one for signing programs
+    /// (RFC 5280 section 4.2.1.12). Validation does not ask that of an anchor.
+    fileprivate func foreignPurpose(beside failure: PathFailure?) -> [PathFailure.Finding] {
+        let isKnown = failure?.findings.contains { $0.code == .unsuitablePurpose } ?? false
+        guard !isKnown, let extendedKeyUsage, !extendedKeyUsage.allowsServerAuthentication else { return [] }
+        return [.init(.unsuitablePurpose, depth: 0, text: "an extended key usage without serverAuth")]
     }
 }
 
@@ -118,7 +135,7 @@ extension PathFailure {
         Set(findings.compactMap { TrustApproval.AcceptedFailure($0.code) })
     }
 
-    private var findings: [Finding] { [primary] + detail }
+    fileprivate var findings: [Finding] { [primary] + detail }
 
     /// This one, with what the person has accepted behind it: it is not why the server is refused, and still true.
     func beside(_ accepted: PathFailure) -> PathFailure {

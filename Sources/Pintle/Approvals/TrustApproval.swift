@@ -119,6 +119,9 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
     /// Another certificate or key is approved for this host and port and has not been revoked: a changed key is an
     /// alarm, not a question. Revoke the approval first, once the server's owner has confirmed the change.
     case approvedOtherwise(TrustApproval)
+    /// What has been said about the server is not what it was when the person was asked; `nil`: it is gone. Show the
+    /// server again, as it stands now.
+    case changedMeanwhile(TrustApproval?)
     /// The expiry is not after the approval.
     case alreadyExpired
     /// So many bytes, more than ``TrustApproval/maximumNoteSize``.
@@ -129,6 +132,7 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
         switch self {
         case .unacceptable: "unacceptable-failure"
         case .approvedOtherwise: "approved-otherwise"
+        case .changedMeanwhile: "changed-meanwhile"
         case .alreadyExpired: "already-expired"
         case .noteTooLong: "note-too-long"
         }
@@ -142,6 +146,9 @@ extension TrustApprovalError: CustomStringConvertible {
             "the server cannot be approved: \(failure.code.rawValue): \(failure.primary.text)"
         case .approvedOtherwise(let approval):
             "another \(approval.subject.kind) is approved for \(approval.endpoint); revoke it first: \(approval)"
+        case .changedMeanwhile(let approval):
+            "something else has been said about the server since it was shown: "
+                + (approval.map { "\($0)" } ?? "what was said before is gone")
         case .alreadyExpired: "the approval would have expired when it is made"
         case .noteTooLong(let size):
             "a note of \(size) bytes; \(TrustApproval.maximumNoteSize) are allowed"

@@ -9,16 +9,30 @@ public import Foundation
 /// A value: it does not change while somebody decides by it. Looking one up costs the same among ten and among ten
 /// thousand.
 public struct TrustApprovals: Sendable, Hashable {
+    /// Whether everything is here that people have said.
+    public enum Record: String, Sendable, Hashable, CaseIterable {
+        /// Nobody has said anything about a server that is not here.
+        case complete
+        /// It could not be read: a server that is not here may have been approved, with another certificate.
+        case unreadable
+        /// Some of it is gone: it was damaged and set aside, its file has vanished or is an older one again. A server
+        /// that is not here may have been approved.
+        case lost
+    }
+
     /// Grows with every change of the store that this is the state of; 0 for none.
     public private(set) var generation: UInt64
+    /// Where this is not `complete`, a certificate that has changed cannot be told from a first contact.
+    public package(set) var record: Record
     private var byEndpoint: [ServerEndpoint: TrustApproval]
 
     /// Nobody has said anything.
     public static let none = TrustApprovals()
 
     /// Those of one host and port may stand here once: the last one counts.
-    public init(_ approvals: [TrustApproval] = [], generation: UInt64 = 0) {
+    public init(_ approvals: [TrustApproval] = [], generation: UInt64 = 0, record: Record = .complete) {
         self.generation = generation
+        self.record = record
         byEndpoint = Dictionary(approvals.map { ($0.endpoint, $0) }, uniquingKeysWith: { $1 })
     }
 
@@ -35,6 +49,26 @@ public struct TrustApprovals: Sendable, Hashable {
             return host == other
                 ? left.endpoint.port < right.endpoint.port : host.lexicographicallyPrecedes(other)
         }
+    }
+
+    /// Adds the approval that the yes to a question makes.
+    ///
+    /// - Throws: as ``UnknownHost/approval(of:at:until:note:)``; ``TrustApprovalError/changedMeanwhile(_:)`` or, where
+    ///   it is the approval of another, ``TrustApprovalError/approvedOtherwise(_:)`` where something else has been
+    ///   said about the server since it was shown: the answer was to another question.
+    @discardableResult
+    public mutating func approve(
+        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate, at instant: Date,
+        until expiry: Date? = nil, note: String? = nil
+    ) throws(TrustApprovalError) -> TrustApproval {
+        let approval = try host.approval(of: subject, at: instant, until: expiry, note: note)
+        let known = byEndpoint[host.endpoint]
+        guard known == host.previous else {
+            if let known, known.revokedAt == nil, !known.names(host.leaf) { throw .approvedOtherwise(known) }
+            throw .changedMeanwhile(known)
+        }
+        replace(approval)
+        return approval
     }
 
     /// Adds an approval; one for the same certificate or key is renewed, with the new date, expiry and note.

@@ -18,8 +18,14 @@ public struct UnknownHost: Sendable, Hashable {
     /// same gets `invalid-path`. `nil`: an approval is enough.
     public let unacceptableFailure: PathFailure?
     /// What was approved for this host and port before: for this very certificate or key, and it has expired; or it was
-    /// revoked. `nil`: this is the first contact.
+    /// revoked. `nil`: nothing that is known; whether that is everything, ``approvalRecord`` says.
     public let previous: TrustApproval?
+    /// Whether everything is known that was ever approved. Where it is not `complete`, this may be a server whose
+    /// certificate has changed: say so, and do not ask as if it were new.
+    public let approvalRecord: TrustApprovals.Record
+
+    /// Whether nobody has ever said anything about this server.
+    public var isFirstContact: Bool { previous == nil && approvalRecord == .complete }
 
     /// Whether the certificate or key that was once approved here is another one than this.
     public var wasKnownWithAnotherKey: Bool { previous.map { !$0.names(leaf) } ?? false }
@@ -56,15 +62,29 @@ extension UnknownHost: CustomStringConvertible {
         let verdict =
             pathFailure.map { "the system would refuse it: \($0.code.rawValue)" } ?? "the system would trust it"
         let history =
-            switch previous {
-            case let known? where wasKnownWithAnotherKey: "; before: \(known)"
-            case let known?: "; it was approved once: \(known)"
-            case nil: ""
+            switch (previous, approvalRecord) {
+            case (let known?, _) where wasKnownWithAnotherKey: "; before: \(known)"
+            case (let known?, _): "; it was approved once: \(known)"
+            case (nil, .complete): ""
+            case (nil, .unreadable): "; whether it was approved before cannot be read"
+            case (nil, .lost): "; whether it was approved before is lost"
             }
+        let more = names.count > Self.namesTold ? " and \(names.count - Self.namesTold) more" : ""
+        let told = names.prefix(Self.namesTold).map(Self.bounded).joined(separator: ", ") + more
         return """
             \(endpoint) is not known; \(verdict); certificate \(leaf.fingerprint), key \(leaf.publicKeyPin), of \
-            \(leaf.subject), issued by \(leaf.issuer), for \(names.prefix(8).joined(separator: ", ")), valid \
+            \(Self.bounded("\(leaf.subject)")), issued by \(Self.bounded("\(leaf.issuer)")), for \(told), valid \
             \(RFC3339.string(from: leaf.validity.notBefore)) to \(RFC3339.string(from: leaf.validity.notAfter))\(history)
             """
+    }
+
+    private static let namesTold = 8
+
+    /// A line of a log, not a page: a certificate may hold names of a quarter of a mebibyte. Longer than any name in
+    /// the DNS.
+    private static func bounded(_ text: String) -> String {
+        let limit = 256
+        guard text.unicodeScalars.count > limit else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit))) + "…"
     }
 }

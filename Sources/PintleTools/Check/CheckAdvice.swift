@@ -71,6 +71,19 @@ struct CheckAdvice {
 
     private func unknown(_ host: UnknownHost) -> [String] {
         if let failure = host.unacceptableFailure { return remedy(failure) }
+        switch host.approvalRecord {
+        case .complete: break
+        case .unreadable:
+            return [
+                "this may be a server that was approved with another certificate, and nobody is asked about it before",
+                "that is known. Mend \(store), or give it up: mv \(store) \(store).old",
+            ]
+        case .lost:
+            return [
+                "this may be a server that was approved with another certificate, and nobody is asked about it before",
+                "that is known. Look into what is left: \(store).corrupt, then move that away",
+            ]
+        }
         let arguments = invocation.arguments
         let compare = "compare the fingerprint with one you got another way (its console, its owner)"
         guard !arguments.has(.ask) else { return [compare] }
@@ -79,7 +92,7 @@ struct CheckAdvice {
     }
 
     /// As the command line takes it.
-    private var store: String { ShellWord.quoted(invocation.arguments.value(of: .store) ?? "FILE") }
+    private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments.value(of: .store) ?? "FILE")) }
 
     /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER: what home-made
     /// authorities leave out most.

@@ -32,7 +32,8 @@ extension Command {
             """
             With --store, what people have approved counts for hosts that no rule covers, where the policy says \
             "unpinnedHosts": "askUser". With --ask, an unknown server is shown and asked about on the terminal: yes, no, \
-            or its fingerprint, pasted. A server whose certificate has changed since is refused and never asked about.
+            or its fingerprint, pasted. A server whose certificate has changed since is refused and never asked about, nor \
+            is any while it is not known who was approved before.
             """,
         ],
         arguments: [Argument(name: "URL", help: "An https URL, host or host:port")],
@@ -81,6 +82,7 @@ struct CheckCommand {
         let check = LiveCheck(
             policy: policy, validator: validator, instant: try invocation.instant(), handshake: handshake)
         let store = try arguments.value(of: .store).map { path throws(ToolError) in try ApprovalStore(path, console) }
+        store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
             console.warn(
                 "the policy asks nobody: \"unpinnedHosts\" is \"\(policy.unpinnedHosts.rawValue)\", so approvals do not count"
@@ -92,6 +94,7 @@ struct CheckCommand {
         if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = findings.decision,
             host.unacceptableFailure == nil
         {
+            guard host.approvalRecord == .complete else { return tell(report) }
             return try ask(about: host, store, check, report)
         }
         return tell(report)

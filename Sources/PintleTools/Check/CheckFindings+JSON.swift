@@ -3,7 +3,8 @@ internal import PintleOpenSSL
 
 extension CheckFindings {
     /// `{host, port, decision, reason, pathFailure?, raw?, detail?, rule?, matchedPin?, depth?, configuredPins,
-    /// presentedCertificates, validatedPath, approval?, previousApproval?, unacceptableFailure?, backupsInUse?}`, and what the handshake showed beside.
+    /// presentedCertificates, validatedPath, approval?, previousApproval?, approvalRecord?, unacceptableFailure?,
+    /// backupsInUse?}`, and what the handshake showed beside.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
@@ -45,6 +46,7 @@ extension CheckFindings {
         case .rejected(.pinMismatch(let mismatch)): mismatch.approval.map { write("approval", $0.approval) }
         case .rejected(.unknownHost(let host)):
             host.previous.map { write("previousApproval", $0) }
+            json.member("approvalRecord", host.approvalRecord.rawValue)
             json.member("unacceptableFailure", host.unacceptableFailure?.code.rawValue)
         default: break
         }

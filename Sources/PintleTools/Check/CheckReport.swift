@@ -170,7 +170,8 @@ struct CheckReport {
         }
         let (first, second) = host.leaf.fingerprint.rows
         field("subject", shortened("\(host.leaf.subject)", beside: 10))
-        field("names", TextLayout.list(names(of: host.leaf), width: console.width - 10))
+        printNames(of: host.leaf)
+        if let purposes = CertificateFacts(host.leaf).purposes { fieldList("purpose", purposes) }
         field("valid", ValidityText.period(host.leaf.validity, now: findings.instant, palette: palette))
         field("key", "\(host.leaf.publicKey)  \(host.leaf.publicKeyPin)")
         field("cert", first)
@@ -178,7 +179,13 @@ struct CheckReport {
     }
 
     private static func history(of host: UnknownHost) -> String {
-        guard let previous = host.previous else { return "never approved before" }
+        guard let previous = host.previous else {
+            return switch host.approvalRecord {
+            case .complete: "never approved before"
+            case .unreadable: "whether it was approved before cannot be read"
+            case .lost: "whether it was approved before is lost"
+            }
+        }
         let other = host.wasKnownWithAnotherKey ? ", for another certificate" : ""
         if let revoked = previous.revokedAt { return "approved once\(other), and revoked \(ValidityText.day(revoked))" }
         return "approved until \(previous.expiresAt.map(ValidityText.day) ?? "now")\(other)"
@@ -210,7 +217,7 @@ struct CheckReport {
                 "failed", "\(place.position)  \(shortened("\(certificate.subject)", beside: 50))   \(palette.dim(days))"
             )
             if failure.code == .nameMismatch {
-                field("names", TextLayout.list(names(of: certificate), width: console.width - 10))
+                printNames(of: certificate)
             }
             if failure.code == .untrustedRoot || failure.code == .selfSigned {
                 field("issuer", shortened("\(certificate.issuer)", beside: 10))
@@ -231,13 +238,26 @@ struct CheckReport {
         console.print("  " + TextLayout.padded(label, to: 8) + value)
     }
 
-    private func names(of certificate: Certificate) -> [String] {
+    private func printNames(of certificate: Certificate) {
         let names = (certificate.subjectAlternativeNames ?? []).map(\.description)
-        return names.isEmpty ? ["(none)"] : names
+        fieldList("names", names.isEmpty ? ["(none)"] : names)
+    }
+
+    /// One line, or with `-v` all of them.
+    private func fieldList(_ label: String, _ items: [String]) {
+        let items = items.map(SafeText.escape)
+        let width = console.width - 10
+        guard invocation.isVerbose else {
+            return field(label, TextLayout.list(items, width: width, ellipsis: console.ellipsis))
+        }
+        for (index, line) in TextLayout.wrapped(items.joined(separator: ", "), width: width).enumerated() {
+            field(index == 0 ? label : "", line)
+        }
     }
 
     private func shortened(_ name: String, beside columns: Int) -> String {
-        invocation.isVerbose
+        let name = SafeText.escape(name)
+        return invocation.isVerbose
             ? name : TextLayout.shortened(name, to: max(16, console.width - columns), ellipsis: console.ellipsis)
     }
 }

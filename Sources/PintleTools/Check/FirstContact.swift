@@ -3,7 +3,8 @@ internal import Pintle
 
 /// Asks a person about a server that nobody has approved yet: everything they need to decide, and one question.
 ///
-/// Like ssh: the answer is a whole word, nothing means no, and so do two answers that are none.
+/// Like ssh: the answer is a whole word, nothing means no, and so do two answers that are none and the fingerprint of
+/// another certificate.
 struct FirstContact {
     enum Answer: Equatable {
         case no
@@ -19,19 +20,19 @@ struct FirstContact {
 
     func ask() -> Answer {
         tellFacts()
-        console.prompt(
-            "Trust this certificate for \(host.endpoint)? yes, no, or paste the fingerprint [no]: ")
-        var reader = LineReader(input, limit: 4_096)
-        for attempt in 1...Self.attempts {
-            let line = Self.line(&reader)
-            if let answer = answer(line) { return answer }
-            guard attempt < Self.attempts else { break }
-            console.prompt("Please type yes, no, or the fingerprint as its owner gave it to you [no]: ")
+        let questions = [
+            "Trust this certificate for \(host.endpoint)? yes, no, or paste the fingerprint [no]: ",
+            "Please type yes, no, or the fingerprint as its owner gave it to you [no]: ",
+        ]
+        for question in questions {
+            // What was typed before the question was there answers nothing.
+            input.discardTyped()
+            console.prompt(question)
+            var reader = LineReader(input, limit: 4_096)
+            if let answer = answer(Self.line(&reader)) { return answer }
         }
         return .no
     }
-
-    private static let attempts = 2
 
     /// `nil`: it is none.
     private func answer(_ line: String?) -> Answer? {
@@ -52,9 +53,10 @@ struct FirstContact {
         return nil
     }
 
-    private func other(_ what: String) -> Answer? {
+    /// Whoever brings the fingerprint of another certificate has found out that this is not the server they mean.
+    private func other(_ what: String) -> Answer {
         console.tell(console.talk.bad("That is not the \(what) of this certificate."))
-        return nil
+        return .no
     }
 
     /// A line without the blanks around it; `nil` at the end of the input. A fingerprint in two rows is one answer.
@@ -84,8 +86,8 @@ extension FirstContact {
         console.tell()
         field("subject", shortened("\(leaf.subject)"))
         if !leaf.isSelfIssued { field("issuer", shortened("\(leaf.issuer)")) }
-        let names = host.names.isEmpty ? ["(none)"] : host.names.map(shortened)
-        field("names", TextLayout.list(names, width: console.width - Self.indent))
+        list("names", host.names.isEmpty ? ["(none)"] : host.names)
+        if let purposes = CertificateFacts(leaf).purposes { list("purposes", purposes) }
         field("valid", "\(ValidityText.day(leaf.validity.notBefore)) to \(ValidityText.day(leaf.validity.notAfter))")
         field("key", "\(leaf.publicKey)  \(leaf.publicKeyPin)")
         let (first, second) = leaf.fingerprint.rows
@@ -119,6 +121,12 @@ extension FirstContact {
 
     private func field(_ label: String, _ value: String) {
         console.tell("  " + TextLayout.padded(label, to: Self.indent - 2) + value)
+    }
+
+    /// Foreign texts, as many as fit on one line.
+    private func list(_ label: String, _ items: [String]) {
+        let width = console.width - Self.indent
+        field(label, TextLayout.list(items.map(SafeText.escape), width: width, ellipsis: console.ellipsis))
     }
 
     /// Foreign text, escaped before, on one line.

@@ -4,6 +4,8 @@ internal import Glibc
 public struct ByteSource {
     /// Whether a person types it.
     let isTerminal: Bool
+    /// Drops what was typed before it was asked for; where nobody types, nothing.
+    let discardTyped: () -> Void
     /// At most so many bytes, at least one; none at the end. Throws the number of a system error.
     let readSome: (Int) throws(SystemError) -> [UInt8]
 
@@ -14,6 +16,7 @@ public struct ByteSource {
 
     public init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
+        discardTyped = { [isTerminal] in if isTerminal { _ = tcflush(descriptor, TCIFLUSH) } }
         readSome = { (limit) throws(SystemError) in
             while true {
                 var count = 0
@@ -31,6 +34,7 @@ public struct ByteSource {
 
     public init(_ bytes: [UInt8]) {
         isTerminal = false
+        discardTyped = {}
         var rest = bytes[...]
         readSome = { (limit) throws(SystemError) in
             defer { rest = rest.dropFirst(limit) }

@@ -10,7 +10,7 @@ final class ApprovalStore {
     private let store: TrustDecisionStore
     private let events: Events
     private let console: Console
-    /// Whether the file made no sense: it has another name now, and nothing of it counts.
+    /// Whether the store was damaged and a change has given it another name: nothing of it counts.
     private(set) var wasSetAside = false
 
     private final class Events: Sendable {
@@ -36,6 +36,13 @@ final class ApprovalStore {
     var approvals: TrustApprovals {
         defer { tellEvents() }
         return store.approvals
+    }
+
+    /// Why nothing in the store counts, where it is damaged and could be opened all the same.
+    var problem: TrustStoreError? { store.problem }
+
+    func warnOfProblem() {
+        if let problem { console.warn("\(TrustStoreEvent.unusable(problem))") }
     }
 
     /// The yes to a question.
@@ -70,7 +77,12 @@ final class ApprovalStore {
             return list
         }
         for event in events {
-            if case .setAside = event { wasSetAside = true }
+            switch event {
+            // Whoever needs the store says so, or gets an error.
+            case .unusable: continue
+            case .setAside: wasSetAside = true
+            case .vanished, .readableByOthers: break
+            }
             console.warn("\(event)")
         }
     }
@@ -85,10 +97,21 @@ extension ToolError {
             self = .unusable(
                 error.code, problem.message, file: path, line: problem.line, column: problem.column,
                 hint: "use the release that wrote it")
+        case .notAStore(let path, let problem):
+            self = .unusable(
+                error.code, "no file of approvals: \(problem.message)", file: path, line: problem.line,
+                column: problem.column,
+                hint: "name another file; if this one was a store once, give it up: mv \(ShellWord.quoted(path)) "
+                    + ShellWord.quoted(path + ".old"))
         case .corrupt(let path, let problem, let reason):
             self = .unusable(
                 error.code, "\(problem.message); it cannot be set aside: \(reason.message)", file: path,
                 line: problem.line, column: problem.column, hint: reason.hint)
+        case .damaged(let path, let problem):
+            self = .unusable(
+                error.code, "the store is damaged: \(problem.message)", file: path, line: problem.line,
+                column: problem.column,
+                hint: "mend it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
         case .approval(let problem):
             self.init(problem)
         }
@@ -103,6 +126,10 @@ extension ToolError {
             )
         case .unacceptable:
             self.init(exitCode: .rejected, code: error.code, message: error.description)
+        case .changedMeanwhile:
+            self.init(
+                exitCode: .rejected, code: error.code, message: error.description,
+                hint: "nothing was stored: look at the server again")
         case .alreadyExpired:
             self = .unusable(error.code, error.description, hint: "give --expires a time that is still to come")
         case .noteTooLong:

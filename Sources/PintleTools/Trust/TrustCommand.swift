@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleStorage
 
 extension Command {
     static let trust = Command(
@@ -39,7 +40,10 @@ extension Command {
         ownOptions: [.store, .certificate, .key, .expires, .note],
         exitCodes: [
             (.fine, "done"),
-            (.rejected, "nothing to revoke, another certificate is approved, or the store was set aside as damaged"),
+            (
+                .rejected,
+                "nothing to revoke, another certificate is approved, or a damaged store was set aside by the change"
+            ),
             (.unusable, "the command line or the store cannot be used"),
         ],
         run: { invocation throws(ToolError) in try TrustCommand(invocation).run() }
@@ -82,16 +86,18 @@ struct TrustCommand {
             throw .usage("--store FILE is missing: it is where approvals are kept", of: .trust, code: "missing-option")
         }
         let store = try ApprovalStore(path, console)
+        // A change sets a damaged store aside. Whoever looks gets no list that says less than there was.
+        if action == .list || action == .export, let problem = store.problem { throw ToolError(problem) }
         switch (action, endpoint) {
         case (.approve, let endpoint?):
-            return tell("approved", try store.approve(try approval(of: endpoint)))
+            tell("approved", try store.approve(try approval(of: endpoint)))
         case (.revoke, let endpoint?):
             guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
                 throw ToolError(
                     exitCode: .rejected, code: "not-approved", message: "nothing is approved for \(endpoint)",
                     file: path, hint: "see what is: pintle trust list --store \(ShellWord.quoted(path))")
             }
-            return tell("revoked", revoked)
+            tell("revoked", revoked)
         case (.export, _):
             // The one spelling of what counts, whatever the file looks like.
             console.write(store.approvals.json())
@@ -103,11 +109,17 @@ struct TrustCommand {
 
     private func list(_ store: ApprovalStore) {
         let approvals = store.approvals
+        if approvals.record == .lost {
+            console.warn(
+                "approvals were lost: \(store.path).corrupt is what is left of a damaged store; move it away once you have "
+                    + "looked into it")
+        }
         if invocation.writesJSON {
             var json = JSONWriter(.pretty)
             json.object { json in
                 json.member("store", store.path)
                 json.member("generation", Int(clamping: approvals.generation))
+                json.member("record", approvals.record.rawValue)
                 json.array("approvals") { json in
                     for approval in approvals.all { ApprovalText.write(approval, at: invocation.now, to: &json) }
                 }
@@ -122,7 +134,7 @@ struct TrustCommand {
         }
     }
 
-    private func tell(_ verb: String, _ approval: TrustApproval) -> ExitCode {
+    private func tell(_ verb: String, _ approval: TrustApproval) {
         if invocation.writesJSON {
             var json = JSONWriter(.pretty)
             ApprovalText.write(approval, at: invocation.now, to: &json)
@@ -130,7 +142,6 @@ struct TrustCommand {
         } else {
             console.print("\(console.palette.good(verb))   \(approval.endpoint)   \(ApprovalText.subject(approval))")
         }
-        return .fine
     }
 }
 

@@ -1,0 +1,165 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleStorage
+import PintleTestKit
+import Testing
+
+/// What becomes of a store that is damaged, lost, or was never one.
+@Suite("The store's losses")
+struct StoreDamageTests {
+    private func refusal(_ scene: StoreScene) -> String? {
+        do throws(TrustStoreError) {
+            _ = try scene.open()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    /// What may be left of a store, by what was done to it.
+    static let remainders = [
+        "nothing": "", "zeros": "\0\0\0\0", "one byte": "{", "early": "{\n  \"ver",
+        "head": "{\n  \"version\": 1,\n  \"gen",
+        "number": "{\n  \"version\": 1,\n  \"generation\": 41",
+        "list": "{\"version\": 1, \"generation\": 4, \"approvals\": [",
+        "more": "{\"version\": 1, \"generation\": 4, \"approvals\": [], \"trust\": \"all\"}",
+        "mark": "\u{FEFF}{\"version\": 1, \"generation\": 4, \"approvals\": []}",
+        "no start": "\"accepts\": [],\n \"approvedAt\": \"2026-11-20T10:00:00Z\"}]}",
+    ]
+
+    @Test(
+        "A damaged store approves nobody, stays as it is for whoever looks, and is set aside by a change",
+        arguments: remainders)
+    func damaged(kind: String, text: String) throws {
+        let scene = try StoreScene()
+        let events = Events()
+        try scene.folder.write(text, to: "trust.json")
+        for _ in 0..<2 {
+            let store = try scene.open(events)
+            #expect(store.approvals.count == 0 && store.approvals.record == .unreadable)
+            #expect(store.problem?.code == "damaged-store")
+            #expect(store.approvals.count == 0)
+            #expect(scene.names == ["trust.json"])
+            #expect(try scene.folder.read("trust.json") == Array(text.utf8))
+        }
+        // Each store tells it once.
+        #expect(events.all.count == 2)
+        guard case .unusable(.damaged(scene.path, _))? = events.all.first else {
+            Issue.record("\(events.all)")
+            return
+        }
+        let store = try scene.open()
+        let approval = try TrustApproval.test("nas.test")
+        try store.approve(approval)
+        #expect(store[approval.endpoint] == approval && store.problem == nil)
+        #expect(store.approvals.record == .lost)
+        #expect(scene.names == ["trust.json", "trust.json.corrupt", "trust.json.lock"])
+        #expect(try scene.folder.read("trust.json.corrupt") == Array(text.utf8))
+        // It is known to whoever opens it later, until somebody has moved away what is left.
+        #expect(try scene.open().approvals.record == .lost)
+        #expect(unlink(scene.path + ".corrupt") == 0)
+        #expect(try scene.open().approvals.record == .complete)
+        #expect(try scene.open()[approval.endpoint] == approval)
+    }
+
+    @Test("None that was set aside before is overwritten, until there are ten")
+    func many() throws {
+        let scene = try StoreScene()
+        let events = Events()
+        let store = try scene.open(events)
+        for number in 0..<15 {
+            try scene.folder.write("\"approvals\" \"generation\" \(number)", to: "trust.json")
+            try store.approve(try .test("nas.test"))
+            #expect(store.approvals.count == 1)
+        }
+        #expect(events.all.count == 15)
+        guard case .setAside(scene.path, to: scene.path + ".corrupt", because: _)? = events.all.first else {
+            Issue.record("\(events.all)")
+            return
+        }
+        #expect(scene.names.filter { $0.contains("corrupt") }.count == 10)
+        #expect(try scene.folder.read("trust.json.corrupt") == Array("\"approvals\" \"generation\" 0".utf8))
+        #expect(try scene.folder.read("trust.json.corrupt-10") == Array("\"approvals\" \"generation\" 14".utf8))
+    }
+
+    @Test(
+        "A file that was never a store stays as it is, whoever looks or changes",
+        arguments: [
+            "[", "not JSON", "{\"version\": 1}", "{\"version\": 1, \"hosts\": []}", "-----BEGIN PRIVATE KEY-----\n",
+            "{\"approvals\": [\"alice\"]}", "{\"version\": 1, \"hosts\": [], \"note\": \"\\\"approvals\\\"\"}",
+        ])
+    func notAStore(text: String) throws {
+        let scene = try StoreScene()
+        try scene.folder.write(text, to: "trust.json")
+        #expect(refusal(scene) == "not-a-store")
+        #expect(scene.names == ["trust.json"])
+        // It takes the place of a store that is in use.
+        #expect(unlink(scene.path) == 0)
+        let store = try scene.open()
+        let approval = try TrustApproval.test("nas.test")
+        try store.approve(approval)
+        #expect(store[approval.endpoint] == approval)
+        try scene.folder.write(text, to: "trust.json")
+        #expect(store.approvals.count == 0 && store.problem?.code == "not-a-store")
+        #expect(store.approvals.record == .unreadable)
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(approval) }
+        #expect(error?.code == "not-a-store")
+        #expect(error?.description.contains("if it was one, move it away") == true)
+        #expect(try scene.folder.read("trust.json") == Array(text.utf8))
+        #expect(!scene.names.contains { $0.contains("corrupt") })
+        // Nobody is locked out for ever.
+        #expect(rename(scene.path, scene.path + ".old") == 0)
+        try store.approve(approval)
+        #expect(store[approval.endpoint] == approval && store.problem == nil)
+    }
+
+    @Test("A change meets a damaged store: it is set aside, and the change is there")
+    func damagedAtChange() throws {
+        let scene = try StoreScene()
+        let events = Events()
+        let store = try scene.open(events)
+        try store.approve(try .test("a.test"))
+        try scene.folder.write(Array(try scene.folder.read("trust.json").dropLast(9)), to: "trust.json")
+        try store.approve(try .test("b.test"))
+        #expect(store.approvals.all.map(\.endpoint.description) == ["b.test:443"])
+        #expect(events.all.count == 1 && store.problem == nil)
+    }
+
+    @Test("A file that vanishes while it is in use is told, and what comes after it is no first contact")
+    func vanished() throws {
+        let scene = try StoreScene()
+        let events = Events()
+        let store = try scene.open(events)
+        let approval = try TrustApproval.test("nas.test")
+        // Nothing was there that could vanish.
+        #expect(store.approvals == .none && store.approvals.record == .complete && events.all.isEmpty)
+        try store.approve(approval)
+        let older = try scene.folder.read("trust.json")
+        try store.approve(try .test("b.test"))
+        #expect(rename(scene.path, scene.path + ".moved") == 0)
+        for _ in 0..<3 { #expect(store.approvals.count == 0 && store.approvals.record == .lost) }
+        #expect(events.all == [.vanished(path: scene.path)] && store.problem == nil)
+        // The same one, back again: all is well.
+        #expect(rename(scene.path + ".moved", scene.path) == 0)
+        #expect(store.approvals.count == 2 && store.approvals.record == .complete)
+        // One that says less than it did: what is missing is not known.
+        try scene.folder.write(older, to: "trust.json")
+        #expect(store[approval.endpoint] == approval && store.approvals.record == .lost)
+        // Nor is it once there is another one in its place.
+        #expect(unlink(scene.path) == 0)
+        try store.approve(approval)
+        #expect(store.approvals.count == 1 && store.approvals.record == .lost)
+    }
+
+    @Test(
+        "What could not be read in one moment is read in the next",
+        .enabled(if: Victim.path != nil, "skipped: StorageVictim is not built"))
+    func passingError() throws {
+        let scene = try StoreScene()
+        // It looks, has no descriptor left for a moment, looks, and looks again; the file is the same all the time.
+        let victim = try Victim.run("starve", scene.path)
+        let seen = victim.output.split(separator: "\n").filter { !$0.hasPrefix("event: ") }
+        #expect(seen == ["1 complete -", "0 unreadable unreadable-file", "2 complete -"], "\(victim.output)")
+    }
+}

@@ -175,6 +175,19 @@ struct PEMReaderTests {
         #expect(try blocks(text.replacingText("\n", with: "\r\n") + block).map(\.bytes) == wanted)
     }
 
+    @Test("A block that has lost its boundaries is an error; a word that begins like one is text")
+    func strayBase64() throws {
+        let certificate = PEMBlock.text(label: "CERTIFICATE", bytes: UnsignedCertificate().der)
+        let bare = certificate.split(separator: "\n").dropFirst().dropLast().map { $0 + "\n" }.joined()
+        for text in [bare, "==== CERTIFICATE ====\n" + bare, bare.replacingText("\n", with: "") + "\n", "  " + bare] {
+            let error = try #require(failure(block + text))
+            #expect(error.reason == .strayBase64 && error.line == (text.hasPrefix("=") ? 7 : 6))
+            #expect(failure(text + block)?.reason == .strayBase64)
+        }
+        #expect(failure("MIIB is how it begins\n" + block + "MIIBCgKCAQEA...\n") == nil)
+        #expect(try blocks(certificate + block).count == 2)
+    }
+
     @Test("Inside a block a boundary in lower case is told as one")
     func strayEnd() throws {
         let bad = block.replacingText("-----END CERTIFICATE-----", with: "-----end certificate-----")

@@ -141,6 +141,7 @@ extension AskTests {
         let refused = ToolRun(arguments: arguments(at: signing))
         #expect(refused.code == 1)
         #expect(refused.output.hasPrefix("REJECTED   invalid-path   unsuitable-purpose   nas.test:443\n"))
+        #expect(refused.output.contains("  The leaf certificate is not for TLS servers. No approval forgives that.\n"))
         #expect(ToolRun("trust", "revoke", "nas.test", "--store", store).code == 0)
         // What it says for itself is shown, where it may be a server's.
         let asked = try ask("yes\n", at: try server([.serverAuth, .clientAuth]).0)

@@ -47,6 +47,8 @@ package struct PEMError: Error, Sendable, Equatable {
         case notASCII
         /// Control bytes outside of blocks, as DER has them, and UTF-16 without its mark.
         case notText
+        /// What looks like the content of a block, without its boundaries.
+        case strayBase64
     }
 
     package let reason: Reason

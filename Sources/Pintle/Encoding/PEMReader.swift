@@ -81,6 +81,11 @@ package struct PEMReader: Sendable {
                 .notText, next: true, at: line.number, "bytes that are no text, outside of any block",
                 hint: "DER or UTF-16 was joined to it: put that into a file of its own, or convert it to PEM")
         }
+        if line.isStrayBase64 {
+            throw error(
+                .strayBase64, next: true, at: line.number, "base64 outside of any block",
+                hint: "a certificate without its BEGIN and END lines? Export it again")
+        }
         guard let stray = line.stray else { return }
         number += 1
         if stray == .begin { skipRestOfBlock() }

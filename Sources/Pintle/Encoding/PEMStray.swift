@@ -24,6 +24,14 @@ extension PEMLine {
         return nil
     }
 
+    /// How the base64 of a certificate or a key begins, which somebody has left without its boundaries: a SEQUENCE of
+    /// more than 127 bytes.
+    var isStrayBase64: Bool {
+        let content = trimmed.drop(while: Self.isBlank)
+        return content.count >= 48 && content.starts(with: "MI".utf8)
+            && content.allSatisfy { Self.isLetter($0) || (0x2F...0x39).contains($0) || $0 == 0x2B || $0 == 0x3D }
+    }
+
     /// `CERTIFICATE`, and no letter behind it, which would make another word of it.
     private static func isLabel(_ text: ArraySlice<UInt8>) -> Bool {
         labels.contains { label in

@@ -205,9 +205,12 @@ struct CheckReport {
     }
 
     private func printInvalid(_ failure: PathFailure) {
+        let asksPeople = findings.rule == nil && policy.unpinnedHosts == .askUser
         prose(
             PathFailureText.sentence(failure, of: findings)
-                + " Pins were not looked at: a pin never makes an invalid path acceptable.")
+                + (asksPeople
+                    ? " No approval forgives that."
+                    : " Pins were not looked at: a pin never makes an invalid path acceptable."))
         let depth = failure.primary.depth ?? 0
         if let place = findings.positions.place(atDepth: depth), let certificate = place.certificate {
             let days =

@@ -67,7 +67,7 @@ final class ApprovalStore {
         do {
             try body()
         } catch {
-            throw ToolError(error)
+            throw ToolError(error, store: path)
         }
     }
 
@@ -89,7 +89,8 @@ final class ApprovalStore {
 }
 
 extension ToolError {
-    init(_ error: TrustStoreError) {
+    /// - Parameter store: as it was given.
+    init(_ error: TrustStoreError, store: String? = nil) {
         switch error {
         case .file(let problem):
             self = .unusable(error.code, problem.message, file: problem.path, hint: problem.hint)
@@ -113,17 +114,17 @@ extension ToolError {
                 column: problem.column,
                 hint: "mend it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
         case .approval(let problem):
-            self.init(problem)
+            self.init(problem, store: store)
         }
     }
 
-    init(_ error: TrustApprovalError) {
+    init(_ error: TrustApprovalError, store: String? = nil) {
         switch error {
         case .approvedOtherwise(let approval):
             self.init(
                 exitCode: .rejected, code: error.code, message: error.description,
-                hint: "if the server's owner confirms the change: pintle trust revoke \(approval.endpoint) --store FILE"
-            )
+                hint: "if the server's owner confirms the change: pintle trust revoke \(approval.endpoint) --store "
+                    + ShellWord.quoted(store ?? "FILE"))
         case .unacceptable:
             self.init(exitCode: .rejected, code: error.code, message: error.description)
         case .changedMeanwhile:

@@ -7,7 +7,6 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     struct Log {
-        var events: [String] = []
         var challenges: [URLAuthenticationChallenge] = []
         var data = Data()
         var error: (any Error)?
@@ -15,10 +14,10 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     }
 
     let log = Mutex(Log())
-    var events: [String] { log.withLock { $0.events } }
+    var events: [String] { diary.events }
     var error: URLError? { log.withLock { $0.error as? URLError } }
 
-    private let finished = AsyncStream<Void>.makeStream()
+    private let diary = Diary()
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let stream: @Sendable () -> InputStream?
     private let caches: Bool
@@ -34,22 +33,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         self.stream = stream
     }
 
-    func run(_ task: URLSessionTask) async {
-        task.resume()
-        for await _ in finished.stream { return }
-    }
-
-    private func note(_ event: String) {
-        log.withLock { log in
-            if log.events.last != event { log.events.append(event) }
-        }
-    }
+    func run(_ task: URLSessionTask) async { await diary.run(task) }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        note("challenge \(challenge.previousFailureCount)")
+        diary.note("challenge \(challenge.previousFailureCount)")
         log.withLock { $0.challenges.append(challenge) }
         let answer = answer(challenge)
         completionHandler(answer.0, answer.1)
@@ -59,7 +49,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        note("stream")
+        diary.note("stream")
         completionHandler(stream())
     }
 
@@ -67,13 +57,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        diary.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
-        note("data")
+        diary.note("data")
     }
 
     func urlSession(
@@ -81,7 +71,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         log.withLock { $0.proposals.append(proposedResponse) }
-        note("cache")
+        diary.note("cache")
         completionHandler(caches ? proposedResponse : nil)
     }
 
@@ -89,7 +79,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        note("redirect \(response.statusCode)")
+        diary.note("redirect \(response.statusCode)")
         completionHandler(follows ? request : nil)
     }
 
@@ -97,12 +87,11 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         log.withLock { $0.data = (try? Data(contentsOf: location)) ?? Data() }
-        note("downloaded")
+        diary.note("downloaded")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         log.withLock { $0.error = error }
-        note("complete")
-        finished.continuation.yield()
+        diary.noteEnd("complete")
     }
 }

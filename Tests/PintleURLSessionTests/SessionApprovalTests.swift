@@ -217,7 +217,7 @@ struct SessionApprovalTests {
             to: try Self.asking(), approvals: store, configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try stranger.address())
         await recorder.run(task)
-        #expect(recorder.log.withLock { $0.events } == ["complete"])
+        #expect(recorder.events == ["complete"])
         let error = try #require(recorder.log.withLock { $0.error })
         guard case .unknownHost(let host) = TrustRejection(underlying: error) else {
             Issue.record("\(error)")

@@ -135,10 +135,10 @@ struct SessionLoadTests {
         let count = ends.count.withLock { $0 }
         #expect(count.total == tasks.count)
         #expect(count.others.isEmpty)
-        for _ in 0..<500 where recorder.log.withLock({ $0.events.last }) != "invalid" {
+        for _ in 0..<500 where recorder.events.last != "invalid" {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(recorder.log.withLock { $0.events.count { $0 == "invalid" } } == 1)
-        #expect(recorder.log.withLock { $0.events.last } == "invalid")
+        #expect(recorder.events.count { $0 == "invalid" } == 1)
+        #expect(recorder.events.last == "invalid")
     }
 }

@@ -17,7 +17,7 @@ struct SessionLoadingTests {
         let task = session.dataTask(with: try server.address())
         #expect(task.state == .suspended)
         await recorder.run(task)
-        #expect(recorder.log.withLock { $0.events } == ["response 200", "data", "complete"])
+        #expect(recorder.events == ["response 200", "data", "complete"])
         #expect(task.state == .completed)
         #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
         #expect(task.countOfBytesReceived == 3)
@@ -31,7 +31,7 @@ struct SessionLoadingTests {
         let recorder = Recorder(disposition: .cancel)
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
-        #expect(recorder.log.withLock { $0.events } == ["response 200", "complete"])
+        #expect(recorder.events == ["response 200", "complete"])
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
 
@@ -81,7 +81,7 @@ struct SessionLoadingTests {
             task.delegate = recorder
             await recorder.run(task)
             #expect(recorder.log.withLock { $0.data } == body)
-            #expect(recorder.log.withLock { $0.events }.contains("sent 3000000"))
+            #expect(recorder.events.contains("sent 3000000"))
             #expect(task.countOfBytesSent == 3_000_000)
         } else {
             request.httpBody = body
@@ -262,7 +262,7 @@ struct SessionLoadingTests {
         task.suspend()
         #expect(task.state == .suspended)
         try await Task.sleep(for: .milliseconds(200))
-        #expect(recorder.log.withLock { !$0.events.contains("complete") })
+        #expect(!recorder.events.contains("complete"))
         await recorder.run(task)
         #expect(recorder.log.withLock { $0.data.count } == 2_000_000)
     }
@@ -280,10 +280,10 @@ struct SessionLoadingTests {
         session.finishTasksAndInvalidate()
         gate.signal()
         await run
-        for _ in 0..<500 where recorder.log.withLock({ $0.events.last != "invalid" }) {
+        for _ in 0..<500 where recorder.events.last != "invalid" {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(recorder.log.withLock { $0.events } == ["response 200", "data", "complete", "invalid"])
+        #expect(recorder.events == ["response 200", "data", "complete", "invalid"])
         #expect(session.delegate == nil)
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(error?.code == .cancelled)

@@ -103,7 +103,7 @@ struct SessionRedirectTests {
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         #expect(
-            recorder.log.withLock { $0.events }
+            recorder.events
                 == (follows
                     ? ["redirect 302", "response 200", "data", "complete"]
                     : ["redirect 302", "response 302", "complete"]))

@@ -117,14 +117,14 @@ extension URLSession {
 /// Writes down what a delegate is told, in order.
 final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     struct Log {
-        var events: [String] = []
         var data = Data()
         var error: (any Error)?
         var downloaded: Data?
     }
 
     let log = Mutex(Log())
-    private let finished = AsyncStream<Void>.makeStream()
+    var events: [String] { diary.events }
+    private let diary = Diary()
     private let redirects: @Sendable (URLRequest) -> URLRequest?
     private let disposition: URLSession.ResponseDisposition
 
@@ -136,35 +136,26 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         self.disposition = disposition
     }
 
-    func run(_ task: URLSessionTask) async {
-        task.resume()
-        for await _ in finished.stream { return }
-    }
-
-    private func note(_ event: String) {
-        log.withLock { log in
-            if log.events.last != event { log.events.append(event) }
-        }
-    }
+    func run(_ task: URLSessionTask) async { await diary.run(task) }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        diary.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
         completionHandler(disposition)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
-        note("data")
+        diary.note("data")
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        note("redirect \(response.statusCode)")
+        diary.note("redirect \(response.statusCode)")
         completionHandler(redirects(request))
     }
 
@@ -172,24 +163,22 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        if totalBytesSent == totalBytesExpectedToSend { note("sent \(totalBytesSent)") }
+        if totalBytesSent == totalBytesExpectedToSend { diary.note("sent \(totalBytesSent)") }
     }
 
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         log.withLock { $0.downloaded = try? Data(contentsOf: location) }
-        note("downloaded")
+        diary.note("downloaded")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         log.withLock { $0.error = error }
-        note("complete")
-        finished.continuation.yield()
+        diary.noteEnd("complete")
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        note("invalid")
-        finished.continuation.yield()
+        diary.noteEnd("invalid")
     }
 }

@@ -47,7 +47,7 @@ struct SessionWebSocketTests {
         let session: URLSession = .pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         let socket = session.webSocketTask(with: try #require(URL(string: "wss://localhost:\(server.port)/")))
         await recorder.run(socket)
-        #expect(recorder.log.withLock { $0.events } == ["complete"])
+        #expect(recorder.events == ["complete"])
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .unsupportedURL)
         await #expect(throws: (any Error).self) { try await socket.send(.string("secret")) }
         await #expect(throws: (any Error).self) { try await socket.receive() }

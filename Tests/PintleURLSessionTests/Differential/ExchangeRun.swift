@@ -63,7 +63,7 @@ struct ExchangeRun {
             }
             let log = delegate.log.withLock { $0 }
             observation.take(log.error == nil ? log.data : nil, log.error == nil ? task.response : nil, log.error)
-            observation.aspects["events"] = log.events.joined(separator: ", ")
+            observation.aspects["events"] = delegate.events.joined(separator: ", ")
             observation.aspects["sent"] = "\(task.countOfBytesSent)"
         }
         observation.aspects["requests"] = Observation.seen(seen.withLock { $0 })

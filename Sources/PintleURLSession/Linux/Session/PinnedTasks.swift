@@ -4,7 +4,8 @@ internal import Synchronization
 
 // Foundation's tasks have no public initialiser but `init()`, which makes a task without a session. So each
 // override below is one that would otherwise reach into that missing session. The three classes say the same,
-// because a data, an upload and a download task have to be subclasses of Foundation's three.
+// because a data, an upload and a download task have to be subclasses of Foundation's three, and an override
+// cannot come from an extension; what they say is the loader's.
 
 // `@unchecked` as the superclass is; what is added never changes.
 final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
@@ -18,21 +19,21 @@ final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.state.withLock { $0.currentRequest } }
-    override var response: URLResponse? { loader.state.withLock { $0.response } }
-    override var state: URLSessionTask.State { loader.state.withLock { $0.phase } }
-    override var error: (any Error)? { loader.state.withLock { $0.error } }
-    override var countOfBytesReceived: Int64 { loader.state.withLock { $0.received } }
-    override var countOfBytesSent: Int64 { loader.state.withLock { $0.sent } }
-    override var countOfBytesExpectedToReceive: Int64 { loader.state.withLock { $0.expectedToReceive } }
-    override var countOfBytesExpectedToSend: Int64 { loader.state.withLock { $0.expectedToSend } }
+    override var currentRequest: URLRequest? { loader[\.currentRequest] }
+    override var response: URLResponse? { loader[\.response] }
+    override var state: URLSessionTask.State { loader[\.phase] }
+    override var error: (any Error)? { loader[\.error] }
+    override var countOfBytesReceived: Int64 { loader[\.received] }
+    override var countOfBytesSent: Int64 { loader[\.sent] }
+    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
+    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader.state.withLock { $0.delegate } }
-        set { loader.state.withLock { $0.delegate = newValue } }
+        get { loader[\.delegate] }
+        set { loader[\.delegate] = newValue }
     }
     override var priority: Float {
-        get { loader.state.withLock { $0.priority } }
-        set { loader.state.withLock { $0.priority = newValue } }
+        get { loader[\.priority] }
+        set { loader[\.priority] = newValue }
     }
 
     override func resume() { loader.resume() }
@@ -52,21 +53,21 @@ final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.state.withLock { $0.currentRequest } }
-    override var response: URLResponse? { loader.state.withLock { $0.response } }
-    override var state: URLSessionTask.State { loader.state.withLock { $0.phase } }
-    override var error: (any Error)? { loader.state.withLock { $0.error } }
-    override var countOfBytesReceived: Int64 { loader.state.withLock { $0.received } }
-    override var countOfBytesSent: Int64 { loader.state.withLock { $0.sent } }
-    override var countOfBytesExpectedToReceive: Int64 { loader.state.withLock { $0.expectedToReceive } }
-    override var countOfBytesExpectedToSend: Int64 { loader.state.withLock { $0.expectedToSend } }
+    override var currentRequest: URLRequest? { loader[\.currentRequest] }
+    override var response: URLResponse? { loader[\.response] }
+    override var state: URLSessionTask.State { loader[\.phase] }
+    override var error: (any Error)? { loader[\.error] }
+    override var countOfBytesReceived: Int64 { loader[\.received] }
+    override var countOfBytesSent: Int64 { loader[\.sent] }
+    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
+    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader.state.withLock { $0.delegate } }
-        set { loader.state.withLock { $0.delegate = newValue } }
+        get { loader[\.delegate] }
+        set { loader[\.delegate] = newValue }
     }
     override var priority: Float {
-        get { loader.state.withLock { $0.priority } }
-        set { loader.state.withLock { $0.priority = newValue } }
+        get { loader[\.priority] }
+        set { loader[\.priority] = newValue }
     }
 
     override func resume() { loader.resume() }
@@ -86,21 +87,21 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.state.withLock { $0.currentRequest } }
-    override var response: URLResponse? { loader.state.withLock { $0.response } }
-    override var state: URLSessionTask.State { loader.state.withLock { $0.phase } }
-    override var error: (any Error)? { loader.state.withLock { $0.error } }
-    override var countOfBytesReceived: Int64 { loader.state.withLock { $0.received } }
-    override var countOfBytesSent: Int64 { loader.state.withLock { $0.sent } }
-    override var countOfBytesExpectedToReceive: Int64 { loader.state.withLock { $0.expectedToReceive } }
-    override var countOfBytesExpectedToSend: Int64 { loader.state.withLock { $0.expectedToSend } }
+    override var currentRequest: URLRequest? { loader[\.currentRequest] }
+    override var response: URLResponse? { loader[\.response] }
+    override var state: URLSessionTask.State { loader[\.phase] }
+    override var error: (any Error)? { loader[\.error] }
+    override var countOfBytesReceived: Int64 { loader[\.received] }
+    override var countOfBytesSent: Int64 { loader[\.sent] }
+    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
+    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader.state.withLock { $0.delegate } }
-        set { loader.state.withLock { $0.delegate = newValue } }
+        get { loader[\.delegate] }
+        set { loader[\.delegate] = newValue }
     }
     override var priority: Float {
-        get { loader.state.withLock { $0.priority } }
-        set { loader.state.withLock { $0.priority = newValue } }
+        get { loader[\.priority] }
+        set { loader[\.priority] = newValue }
     }
 
     override func resume() { loader.resume() }
@@ -130,6 +131,18 @@ extension TaskLoader {
         }
         task?.progress.totalUnitCount = total
         task?.progress.completedUnitCount = done
+    }
+
+    /// A part of the state, for a task that shows it.
+    subscript<Value: Sendable>(part: WritableKeyPath<State, Value>) -> Value {
+        get { state.withLock { $0[keyPath: part] } }
+        set {
+            // What goes, goes after the lock: it may be a delegate that asks its task something as it does.
+            _ = state.withLock { state in
+                defer { state[keyPath: part] = newValue }
+                return state[keyPath: part]
+            }
+        }
     }
 
     func adopt(_ task: URLSessionTask) {

@@ -32,6 +32,16 @@ struct DigestTests {
                 + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"")
     }
 
+    @Test("A quotation mark is escaped, whatever mark stands on it", arguments: ["a\"\u{301}b", "a\u{301}b"])
+    func quotation(user: String) throws {
+        let challenge = try #require(
+            AuthenticationChallenges(["Digest realm=\"r\", nonce=\"n\""]).all.first.flatMap(DigestChallenge.init))
+        let answer = challenge.answer(
+            user: user, password: "p", method: "GET", target: "/", count: 1, clientNonce: "")
+        let escaped = user.unicodeScalars.contains("\"") ? "a\\\"\u{301}b" : user
+        #expect(Data((answer ?? "").utf8).range(of: Data("username=\"\(escaped)\", realm".utf8)) != nil)
+    }
+
     @Test("A server from before RFC 2617 has its own answer")
     func withoutQuality() throws {
         // RFC 2069 section 2.4, as its erratum 749 corrects it.

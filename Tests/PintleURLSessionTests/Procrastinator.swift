@@ -34,13 +34,18 @@ final class Procrastinator: NSObject, URLSessionDataDelegate, URLSessionDownload
         return events.contains(event)
     }
 
-    /// Gives the answers that were kept. What comes of them is there when it returns.
-    func catchUp(on session: URLSession) async {
+    /// Gives the answers that were kept.
+    func giveAnswers() {
         let answers = log.withLock { log in
             defer { log.answers = [] }
             return log.answers
         }
         for answer in answers { answer() }
+    }
+
+    /// As ``giveAnswers()``. What comes of them is there when it returns.
+    func catchUp(on session: URLSession) async {
+        giveAnswers()
         await withCheckedContinuation { continuation in
             session.delegateQueue.addOperation { continuation.resume() }
         }

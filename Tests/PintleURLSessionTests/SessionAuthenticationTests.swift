@@ -183,6 +183,74 @@ struct SessionAuthenticationTests {
         #expect((isSame ? server : target).requests.last?["authorization"] == (isSame ? basic : nil))
     }
 
+    @Test(
+        "A nonce that went stale is renewed without asking, and nothing else is",
+        arguments: [
+            ("Digest realm=\"b\", nonce=\"n1\", algorithm=MD5", 1),
+            ("Digest realm=\"a\", nonce=\"n1\", algorithm=MD5", 2),
+            ("Digest realm=\"b\", nonce=\"n1\", algorithm=SHA-256", 2),
+            ("Digest realm=\"b\", nonce=\"n1\", algorithm=MD5-sess", 2),
+            ("Digest realm=\"b\", nonce=\"n1\", algorithm=MD5, qop=auth", 2), ("Basic realm=\"b\"", 2),
+        ])
+    func renewal(first: String, questions: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server { request in
+            guard let answer = request["authorization"] else { return .unauthorized(challenge: first) }
+            let next = "Digest realm=\"b\", nonce=\"n2\", algorithm=MD5, stale=true"
+            return answer.contains("nonce=\"n2\"") ? .ok : .unauthorized(challenge: next)
+        }
+        let right = right
+        let delegate = Correspondent { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(delegate.log.withLock { $0.challenges.count } == questions)
+        #expect(delegate.events.contains("response 200"))
+        #expect(server.requests.count == 3)
+    }
+
+    @Test("Failures are counted by server and realm", arguments: [true, false])
+    func failures(isSame: Bool) async throws {
+        let stage = try Stage()
+        let (basic, right) = (basic, right)
+        let target = try guarded(stage)
+        let server = try stage.server { request in
+            guard request["authorization"] == basic, request.target != "/end" else {
+                return .unauthorized(challenge: "Basic realm=\"pride\"")
+            }
+            return .redirect(to: isSame ? "/end" : target.url())
+        }
+        let delegate = Correspondent { (.useCredential, $0.previousFailureCount == 0 ? right : nil) }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        await session.run(delegate, try server.address())
+        #expect(
+            delegate.events.prefix(4)
+                == (isSame
+                    ? ["challenge 0", "redirect 302", "challenge 1", "response 401"]
+                    : ["challenge 0", "redirect 302", "challenge 0", "response 200"]))
+    }
+
+    @Test("What one server was given is proposed to another where it is stored for it", arguments: [true, false])
+    func storedForBoth(isStored: Bool) async throws {
+        let stage = try Stage()
+        let basic = basic
+        let target = try guarded(stage)
+        let server = try stage.server { request in
+            request["authorization"] == basic
+                ? .redirect(to: target.url()) : .unauthorized(challenge: "Basic realm=\"pride\"")
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        for port in [server.port, target.port].prefix(isStored ? 2 : 1) {
+            configuration.urlCredentialStorage?.setDefaultCredential(
+                right,
+                for: URLProtectionSpace(
+                    host: "localhost", port: Int(port), protocol: "https", realm: "pride",
+                    authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let (_, response) = try await session.data(from: try server.address())
+        #expect((response as? HTTPURLResponse)?.statusCode == (isStored ? 200 : 401))
+    }
+
     @Test("What is uploaded goes again with the credential", arguments: ["data", "file"])
     func upload(kind: String) async throws {
         let stage = try Stage()

@@ -106,6 +106,20 @@ struct SessionCacheTests {
         }
     }
 
+    @Test("A clock that was set back since ends what was stored", arguments: [-3_600.0, 1], [true, false])
+    func clock(seconds: Double, wantsFresh: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let session = PinnedURLSession(
+            source: LivePolicy(try stage.policy()), configuration: configuration(), delegate: nil, delegateQueue: nil)
+        let request = URLRequest(url: try server.address())
+        _ = try await session.data(for: request)
+        let answer = session.cache.answer(
+            to: request, in: try session.transport().generation, wantsFresh: wantsFresh,
+            at: Date().addingTimeInterval(seconds))
+        #expect((answer == nil) == (seconds < 0))
+    }
+
     @Test("What somebody else put into the cache is not used", arguments: ["planted", "another session's"])
     func foreign(kind: String) async throws {
         let stage = try Stage()

@@ -72,4 +72,137 @@ struct SessionFlowTests {
         await run
         #expect(sluggard.count.withLock { $0 } == size)
     }
+
+    @Test("Pieces of a byte each are not taken for little; one of as much is", arguments: [1, 100_000])
+    func pieces(size: Int) async throws {
+        let stage = try Stage()
+        let total = 100_000
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let piece = String(size, radix: 16) + "\r\n" + String(repeating: "x", count: size) + "\r\n"
+            let content = String(repeating: piece, count: total / size) + "0\r\n\r\n"
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(content)".utf8))
+        })
+        let sluggard = Sluggard()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: sluggard)
+        let task = session.dataTask(with: try server.address())
+        async let run: Void = sluggard.run(task)
+        if size == 1 {
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(task.countOfBytesReceived < 20_000)
+        } else {
+            for _ in 0..<3_000 where task.countOfBytesReceived < total { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(task.countOfBytesReceived == total)
+        }
+        sluggard.gate.signal()
+        await run
+        #expect(sluggard.count.withLock { $0 } == total)
+    }
+
+    @Test("What was sent is told in as few words as the delegate has time for", arguments: [true, false])
+    func sent(isBusy: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        session.delegateQueue.isSuspended = isBusy
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        let size = 4 << 20
+        let task = session.uploadTask(with: request, from: Data(count: size))
+        async let run: Void = recorder.run(task)
+        for _ in 0..<3_000 where task.countOfBytesSent < size { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(task.countOfBytesSent == size)
+        // One for what was sent, one for the response.
+        if isBusy { #expect(session.delegateQueue.operationCount <= 2) }
+        session.delegateQueue.isSuspended = false
+        await run
+        #expect(recorder.events.contains("sent \(size)"))
+    }
+
+    @Test(
+        "A task that is suspended asks for nothing, neither in its turn nor after a redirect", arguments: [true, false])
+    func standstill(isSuspended: Bool) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server { request in
+            if request.target == "/first" { _ = gate.wait(timeout: .now() + 60) }
+            return request.target == "/moved" ? .redirect(to: "/end") : .ok
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let delegate = Procrastinator(.credential, isLate: true)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
+        let redirected = session.dataTask(with: try server.address("moved"))
+        redirected.resume()
+        #expect(await delegate.has("redirect"))
+        if isSuspended { redirected.suspend() }
+        await delegate.catchUp(on: session)
+        if !isSuspended {
+            #expect(await delegate.has("response 200"))
+            await delegate.catchUp(on: session)
+            #expect(await delegate.has("complete"))
+        }
+
+        let first = session.dataTask(with: try server.address("first")) { _, _, _ in }
+        let second = session.dataTask(with: try server.address("second")) { _, _, _ in }
+        let third = session.dataTask(with: try server.address("third")) { _, _, _ in }
+        first.resume()
+        for _ in 0..<3_000 where !server.requests.contains(where: { $0.target == "/first" }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        second.resume()
+        if isSuspended { second.suspend() }
+        third.resume()
+        gate.signal()
+        for _ in 0..<3_000 where third.state != .completed { try await Task.sleep(for: .milliseconds(10)) }
+        let suspended = ["/moved", "/first", "/third"]
+        if isSuspended {
+            #expect(server.requests.map(\.target) == suspended)
+            second.resume()
+            for _ in 0..<3_000 where second.state != .completed { try await Task.sleep(for: .milliseconds(10)) }
+            redirected.resume()
+            #expect(await delegate.has("response 200"))
+        }
+        let all = isSuspended ? suspended + ["/second", "/end"] : ["/moved", "/end", "/first", "/second", "/third"]
+        #expect(server.requests.map(\.target) == all)
+        session.invalidateAndCancel()
+    }
+
+    @Test("A task that is suspended sends no more until it goes on", arguments: [true, false])
+    func suspension(isSuspended: Bool) async throws {
+        let stage = try Stage()
+        let size = 64 << 20
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(stream: { stream in
+            _ = gate.wait(timeout: .now() + 60)
+            var received = 0
+            while received < size, let piece = try? stream.read(upTo: 1 << 16), !piece.isEmpty {
+                received += piece.count
+            }
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+        })
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        let task = session.uploadTask(with: request, from: Data(count: size))
+        async let run: Void = recorder.run(task)
+        for _ in 0..<3_000 where task.countOfBytesSent == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        if isSuspended {
+            task.suspend()
+            try await Task.sleep(for: .milliseconds(500))
+            let sent = task.countOfBytesSent
+            gate.signal()
+            try await Task.sleep(for: .milliseconds(500))
+            #expect(task.countOfBytesSent == sent)
+            #expect(sent < size)
+            task.resume()
+        } else {
+            gate.signal()
+        }
+        await run
+        #expect(recorder.log.withLock { $0.error } == nil)
+        #expect(task.countOfBytesSent == size)
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import PintleTestKit
+import Synchronization
 import Testing
 
 @testable import PintleURLSession
@@ -112,6 +113,36 @@ struct SessionLateAnswerTests {
         #expect(delegate.error?.code == (answers ? nil : .timedOut))
         #expect(task.state == .completed)
         task.cancel()
+    }
+
+    @Test(
+        "Content that is cut does not matter where another request follows",
+        arguments: ["401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"", "302 Found\r\nLocation: /end"],
+        [true, false])
+    func cut(head: String, isLate: Bool) async throws {
+        let stage = try Stage()
+        let count = Atomic<Int>(0)
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let isFirst = count.add(1, ordering: .relaxed).newValue == 1
+            let answer = isFirst ? "\(head)\r\nContent-Length: 10\r\n\r\n" : "200 OK\r\nContent-Length: 0\r\n\r\n"
+            try? stream.write(Array("HTTP/1.1 \(answer)".utf8))
+        })
+        let delegate = Procrastinator(.credential, isLate: isLate)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let task = session.dataTask(with: try server.address())
+        task.resume()
+        if isLate {
+            #expect(await delegate.has(head.hasPrefix("401") ? "challenge a" : "redirect"))
+            // The connection is cut by then.
+            try await Task.sleep(for: .milliseconds(300))
+            await delegate.catchUp(on: session)
+            #expect(await delegate.has("response 200"))
+            await delegate.catchUp(on: session)
+        }
+        #expect(await delegate.has("complete"))
+        #expect(delegate.error == nil)
+        #expect(delegate.events.contains("response 200"))
     }
 
     @Test("The file of a download goes with it, unless somebody keeps it", arguments: [true, false])

@@ -47,6 +47,43 @@ struct SessionMessageTests {
         }
     }
 
+    @Test("Trailers have an end too", arguments: [900, 1_100])
+    func trailers(count: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let trailers = (0..<count).map { "X-\($0): 1\r\n" }.joined()
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+            try? stream.write(Array("\(head)\(trailers)\r\n".utf8))
+        })
+        let session = URLSession.pinned(to: try stage.policy())
+        let url = try server.address()
+        if count == 900 {
+            #expect(try await session.data(from: url).0 == Data("ok".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(error?.code == .badServerResponse)
+        }
+    }
+
+    @Test("A response has one length", arguments: [2, 3])
+    func lengths(second: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let fields = "Content-Length: 2\r\nContent-Length: \(second)\r\n"
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nok!".utf8))
+        })
+        let session = URLSession.pinned(to: try stage.policy())
+        let url = try server.address()
+        if second == 2 {
+            #expect(try await session.data(from: url).0 == Data("ok".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(error?.code == .badServerResponse)
+        }
+    }
+
     @Test("A value of blanks alone is an empty one, and does not take a field away", arguments: ["x", "", "  \t "])
     func blankValue(value: String) async throws {
         let stage = try Stage()
@@ -93,6 +130,50 @@ struct SessionMessageTests {
         let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-First") == "1")
+    }
+
+    @Test(
+        "A field that goes on in another line is one value; one that libcurl goes by itself has to be one line",
+        arguments: [
+            ("X-Long: a\r\n b\r\n\t c", "a b c"), ("X-Long: a\r\n \r\n b", "a b"), ("X-Long:\r\n a", "a"),
+            ("X-Long: a\r\nContent-Type:\r\n text/plain", "a"),
+            ("X-Long: a\r\nTransfer-Encoding:\r\n chunked", nil),
+            ("X-Long: a\r\nContent-Encoding:\r\n gzip", nil), ("X-Long: a\r\nContent-Length: 2\r\n 0", nil),
+        ] as [(String, String?)])
+    func folding(fields: String, value: String?) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nContent-Length: 2\r\n\r\nok".utf8))
+        })
+        let session = URLSession.pinned(to: try stage.policy())
+        let url = try server.address()
+        if let value {
+            let (data, response) = try await session.data(from: url)
+            #expect(data == Data("ok".utf8))
+            #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Long") == value)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(error?.code == .badServerResponse)
+            #expect(error?.localizedDescription.contains("another line") == true)
+        }
+    }
+
+    @Test("A head that begins with a blank is none", arguments: ["", " "])
+    func leadingBlank(blank: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(blank)X: 1\r\nContent-Length: 2\r\n\r\nok".utf8))
+        })
+        let session = URLSession.pinned(to: try stage.policy())
+        let url = try server.address()
+        if blank.isEmpty {
+            #expect(try await session.data(from: url).0 == Data("ok".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+            #expect(error?.code == .badServerResponse)
+        }
     }
 
     @Test("A pipe in place of a file is refused, and holds nobody up")

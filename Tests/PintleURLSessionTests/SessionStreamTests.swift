@@ -163,6 +163,36 @@ struct SessionStreamTests {
         }
     }
 
+    /// A source that says it has written more than it has.
+    private final class Braggart: InputStream {
+        private let said: Int
+        private let given = Count()
+
+        init(says said: Int) {
+            self.said = said
+            super.init(data: Data())
+        }
+
+        override var streamStatus: Stream.Status { .open }
+        override func open() {}
+        override func close() {}
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+            guard given.value.add(1, ordering: .relaxed).newValue == 1 else { return 0 }
+            buffer.initialize(repeating: 0x63, count: 1)
+            return said
+        }
+    }
+
+    @Test("A stream that says too much sends nobody's memory", arguments: [1, 4_096])
+    func bragging(size: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        var request = try request(server)
+        request.httpBodyStream = Braggart(says: size)
+        _ = try await URLSession.pinned(to: try stage.policy()).data(for: request)
+        #expect(server.requests.first?.body == [0x63] + [UInt8](repeating: 0, count: size - 1))
+    }
+
     @Test("A server that does not read stops the stream, and gets everything in the end")
     func backPressure() async throws {
         let stage = try Stage()

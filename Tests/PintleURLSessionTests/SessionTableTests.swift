@@ -24,6 +24,29 @@ struct SessionTableTests {
         for field in fields { #expect(article.contains("`\(field)`"), "\(field)") }
     }
 
+    @Test(
+        "Cookies are kept as the configuration says",
+        arguments: [
+            (.always, "https://b.example/", true), (.never, nil, false), (.onlyFromMainDocumentDomain, nil, true),
+            (.onlyFromMainDocumentDomain, "https://LOCALHOST/", true),
+            (.onlyFromMainDocumentDomain, "https://a.localhost/", true),
+            (.onlyFromMainDocumentDomain, "https://alocalhost/", false),
+            (.onlyFromMainDocumentDomain, "https://b.example/", false),
+        ] as [(HTTPCookie.AcceptPolicy, String?, Bool)])
+    func cookies(policy: HTTPCookie.AcceptPolicy, page: String?, isKept: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in
+            HTTPResponse(status: 200, reason: "OK", fields: [HTTPField("Set-Cookie", "a=b; Path=/")])
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieAcceptPolicy = policy
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        var request = URLRequest(url: try server.address())
+        request.mainDocumentURL = page.flatMap { URL(string: $0) }
+        for _ in 0..<2 { _ = try await session.data(for: request) }
+        #expect(server.requests.map { $0["cookie"] } == [nil, isKept ? "a=b" : nil])
+    }
+
     @Test("A reset empties cookies, cache and credentials")
     func reset() async throws {
         let stage = try Stage()

@@ -18,6 +18,11 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             guard again == .field(name: name, value: value), !value.utf8.contains(where: { $0 == 0 || $0 == 0x0D })
             else { fatalError("\(name): \(value) reads as something else") }
             head.fields.append((name, value))
+        case .continuation(let value):
+            guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
+                fatalError("a line break in \(value)")
+            }
+            _ = head.unfold(value)
         case .end, nil: break
         }
     }

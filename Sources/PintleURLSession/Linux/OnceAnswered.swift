@@ -1,6 +1,8 @@
 internal import Synchronization
 
 /// What a delegate answers, of which only the first counts.
+///
+/// A delegate may keep it for ever: so the action must hold neither the task's loader nor the delegate.
 final class OnceAnswered<Value>: Sendable {
     private let action: Mutex<(@Sendable (Value) -> Void)?>
 

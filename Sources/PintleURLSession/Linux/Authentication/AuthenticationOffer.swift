@@ -27,9 +27,12 @@ enum AuthenticationOffer: Sendable {
         }
     }
 
-    /// Whether the credential was good and only the nonce too old.
-    var isStale: Bool {
-        if case .digest(let challenge) = self { challenge.isStale } else { false }
+    /// Whether what was answered before was good and only its nonce too old. Where anything else differs, the
+    /// credential would go to another realm, or be hashed in another way, and nobody has said that it may.
+    func renews(_ known: AuthenticationOffer) -> Bool {
+        guard case .digest(let next) = self, case .digest(let last) = known, next.isStale else { return false }
+        return next.realm == last.realm && next.algorithm == last.algorithm && next.isSession == last.isSession
+            && next.hasQuality == last.hasQuality
     }
 
     func protectionSpace(of url: CurlURL) -> URLProtectionSpace {

@@ -77,12 +77,13 @@ struct DigestChallenge: Sendable {
     }
 
     private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for character in text {
-            if character == "\"" || character == "\\" { quoted.append("\\") }
-            quoted.append(character)
+        var quoted = "".unicodeScalars
+        // With a mark after it, a quotation mark is another character, and still ends the string.
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
+            quoted.append(scalar)
         }
-        return quoted + "\""
+        return "\"\(String(quoted))\""
     }
 
     /// In lower-case hexadecimal.

@@ -6,8 +6,10 @@ internal import Synchronization
 struct AuthenticationState: Sendable {
     /// What goes with each request to its origin; `nil` before anybody has given a credential.
     var authorization: Authorization?
-    /// Challenges so far.
+    /// Challenges so far, of all servers, renewals included.
     var challenges = 0
+    /// How often a credential has been given, by what its space consists of.
+    var given: [[String]: Int] = [:]
 }
 
 /// A 401 that may be answered, until it has been.
@@ -17,7 +19,6 @@ private struct PendingChallenge: Sendable {
     let request: URLRequest
     /// What is left, the strongest first.
     var offers: [AuthenticationOffer]
-    let previousFailures: Int
 }
 
 extension TaskLoader {
@@ -36,25 +37,23 @@ extension TaskLoader {
         }
         let offers = AuthenticationOffer.offers(in: head.values(of: "www-authenticate"))
         guard !offers.isEmpty else { return nil }
-        let (isRenewed, failures) = state.withLock { state -> (Bool, Int) in
-            defer { state.authentication.challenges += 1 }
-            let failures = state.authentication.challenges
-            guard failures < Self.challengeLimit, let stale = offers.first(where: \.isStale),
-                let origin = state.authentication.authorization?.origin,
-                origin.hasSameOrigin(as: transfer.request.url)
-            else { return (false, failures) }
+        let (isRenewed, count) = state.withLock { state -> (Bool, Int) in
+            state.authentication.challenges += 1
+            let count = state.authentication.challenges
+            guard count <= Self.challengeLimit, let known = state.authentication.authorization,
+                known.origin.hasSameOrigin(as: transfer.request.url),
+                let stale = offers.first(where: { $0.renews(known.offer) })
+            else { return (false, count) }
             state.authentication.authorization?.renew(stale)
-            return (true, failures)
+            return (true, count)
         }
-        guard failures < Self.challengeLimit else { return nil }
+        guard count <= Self.challengeLimit else { return nil }
         if isRenewed {
             follow(request, after: transfer)
             return []
         }
-        ask(
-            PendingChallenge(
-                transfer: transfer, response: response, request: request, offers: offers, previousFailures: failures))
-        return .answer
+        ask(PendingChallenge(transfer: transfer, response: response, request: request, offers: offers))
+        return [.answer, .choice]
     }
 
     private func ask(_ pending: PendingChallenge) {
@@ -62,11 +61,16 @@ extension TaskLoader {
         guard let offer = pending.offers.first else { return handOver(pending.transfer, pending.response) }
         let space = offer.protectionSpace(of: pending.transfer.request.url)
         let stored = session.credentials.credential(for: space)
-        let last = state.withLock { $0.authentication.authorization?.credential }
+        let (last, failures) = state.withLock { state in
+            let known = state.authentication.authorization
+            let isSame = known?.origin.hasSameOrigin(as: pending.transfer.request.url) == true
+            return (isSame ? known?.credential : nil, state.authentication.given[space.parts] ?? 0)
+        }
         // One that has just been refused is no proposal.
         let isNew = stored?.user != last?.user || stored?.password != last?.password
         let proposed = isNew ? stored : nil
-        let sender = ChallengeSender { [self] answer in
+        let sender = ChallengeSender { [weak self] answer in
+            guard let self else { return }
             switch answer.disposition {
             case .useCredential: use(answer.credential, for: offer, in: space, pending)
             case .performDefaultHandling: use(proposed, for: offer, in: space, pending)
@@ -79,7 +83,7 @@ extension TaskLoader {
         }
         guard let delegate else { return sender.take(.performDefaultHandling) }
         let challenge = URLAuthenticationChallenge(
-            protectionSpace: space, proposedCredential: proposed, previousFailureCount: pending.previousFailures,
+            protectionSpace: space, proposedCredential: proposed, previousFailureCount: failures,
             failureResponse: pending.response, error: nil, sender: sender)
         tell { session, task in
             delegate.urlSession(session, task: task, didReceive: challenge) { sender.take($0, $1) }
@@ -94,10 +98,11 @@ extension TaskLoader {
         let origin = pending.transfer.request.url
         state.withLock { state in
             guard state.awaits(pending.transfer) else { return }
+            state.authentication.given[space.parts, default: 0] += 1
             state.authentication.authorization = Authorization(credential, for: offer, in: space, at: origin)
         }
         follow(pending.request, after: pending.transfer)
-        release(.answer, of: pending.transfer)
+        release([.answer, .choice], of: pending.transfer)
     }
 
     /// A credential that was not refused is worth remembering.
@@ -106,5 +111,12 @@ extension TaskLoader {
             authorization.origin.hasSameOrigin(as: url)
         else { return }
         session.credentials.keep(authorization.credential, for: authorization.space)
+    }
+}
+
+extension URLProtectionSpace {
+    /// Foundation for Linux compares spaces by identity.
+    fileprivate var parts: [String] {
+        [`protocol` ?? "", host.lowercased(), "\(port)", realm ?? "", authenticationMethod]
     }
 }

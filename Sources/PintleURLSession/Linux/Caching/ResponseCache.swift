@@ -6,13 +6,15 @@ internal import Synchronization
 ///
 /// What comes out of it stands in for an answer of the server. So it is used only if it is the very object
 /// that this session has put in, for this URL, under the policy that is still in force, and if the verdict on
-/// the connection that brought it has not run out. Foundation's own look-up by host, port and path is not
+/// the connection that brought it has not run out, nor the clock been set back since: before a certificate was
+/// valid the verdict would be another. Foundation's own look-up by host, port and path is not
 /// enough: it is blind to scheme and query, others may write to the same cache, and a file on the disk does not
 /// say who put it there.
 final class ResponseCache: Sendable {
     private struct Entry {
         weak var response: URLResponse?
         let generation: Int
+        let received: Date
         /// `nil`: it never was fresh.
         let end: Date?
     }
@@ -43,14 +45,16 @@ final class ResponseCache: Sendable {
         to request: URLRequest, in generation: PolicyGeneration, wantsFresh: Bool, at now: Date
     ) -> CachedURLResponse? {
         guard let store, let url = request.url, let entry = entries.withLock({ $0[url] }),
-            entry.generation == generation.number, !wantsFresh || entry.end.map({ now < $0 }) ?? false,
+            entry.generation == generation.number, entry.received <= now,
+            !wantsFresh || entry.end.map({ now < $0 }) ?? false,
             let cached = store.cachedResponse(for: request), let response = cached.response as? PinnedHTTPURLResponse,
             response === entry.response, response.receipt.map({ now < $0.validUntil }) ?? true
         else { return nil }
         return cached
     }
 
-    func keep(_ cached: CachedURLResponse, for request: URLRequest, in generation: PolicyGeneration, end: Date?) {
+    func keep(_ cached: CachedURLResponse, as candidate: CacheCandidate) {
+        let request = candidate.request
         guard let store, let url = request.url, cached.storagePolicy != .notAllowed else { return }
         Self.access.withLock { _ in
             store.removeCachedResponse(for: request)
@@ -58,7 +62,9 @@ final class ResponseCache: Sendable {
         }
         entries.withLock { entries in
             if entries.count >= Self.entryLimit { entries.removeAll() }
-            entries[url] = Entry(response: cached.response, generation: generation.number, end: end)
+            entries[url] = Entry(
+                response: cached.response, generation: candidate.generation.number, received: candidate.received,
+                end: candidate.end)
         }
     }
 

@@ -7,6 +7,7 @@ struct CacheCandidate {
     let response: HTTPURLResponse
     let request: URLRequest
     let generation: PolicyGeneration
+    let received: Date
     let end: Date?
     /// What a delegate has been given of it; `nil` where the loader keeps the content anyway.
     var content: Data?
@@ -54,18 +55,18 @@ extension TaskLoader {
             return finish(nil)
         }
         countDown()
-        ask(delegate, about: cached.response) { [self] in
-            let isWanted = state.withLock { $0.isLive }
-            if isWanted, !cached.data.isEmpty {
-                // Not the one above: it may keep this answer for ever, and the answer must not keep it.
-                let delegate = self.delegate as? any URLSessionDataDelegate
-                tell { session, task in
-                    guard let task = task as? URLSessionDataTask else { return }
-                    delegate?.urlSession(session, dataTask: task, didReceive: cached.data)
-                }
+        ask(delegate, about: cached.response) { [weak self] in self?.deliver(cached.data) }
+    }
+
+    private func deliver(_ content: Data) {
+        let isWanted = state.withLock { $0.isLive }
+        if isWanted, !content.isEmpty, let delegate = delegate as? any URLSessionDataDelegate {
+            tell { session, task in
+                guard let task = task as? URLSessionDataTask else { return }
+                delegate.urlSession(session, dataTask: task, didReceive: content)
             }
-            finish(nil)
         }
+        finish(nil)
     }
 
     /// Forgets what a request has changed, whatever it is answered with but an error (RFC 9111 section 4.4).
@@ -78,7 +79,8 @@ extension TaskLoader {
 
     /// Notes an answer that may be worth keeping, once its head is there.
     func consider(_ response: HTTPURLResponse, to request: URLRequest, over transfer: Transfer) {
-        let end = CacheRules.end(of: response, received: Date())
+        let received = Date()
+        let end = CacheRules.end(of: response, received: received)
         // Without a time it can only be of use to one who takes anything.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
             CacheRules.mayStore(response), response.expectedContentLength <= Int64(session.cache.sizeLimit)
@@ -86,7 +88,7 @@ extension TaskLoader {
         let isDelegates = if case .delegate = delivery { true } else { false }
         state.withLock {
             $0.candidate = CacheCandidate(
-                response: response, request: request, generation: transfer.generation, end: end,
+                response: response, request: request, generation: transfer.generation, received: received, end: end,
                 content: isDelegates ? Data() : nil)
         }
     }
@@ -103,13 +105,13 @@ extension TaskLoader {
             response: candidate.response, data: content, userInfo: nil, storagePolicy: .allowedInMemoryOnly)
         let cache = session.cache
         guard candidate.content != nil, let delegate = delegate as? any URLSessionDataDelegate else {
-            return cache.keep(proposal, for: candidate.request, in: candidate.generation, end: candidate.end)
+            return cache.keep(proposal, as: candidate)
         }
         tell { session, task in
             guard let task = task as? URLSessionDataTask else { return }
             delegate.urlSession(session, dataTask: task, willCacheResponse: proposal) { cached in
                 guard let cached else { return }
-                cache.keep(cached, for: candidate.request, in: candidate.generation, end: candidate.end)
+                cache.keep(cached, as: candidate)
             }
         }
     }

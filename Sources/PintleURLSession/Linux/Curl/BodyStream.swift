@@ -6,7 +6,8 @@ internal import Synchronization
 /// Reading a stream may take as long as it likes, and everybody would wait with the transport's thread: so it
 /// is read on a queue of its own, two pieces ahead of what is sent and no more.
 ///
-/// `@unchecked`: the stream is used on the queue alone, and in `deinit`; the rest is behind the lock.
+/// `@unchecked`: the stream is touched by `readAhead`, which runs on the serial queue alone, and by `deinit`,
+/// which comes after the last of them, since each holds this object. What else changes is behind the lock.
 final class BodyStream: @unchecked Sendable {
     private struct State {
         var ready: ArraySlice<UInt8> = []
@@ -63,17 +64,15 @@ final class BodyStream: @unchecked Sendable {
 
     private func readAhead() {
         if stream.streamStatus == .notOpen { stream.open() }
-        var count = 0
-        let piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
-            if let base = buffer.baseAddress { count = stream.read(base, maxLength: buffer.count) }
-            // What a subclass says may be anything.
-            filled = max(0, min(count, buffer.count))
-        }
+        var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+        let count = stream.read(&buffer, maxLength: buffer.count)
+        // What a subclass says may be anything, more than it wrote too: then there are zeros, and nobody's memory.
+        let piece = buffer.prefix(max(0, count))
         let whoWaits = state.withLock { state -> (@Sendable () -> Void)? in
             state.isReading = false
             state.hasFailed = count < 0
             state.isOver = count <= 0
-            state.ready = state.ready.isEmpty ? piece[...] : state.ready + piece
+            state.ready = state.ready.isEmpty ? piece : state.ready + piece
             defer { state.isAwaited = false }
             return state.isAwaited ? state.whenReady : nil
         }

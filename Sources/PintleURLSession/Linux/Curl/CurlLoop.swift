@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The thread that libcurl runs on, and the way to it.
 ///
-/// `@unchecked`: other threads use `send` alone, which goes through the lock. The multi handle's only call
-/// from there is `curl_multi_wakeup`, which is allowed, under the lock that also ends the handle's life. The
-/// rest belongs to the thread in `run`.
+/// `@unchecked`: other threads use `send` and `wake` alone, which go through the lock. The multi handle's only
+/// call from there is `curl_multi_wakeup`, which is allowed, under the lock that also ends the handle's life. The
+/// rest belongs to the thread in `run`, once `init`, which comes before it, is over.
 final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer)
@@ -29,11 +29,15 @@ final class CurlLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+    /// Those of them that send content.
+    private var uploads: [UnsafeMutableRawPointer: Transfer] = [:]
     /// Those that have ended, while a hold keeps the end back.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
     private var isFinishing = false
     /// Uptime before which no transfer can have timed out.
     private var nextDeadline = Double.infinity
+    /// Uptime at which a transfer is to be looked at, whatever the network does.
+    private var nextLook = Double.infinity
 
     /// Kept at most, over all servers.
     private static let idleConnections = 256
@@ -74,6 +78,7 @@ final class CurlLoop: @unchecked Sendable {
             curl_multi_perform(multi, &running)
             collect()
             endOverdue()
+            lookAgain()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             curl_multi_poll(multi, nil, 0, patience, nil)
         }
@@ -90,7 +95,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Milliseconds until somebody may have waited long enough. libcurl's own timers end the wait earlier.
     private var patience: CInt {
-        let seconds = nextDeadline - ProcessInfo.processInfo.systemUptime
+        let seconds = min(nextDeadline, nextLook) - ProcessInfo.processInfo.systemUptime
         return CInt(max(0, min(seconds, 3_600)) * 1_000) + 1
     }
 
@@ -122,6 +127,8 @@ final class CurlLoop: @unchecked Sendable {
             case .release(let transfer, let hold):
                 transfer.release(hold)
                 if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
+                // It may have been passed over in its queue.
+                if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
             case .retire:
                 for transfer in queues.takeWaiting() { transfer.end(.superseded) }
             case .finish: isFinishing = true
@@ -148,6 +155,7 @@ final class CurlLoop: @unchecked Sendable {
             guard transfer.generation.isCurrent else { throw .superseded }
             let handle = try transfer.makeHandle()
             transfers[handle] = transfer
+            if transfer.request.hasContent { uploads[handle] = transfer }
             transfer.lastActivity = ProcessInfo.processInfo.systemUptime
             nextDeadline = min(nextDeadline, deadline(of: transfer))
             let code = curl_multi_add_handle(multi, handle)
@@ -176,6 +184,7 @@ final class CurlLoop: @unchecked Sendable {
         guard let handle = transfer.handle else { return }
         transfer.handle = nil
         transfers[handle] = nil
+        uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)
         curl_easy_cleanup(handle)
     }
@@ -218,6 +227,13 @@ final class CurlLoop: @unchecked Sendable {
                 nextDeadline = min(nextDeadline, deadline)
             }
         }
+    }
+
+    private func lookAgain() {
+        nextLook = .infinity
+        guard !uploads.isEmpty else { return }
+        let now = ProcessInfo.processInfo.systemUptime
+        for transfer in uploads.values { nextLook = min(nextLook, transfer.lookAgain(at: now)) }
     }
 
     /// Whoever makes a transfer wait does not make it late; the whole resource's time runs on.

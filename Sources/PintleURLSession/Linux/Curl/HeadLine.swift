@@ -5,11 +5,12 @@ enum HeadLine: Equatable {
     case status(version: String, code: Int)
     /// The name is a token; the value holds no line break.
     case field(name: String, value: String)
+    /// The obsolete way to go on with a field: a line that begins with a blank. The value holds no line break.
+    case continuation(value: String)
     /// The empty line after the last field.
     case end
 
-    /// `nil` for what is none of them, which is passed over: names that are no tokens, and the obsolete way to
-    /// go on in another line.
+    /// `nil` for what is none of them, which is passed over: names that are no tokens.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var line = bytes[...]
         while let last = line.last, last == 0x0A || last == 0x0D { line.removeLast() }
@@ -21,6 +22,8 @@ enum HeadLine: Equatable {
                 let code = Int(Self.text(words[1])), code >= 100
             else { return nil }
             self = .status(version: Self.text(words[0]), code: code)
+        } else if line.first == 0x20 || line.first == 0x09 {
+            self = .continuation(value: Self.value(line))
         } else {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line[..<colon].allSatisfy(HeaderToken.isByte)

@@ -36,11 +36,13 @@ struct HostQueues {
         insert(into: &hosts[transfer.request.url.endpoint, default: Host()].waiting)
     }
 
-    /// The next one that may run.
+    /// The next one that may run: what is suspended keeps its place, and is passed over.
     mutating func next(for endpoint: ServerEndpoint) -> Transfer? {
-        guard var host = hosts[endpoint], host.running < limit(of: host), let transfer = host.waiting.popFirst() else {
-            return nil
-        }
+        guard var host = hosts[endpoint], host.running < limit(of: host),
+            let index = host.waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
+        else { return nil }
+        // The first one goes without moving the others.
+        let transfer = index == host.waiting.startIndex ? host.waiting.removeFirst() : host.waiting.remove(at: index)
         host.running += 1
         hosts[endpoint] = host
         return transfer

@@ -80,6 +80,15 @@ extension Transfer {
                     + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
     }
 
+    /// Has libcurl read an answer over HTTP/2 to the end of its stream. At the end of its content libcurl 7.88
+    /// would cease to read, and so never hear that it may go on to send the content of the request.
+    ///
+    /// Whether there is more or less than announced nghttp2 watches over (RFC 9113 section 8.1.1), and so does
+    /// ``end(_:)``.
+    func readToEndOfStream() {
+        set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
+    }
+
     private func setMethod(_ this: UnsafeMutableRawPointer) {
         if request.hasContent {
             set(CURLOPT_UPLOAD, 1)

@@ -4,8 +4,10 @@ internal import Pintle
 
 /// One request on its way: an easy handle and what its callbacks need.
 ///
-/// `@unchecked`: what is `let` is Sendable; all that changes is touched on the transport's thread alone, from
-/// ``CurlLoop`` and from libcurl's callbacks, which run there.
+/// `@unchecked`: other threads read `request`, `generation` and `options`, which are `let` and Sendable. All
+/// else, `let` or not, is touched by `init`, before anybody else has it, then on the transport's thread alone, from
+/// ``CurlLoop`` and from libcurl's callbacks, which run there, and by `deinit`. Only where the loop is over does
+/// ``CurlLoop/send(_:)`` end a transfer elsewhere: then no thread has it but the one that would start it.
 final class Transfer: @unchecked Sendable {
     let request: TransferRequest
     let generation: PolicyGeneration
@@ -23,12 +25,12 @@ final class Transfer: @unchecked Sendable {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var attempt = Attempt()
     /// What is known to be the end, while a hold keeps it back.
-    private var end: Result<Void, TransferFailure>?
+    private(set) var end: Result<Void, TransferFailure>?
 
     /// As newer and patched versions of libcurl have it too; others read on for ever.
-    private static let headLimit = 300 << 10
+    static let headLimit = 300 << 10
     /// Each costs more than its bytes.
-    private static let headLineLimit = 1_000
+    static let headLineLimit = 1_000
 
     /// What one easy handle has seen: a second one, where there is one, starts anew.
     struct Attempt {
@@ -43,7 +45,17 @@ final class Transfer: @unchecked Sendable {
         /// Of all heads, those of responses in between too.
         var headSize = 0
         var headLines = 0
-        var isPaused = false
+        /// Decoded, as they were handed over.
+        var received: Int64 = 0
+        /// Whether the last line belongs to a field, which another may go on with.
+        var isInField = false
+        /// Why the head, or the trailers, cannot be what they look like.
+        var headFault: String?
+        /// What libcurl has been told to wait with.
+        var isReceivePaused = false
+        var isSendPaused = false
+        /// Uptime.
+        var lastLook = 0.0
         /// Part of the content could not be kept: the rest must not pass for the whole.
         var hasLostContent = false
         var gateFailure: GateFailure?
@@ -106,82 +118,8 @@ extension Transfer {
         }
         attempt.head.receipt = receipt.receipt
         attempt.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
+        if request.hasContent, HandshakeJudge.speaksHTTP2(OpaquePointer(ssl)) { readToEndOfStream() }
         return true
-    }
-}
-
-// MARK: Bytes
-
-extension Transfer {
-    func takeField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        lastActivity = ProcessInfo.processInfo.systemUptime
-        // What comes after the content are trailers, which Foundation does not show.
-        guard !attempt.hasHead else { return count }
-        attempt.headSize += count
-        attempt.headLines += 1
-        guard attempt.headSize <= Self.headLimit, attempt.headLines <= Self.headLineLimit else { return 0 }
-        switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
-        case .status(let version, let status) where attempt.isHeadNew:
-            // Of a response in between (100, 103) nothing stays.
-            attempt.head = ResponseHead(status: status, version: version, receipt: attempt.head.receipt)
-        case .field(let name, let value):
-            attempt.head.fields.append((name, value))
-        case .end where attempt.head.status >= 200:
-            attempt.hasHead = true
-            if let events { holds.formUnion(events.transfer(self, didReceive: attempt.head)) }
-        case .end:
-            attempt.isHeadNew = true
-            return count
-        case .status, nil: break
-        }
-        attempt.isHeadNew = false
-        return count
-    }
-
-    func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        lastActivity = ProcessInfo.processInfo.systemUptime
-        guard holds.isEmpty else {
-            attempt.isPaused = true
-            return pintle_CURL_WRITEFUNC_PAUSE
-        }
-        guard !attempt.hasLostContent, let bytes, count > 0, let events else { return 0 }
-        guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else {
-            attempt.hasLostContent = true
-            return 0
-        }
-        holds.formUnion(more)
-        return count
-    }
-
-    func give(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        lastActivity = ProcessInfo.processInfo.systemUptime
-        guard let reader = attempt.bodyReader else { return 0 }
-        switch reader.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count)) {
-        case .bytes(let given):
-            if given > 0 { events?.transfer(self, didSend: given) }
-            return given
-        case .later:
-            attempt.isPaused = true
-            return pintle_CURL_READFUNC_PAUSE
-        case .failed: return pintle_CURL_READFUNC_ABORT
-        }
-    }
-
-    func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
-        origin == SEEK_SET && attempt.bodyReader?.seek(to: Int64(offset)) ?? (offset == 0)
-            ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
-    }
-
-    /// Lets go of one reason to wait, or of none: then it is the content to send that there is more of.
-    func release(_ hold: TransferHold) {
-        holds.subtract(hold)
-        guard holds.isEmpty else { return }
-        lastActivity = ProcessInfo.processInfo.systemUptime
-        if end != nil { return tellEnd() }
-        guard attempt.isPaused, let handle else { return }
-        attempt.isPaused = false
-        // What libcurl held back comes through `take` inside this call; it keeps nothing that is not taken.
-        if curl_easy_pause(handle, CInt(CURLPAUSE_CONT)) != CURLE_OK { attempt.hasLostContent = true }
     }
 }
 
@@ -207,7 +145,7 @@ extension Transfer {
 
     /// Has come to its end, which is told once nothing is held back.
     func end(_ result: CURLcode) {
-        var result = result
+        var result = judged(result)
         if result == CURLE_OK {
             if attempt.hasLostContent {
                 result = CURLE_WRITE_ERROR
@@ -220,8 +158,16 @@ extension Transfer {
             }
         }
         end = result == CURLE_OK ? .success(()) : .failure(failure(result))
-        // Nothing to wait for: an error may overtake the delegate's answer.
-        if holds.isEmpty || result != CURLE_OK { tellEnd() }
+        if mayTellEnd { tellEnd() }
+    }
+
+    /// An error waits for nobody but a delegate that chooses what follows: then the content may not matter.
+    var mayTellEnd: Bool {
+        switch end {
+        case .success: holds.isEmpty
+        case .failure: !holds.contains(.choice)
+        case nil: false
+        }
     }
 
     func end(_ failure: TransferFailure) {
@@ -229,7 +175,7 @@ extension Transfer {
         tellEnd()
     }
 
-    private func tellEnd() {
+    func tellEnd() {
         guard let end, let events else { return }
         self.events = nil
         if case .failure(let failure) = end {
@@ -237,31 +183,5 @@ extension Transfer {
         } else {
             events.transfer(self, didComplete: nil)
         }
-    }
-
-    private func failure(_ result: CURLcode) -> TransferFailure {
-        if attempt.gateFailure == .superseded || attempt.judge?.isSuperseded == true { return .superseded }
-        if let rejection = attempt.judge?.rejection { return .rejected(rejection) }
-        if attempt.gateFailure != nil {
-            return .refused(
-                SessionRefusal(
-                    .notJudged, "the connection to \(request.url.endpoint) has no live verdict; nothing was sent",
-                    hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
-        }
-        if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
-        if attempt.headSize > Self.headLimit || attempt.headLines > Self.headLineLimit {
-            let excess = attempt.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
-            return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "the head of the response \(excess)")
-        }
-        // So libcurl calls a line of more than 100 kB.
-        if result == CURLE_OUT_OF_MEMORY, !attempt.hasHead {
-            return .library(
-                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")
-        }
-        let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
-        if let judge = attempt.judge, judge.hasUnreadableCertificates {
-            return .rejected(.invalidPath(PathFailure(.malformedCertificate, text: text)))
-        }
-        return .library(code: result.rawValue, text: text)
     }
 }

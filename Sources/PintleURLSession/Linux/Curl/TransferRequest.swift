@@ -54,6 +54,22 @@ struct ResponseHead: Sendable {
         fields.compactMap { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name ? $0.value : nil }
     }
 
+    /// What libcurl goes by itself: a line after the first of these it has read as a field that is none.
+    private static let framing: Set<String> = [
+        "connection", "content-encoding", "content-length", "transfer-encoding",
+    ]
+
+    /// Goes on with the last field, with a blank for the line's end, as RFC 9112 section 5.2 asks for.
+    ///
+    /// - Returns: false for a field that has to be one line.
+    mutating func unfold(_ value: String) -> Bool {
+        guard let last = fields.indices.last, !Self.framing.contains(fields[last].name.lowercased()) else {
+            return false
+        }
+        if !value.isEmpty { fields[last].value += (fields[last].value.isEmpty ? "" : " ") + value }
+        return true
+    }
+
     /// Fields of one name are one list (RFC 9110 section 5.3). Foundation splits `Set-Cookie` again.
     var joinedFields: [String: String] {
         var joined: [String: String] = [:]
@@ -93,6 +109,8 @@ struct TransferHold: OptionSet, Sendable {
     static let backlog = TransferHold(rawValue: 2)
     /// The task is suspended.
     static let suspended = TransferHold(rawValue: 4)
+    /// What a delegate has been asked is which request follows, if any: beside `answer`.
+    static let choice = TransferHold(rawValue: 8)
 }
 
 /// What a transfer tells, always on the transport's thread: whoever listens must not wait there.

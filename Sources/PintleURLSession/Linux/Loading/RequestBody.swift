@@ -64,17 +64,17 @@ extension TaskLoader {
             return false
         }
         countDown()
-        let loader = self
-        tell { session, task in
-            let answer = OnceAnswered<InputStream?> { stream in
-                guard let stream else { return loader.finish(.noBodyStream) }
-                let body = BodyStream(stream)
-                let isLive = loader.state.withLock { state in
-                    if state.isLive { state.body = .stream(body, size: request.declaredLength) }
-                    return state.isLive
-                }
-                if isLive { loader.load(request) }
+        let answer = OnceAnswered<InputStream?> { [weak self] stream in
+            guard let self else { return }
+            guard let stream else { return finish(.noBodyStream) }
+            let body = BodyStream(stream)
+            let isLive = state.withLock { state in
+                if state.isLive { state.body = .stream(body, size: request.declaredLength) }
+                return state.isLive
             }
+            if isLive { load(request) }
+        }
+        tell { session, task in
             delegate.urlSession(session, task: task, needNewBodyStream: { answer.take($0) })
         }
         return false

@@ -5,22 +5,24 @@ internal import Synchronization
 extension TaskLoader: TransferEvents {
     /// What may wait for a slow delegate.
     static let backlogLimit = 1 << 20
+    /// A piece that waits for a delegate costs more than its bytes: a server may send them one by one.
+    static func cost(of count: Int) -> Int { max(count, 1 << 10) }
     /// What is read of content that nobody wants, to keep the connection, which is worth so much and no more.
     private static let discardLimit = 256 << 10
     /// How often a policy may change before a task gives up reaching a server under one.
     private static let supersessionLimit = 64
 
     func transfer(_ transfer: Transfer, didSend count: Int) {
-        let (sent, expected) = state.withLock { state in
-            state.sent += Int64(count)
-            return (state.sent, state.expectedToSend)
-        }
+        let delegate = delegate
+        let isNews = state.withLock { $0.noteSent(Int64(count), isTold: delegate != nil) }
         showProgress()
-        guard let delegate else { return }
-        tell { session, task in
+        guard let delegate, isNews else { return }
+        tell { [self] session, task in
+            let news = state.withLock { $0.unsaid.isEmpty ? nil : $0.unsaid.removeFirst() }
+            guard let news else { return }
             delegate.urlSession(
-                session, task: task, didSendBodyData: Int64(count), totalBytesSent: sent,
-                totalBytesExpectedToSend: expected)
+                session, task: task, didSendBodyData: news.count, totalBytesSent: news.total,
+                totalBytesExpectedToSend: news.expected)
         }
     }
 
@@ -64,7 +66,7 @@ extension TaskLoader: TransferEvents {
                 if kept.count + data.count > cacheLimit { state.candidate = nil }
                 state.candidate?.content?.append(data)
             }
-            state.backlog += data.count
+            state.backlog += Self.cost(of: data.count)
             return (state.backlog > Self.backlogLimit ? .backlog : [], true, state.expectedToReceive)
         }
         guard let step else { return nil }
@@ -106,5 +108,30 @@ extension TaskLoader: TransferEvents {
         if let next { return load(next) }
         if failure == nil { keepAnswer() }
         finish(failure)
+    }
+}
+
+/// Content of one transfer that has been sent, for `didSendBodyData`.
+struct SentNews {
+    var count: Int64
+    var total: Int64
+    var expected: Int64
+}
+
+extension TaskLoader.State {
+    /// Counts what was sent. However slow a delegate is, one message for each transfer waits for it, and grows.
+    ///
+    /// - Returns: whether there is a message that was not there before.
+    fileprivate mutating func noteSent(_ count: Int64, isTold: Bool) -> Bool {
+        let isFirst = sent == 0
+        sent += count
+        guard isTold else { return false }
+        if !isFirst, let last = unsaid.indices.last {
+            unsaid[last].count += count
+            (unsaid[last].total, unsaid[last].expected) = (sent, expectedToSend)
+            return false
+        }
+        unsaid.append(SentNews(count: count, total: sent, expected: expectedToSend))
+        return true
     }
 }

@@ -113,11 +113,14 @@ extension TaskLoader {
         }
         let (session, loader) = (session, self)
         guard isQueued else {
+            // What the delegate has still to hear of is in the queue by now.
+            if delegate != nil { session.delegateQueue.addOperation { loader.state.withLock { $0.hasToldEnd = true } } }
             session.unregister(loader)
             loader.forgetDelegate()
             return last()
         }
         session.delegateQueue.addOperation {
+            loader.state.withLock { $0.hasToldEnd = true }
             last()
             session.unregister(loader)
             loader.forgetDelegate()

@@ -7,7 +7,7 @@ extension TaskLoader {
     func workOff(_ count: Int) {
         let wasOver = state.withLock { state in
             let before = state.backlog
-            state.backlog -= count
+            state.backlog -= Self.cost(of: count)
             return before > Self.backlogLimit && state.backlog <= Self.backlogLimit
         }
         if wasOver { withTransfer { $0.release($1, .backlog) } }
@@ -22,7 +22,8 @@ extension TaskLoader {
     func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
         let configuration = session.settings
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
-            let storage = configuration.httpCookieStorage, configuration.httpCookieAcceptPolicy != .never
+            let storage = configuration.httpCookieStorage,
+            configuration.httpCookieAcceptPolicy.accepts(from: url, for: request.mainDocumentURL)
         else { return }
         let cookies = head.cookies(for: url)
         guard !cookies.isEmpty else { return }
@@ -48,7 +49,7 @@ extension TaskLoader {
         guard case .delegate = delivery, !isDownload, let delegate = delegate as? any URLSessionDataDelegate else {
             return []
         }
-        ask(delegate, about: response) { [self] in release(.answer, of: transfer) }
+        ask(delegate, about: response) { [weak self] in self?.release(.answer, of: transfer) }
         return .answer
     }
 
@@ -56,7 +57,8 @@ extension TaskLoader {
     func ask(
         _ delegate: any URLSessionDataDelegate, about response: URLResponse, then goOn: @escaping @Sendable () -> Void
     ) {
-        let answer = OnceAnswered<URLSession.ResponseDisposition> { [self] disposition in
+        let answer = OnceAnswered<URLSession.ResponseDisposition> { [weak self] disposition in
+            guard let self else { return }
             switch disposition {
             case .allow: goOn()
             case .cancel: cancel()
@@ -74,7 +76,8 @@ extension TaskLoader {
     /// Gives out a response that was kept back for an answer.
     func handOver(_ transfer: Transfer, _ response: HTTPURLResponse) {
         // The next answer ends the wait where one is asked for.
-        if !accept(transfer, response).contains(.answer) { release(.answer, of: transfer) }
+        let asksAgain = accept(transfer, response).contains(.answer)
+        release(asksAgain ? .choice : [.answer, .choice], of: transfer)
     }
 
     func redirect(
@@ -91,24 +94,24 @@ extension TaskLoader {
             follow(next, after: transfer)
             return []
         }
-        let loader = self
-        tell { session, task in
-            let answer = OnceAnswered<URLRequest?> { answer in
-                // Without a request the redirect itself is the response.
-                guard let answer else { return loader.handOver(transfer, response) }
-                do throws(SessionRefusal) {
-                    try Redirect.refuseDowngrade(from: response.url, to: answer.url)
-                    loader.follow(answer, after: transfer)
-                    loader.release(.answer, of: transfer)
-                } catch {
-                    loader.refuse(transfer, error)
-                }
+        let answer = OnceAnswered<URLRequest?> { [weak self] answer in
+            guard let self else { return }
+            // Without a request the redirect itself is the response.
+            guard let answer else { return handOver(transfer, response) }
+            do throws(SessionRefusal) {
+                try Redirect.refuseDowngrade(from: response.url, to: answer.url)
+                follow(answer, after: transfer)
+                release([.answer, .choice], of: transfer)
+            } catch {
+                refuse(transfer, error)
             }
+        }
+        tell { session, task in
             delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
                 answer.take($0)
             }
         }
-        return .answer
+        return [.answer, .choice]
     }
 
     /// Has another request made once the content of this response has passed.

@@ -50,6 +50,10 @@ final class TaskLoader: Sendable {
         var file: DownloadFile?
         var discarded = 0
         var backlog = 0
+        /// What has been sent that the delegate is yet to be told of.
+        var unsaid: [SentNews] = []
+        /// Whether the last message has gone to whoever is told.
+        var hasToldEnd = false
 
         var received: Int64 = 0
         var expectedToReceive: Int64 = 0
@@ -89,11 +93,15 @@ final class TaskLoader: Sendable {
         state.withLock { $0.delegate } ?? session.delegate as? any URLSessionTaskDelegate
     }
 
-    /// Calls back on the delegate queue.
+    /// Calls back on the delegate queue; not at all once the end has been told there.
+    ///
+    /// Whoever calls has seen the task live, and it may end before the message is in the queue.
     func tell(_ action: @escaping @Sendable (_ session: PinnedURLSession, _ task: URLSessionTask) -> Void) {
         guard let task = state.withLock({ $0.task }) else { return }
-        let session = session
-        session.delegateQueue.addOperation { action(session, task) }
+        session.delegateQueue.addOperation { [self] in
+            guard !state.withLock({ $0.hasToldEnd }) else { return }
+            action(session, task)
+        }
     }
 }
 

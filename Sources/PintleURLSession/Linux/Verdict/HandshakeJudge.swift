@@ -61,6 +61,14 @@ final class HandshakeJudge {
         judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index))
     }
 
+    /// Whether client and server have agreed on HTTP/2 (RFC 7301).
+    static func speaksHTTP2(_ ssl: OpaquePointer) -> Bool {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+    }
+
     private static func judge(_ pointer: UnsafeMutableRawPointer?) -> HandshakeJudge? {
         pointer.map { Unmanaged<HandshakeJudge>.fromOpaque($0).takeUnretainedValue() }
     }

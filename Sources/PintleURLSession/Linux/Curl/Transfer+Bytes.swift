@@ -1,0 +1,108 @@
+internal import CCurl
+internal import Foundation
+
+/// Bytes, both ways.
+extension Transfer {
+    func takeField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        attempt.headSize += count
+        attempt.headLines += 1
+        guard attempt.headSize <= Self.headLimit, attempt.headLines <= Self.headLineLimit else {
+            let excess = attempt.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
+            return refuseHead("the head of the response \(excess)")
+        }
+        // What comes after the content are trailers, which Foundation does not show.
+        guard !attempt.hasHead else { return count }
+        var isInField = false
+        switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
+        case .status(let version, let status) where attempt.isHeadNew:
+            // Of a response in between (100, 103) nothing stays.
+            attempt.head = ResponseHead(status: status, version: version, receipt: attempt.head.receipt)
+        case .field(let name, let value):
+            attempt.head.fields.append((name, value))
+            isInField = true
+        case .continuation(let value) where attempt.isInField:
+            isInField = attempt.head.unfold(value)
+            guard isInField else {
+                return refuseHead("\(attempt.head.fields.last?.name ?? "") goes on in another line of the head")
+            }
+        case .end where attempt.head.status >= 200:
+            // libcurl goes by the last one (RFC 9112 section 6.3).
+            guard Set(attempt.head.values(of: "content-length")).count <= 1 else {
+                return refuseHead("the response has several lengths")
+            }
+            attempt.hasHead = true
+            if let events { holds.formUnion(events.transfer(self, didReceive: attempt.head)) }
+        case .end:
+            (attempt.isHeadNew, attempt.isInField) = (true, false)
+            return count
+        case .status, .continuation, nil: break
+        }
+        (attempt.isHeadNew, attempt.isInField) = (false, isInField)
+        return count
+    }
+
+    /// - Returns: what ends the transfer.
+    private func refuseHead(_ fault: String) -> Int {
+        attempt.headFault = fault
+        return 0
+    }
+
+    func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        guard holds.isEmpty else {
+            attempt.isReceivePaused = true
+            return pintle_CURL_WRITEFUNC_PAUSE
+        }
+        guard !attempt.hasLostContent, let bytes, count > 0, let events else { return 0 }
+        guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else {
+            attempt.hasLostContent = true
+            return 0
+        }
+        holds.formUnion(more)
+        attempt.received += Int64(count)
+        return count
+    }
+
+    func give(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        lastActivity = ProcessInfo.processInfo.systemUptime
+        guard let reader = attempt.bodyReader else { return 0 }
+        // What a delegate is to answer, or to work off, has come: it does not stop what goes.
+        guard !holds.contains(.suspended) else {
+            attempt.isSendPaused = true
+            return pintle_CURL_READFUNC_PAUSE
+        }
+        switch reader.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count)) {
+        case .bytes(let given):
+            if given > 0 { events?.transfer(self, didSend: given) }
+            return given
+        case .later:
+            attempt.isSendPaused = true
+            return pintle_CURL_READFUNC_PAUSE
+        case .failed: return pintle_CURL_READFUNC_ABORT
+        }
+    }
+
+    func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
+        origin == SEEK_SET && attempt.bodyReader?.seek(to: Int64(offset)) ?? (offset == 0)
+            ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
+    }
+
+    /// Lets go of some reasons to wait, or of none: then it is the content to send that there is more of.
+    func release(_ hold: TransferHold) {
+        holds.subtract(hold)
+        if mayTellEnd { return tellEnd() }
+        if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
+        let receives = attempt.isReceivePaused && holds.isEmpty
+        let sends = attempt.isSendPaused && !holds.contains(.suspended)
+        guard receives || sends, let handle else { return }
+        if receives { attempt.isReceivePaused = false }
+        if sends { attempt.isSendPaused = false }
+        // What libcurl held back comes through `take` inside this call; it keeps nothing that is not taken.
+        if curl_easy_pause(handle, pauses) != CURLE_OK { attempt.hasLostContent = true }
+    }
+
+    var pauses: CInt {
+        CInt(attempt.isReceivePaused ? CURLPAUSE_RECV : 0) | CInt(attempt.isSendPaused ? CURLPAUSE_SEND : 0)
+    }
+}

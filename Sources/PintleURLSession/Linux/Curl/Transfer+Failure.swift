@@ -1,0 +1,33 @@
+internal import CCurl
+internal import Pintle
+
+extension Transfer {
+    /// What a result of libcurl stands for.
+    func failure(_ result: CURLcode) -> TransferFailure {
+        if attempt.gateFailure == .superseded || attempt.judge?.isSuperseded == true { return .superseded }
+        if let rejection = attempt.judge?.rejection { return .rejected(rejection) }
+        if attempt.gateFailure != nil {
+            return .refused(
+                SessionRefusal(
+                    .notJudged, "the connection to \(request.url.endpoint) has no live verdict; nothing was sent",
+                    hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
+        }
+        if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
+        if let fault = attempt.headFault { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: fault) }
+        // So libcurl calls a line that goes on with none.
+        if result == CURLE_BAD_FUNCTION_ARGUMENT, attempt.headLines > 0, !attempt.hasHead {
+            return .library(
+                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response is no field")
+        }
+        // So libcurl calls a line of more than 100 kB.
+        if result == CURLE_OUT_OF_MEMORY, !attempt.hasHead {
+            return .library(
+                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")
+        }
+        let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
+        if let judge = attempt.judge, judge.hasUnreadableCertificates {
+            return .rejected(.invalidPath(PathFailure(.malformedCertificate, text: text)))
+        }
+        return .library(code: result.rawValue, text: text)
+    }
+}

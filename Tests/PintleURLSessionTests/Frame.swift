@@ -1,0 +1,30 @@
+/// HTTP/2 frames (RFC 9113 section 6), as many as are needed here. All are about stream 1.
+enum Frame {
+    static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+    static let settings = frame(4, stream: 0, [])
+    /// `:status 200` is entry 8 of the static table (RFC 7541).
+    static let head = frame(1, flags: 4, stream: 1, [0x88])
+
+    /// With `content-length`, entry 28 of it, of one digit.
+    static func head(length: Int) -> [UInt8] {
+        frame(1, flags: 4, stream: 1, [0x88, 0x0F, 0x0D, 1, UInt8(truncatingIfNeeded: 0x30 + length)])
+    }
+
+    static func data(_ text: String, isLast: Bool = false) -> [UInt8] {
+        frame(0, flags: isLast ? 1 : 0, stream: 1, Array(text.utf8))
+    }
+
+    static func reset(code: UInt8) -> [UInt8] { frame(3, stream: 1, [0, 0, 0, code]) }
+
+    static func goAway(last: UInt8) -> [UInt8] { frame(7, stream: 0, [0, 0, 0, last, 0, 0, 0, 0]) }
+
+    /// Room for so many bytes more, of the stream and of the connection.
+    static func room(_ count: Int) -> [UInt8] {
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
+        return frame(8, stream: 0, bytes) + frame(8, stream: 1, bytes)
+    }
+
+    private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
+        [0, 0, UInt8(truncatingIfNeeded: payload.count), type, flags, 0, 0, 0, stream] + payload
+    }
+}

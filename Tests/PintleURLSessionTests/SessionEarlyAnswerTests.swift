@@ -1,0 +1,182 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+import Synchronization
+import Testing
+
+/// HTTP/2 servers that answer before they have the content of the request (RFC 9113 section 8.1).
+@Suite("Pinned sessions: answers amid an upload")
+struct SessionEarlyAnswerTests {
+    /// Content that comes once it is let.
+    private final class GatedStream: InputStream {
+        private let gate: DispatchSemaphore
+        private let content = Mutex([UInt8]("the secret of the house".utf8))
+
+        init(_ gate: DispatchSemaphore) {
+            self.gate = gate
+            super.init(data: Data())
+        }
+
+        override var streamStatus: Stream.Status { .open }
+        override func open() {}
+        override func close() {}
+        override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+            _ = gate.wait(timeout: .now() + 60)
+            gate.signal()
+            return content.withLock { content in
+                let piece = content.prefix(len)
+                buffer.initialize(from: Array(piece), count: piece.count)
+                content.removeFirst(piece.count)
+                return piece.count
+            }
+        }
+    }
+
+    /// Answers its one request at once, or when it has all of it, and reads on.
+    private func server(
+        _ stage: Stage, answer: [UInt8], isEarly: Bool, received: Atomic<Int>.Box,
+        reads: Bool = true, then last: @escaping @Sendable () -> [UInt8] = { [] }
+    ) throws -> LoopbackTLSServer {
+        try LoopbackTLSServer(stage.identity) { configuration in
+            configuration.applicationProtocols = ["h2"]
+            configuration.application = .stream { stream in
+                guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
+                try? stream.write(Frame.settings)
+                while let header = try? stream.read(exactly: 9) {
+                    let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
+                    guard count == 0 || (try? stream.read(exactly: count)) != nil else { return }
+                    let isContent = header[3] == 0
+                    if isContent { received.value.add(count, ordering: .relaxed) }
+                    if header[3] == 1, isEarly { try? stream.write(answer) }
+                    if isContent, header[4] & 1 == 1, !isEarly { try? stream.write(answer) }
+                    if isContent, count > 0, reads { try? stream.write(Frame.room(count)) }
+                    if header[3] == 1, !reads {
+                        try? stream.write(last())
+                        while (try? stream.read(upTo: 4_096).isEmpty) == false {}
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Content that comes after the answer is sent, and the task ends", arguments: [true, false], [true, false])
+    func later(isEarly: Bool, hasLength: Bool) async throws {
+        let stage = try Stage()
+        let received = Atomic<Int>.Box()
+        let answer = (hasLength ? Frame.head(length: 4) : Frame.head) + Frame.data("body", isLast: true)
+        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        let gate = DispatchSemaphore(value: isEarly ? 0 : 1)
+        let delegate = Correspondent(stream: { GatedStream(gate) })
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "POST"
+        let task = session.uploadTask(withStreamedRequest: request)
+        async let run: Void = delegate.run(task)
+        if isEarly {
+            for _ in 0..<3_000 where task.countOfBytesReceived < 4 { try await Task.sleep(for: .milliseconds(10)) }
+            gate.signal()
+        }
+        await run
+        #expect(delegate.error == nil)
+        #expect(delegate.events == ["stream", "response 200", "data", "complete"])
+        #expect(delegate.log.withLock { $0.data } == Data("body".utf8))
+        #expect(received.value.load(ordering: .relaxed) == 23)
+    }
+
+    @Test("Much content is sent to its end, whenever the answer comes", arguments: [true, false], [true, false])
+    func large(isEarly: Bool, hasLength: Bool) async throws {
+        let stage = try Stage()
+        let received = Atomic<Int>.Box()
+        let answer = (hasLength ? Frame.head(length: 4) : Frame.head) + Frame.data("body", isLast: true)
+        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        let session = URLSession.pinned(to: try stage.policy())
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "PUT"
+        #expect(try await session.upload(for: request, from: Data(count: 4 << 20)).0 == Data("body".utf8))
+        #expect(received.value.load(ordering: .relaxed) == 4 << 20)
+    }
+
+    @Test(
+        "A server that wants no more of the request has answered, if it has answered whole",
+        arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
+    func enough(content: String, error: URLError.Code?) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let isWhole = error == nil
+        let server = try server(
+            stage, answer: Frame.head(length: 4) + Frame.data(content, isLast: isWhole), isEarly: true,
+            received: Atomic<Int>.Box(), reads: false
+        ) {
+            _ = gate.wait(timeout: .now() + 60)
+            return Frame.reset(code: 0)
+        }
+        let delegate = Correspondent()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "PUT"
+        let task = session.uploadTask(with: request, from: Data(count: 4 << 20))
+        async let run: Void = delegate.run(task)
+        for _ in 0..<3_000 where task.countOfBytesReceived < content.utf8.count {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        gate.signal()
+        await run
+        #expect(delegate.error?.code == error)
+        #expect(delegate.log.withLock { $0.data } == Data(content.utf8))
+    }
+
+    @Test(
+        "So has one over HTTP/1.1 that hangs up",
+        arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
+    func hangUp(content: String, error: URLError.Code?) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\(content)".utf8))
+            _ = gate.wait(timeout: .now() + 60)
+        })
+        let delegate = Correspondent()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "PUT"
+        let task = session.uploadTask(with: request, from: Data(count: 64 << 20))
+        async let run: Void = delegate.run(task)
+        for _ in 0..<3_000 where task.countOfBytesReceived < content.utf8.count {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        gate.signal()
+        await run
+        #expect(delegate.error?.code == error)
+        #expect(delegate.log.withLock { $0.data } == Data(content.utf8))
+    }
+
+    @Test("An answer to an upload has the length that it says", arguments: [4, 5])
+    func length(announced: Int) async throws {
+        let stage = try Stage()
+        let server = try server(
+            stage, answer: Frame.head(length: announced) + Frame.data("body", isLast: true), isEarly: false,
+            received: Atomic<Int>.Box())
+        let session = URLSession.pinned(to: try stage.policy())
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "PUT"
+        let upload = request
+        if announced == 4 {
+            #expect(try await session.upload(for: upload, from: Data(count: 10)).0 == Data("body".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) {
+                try await session.upload(for: upload, from: Data(count: 10))
+            }
+            #expect(error?.code == .networkConnectionLost)
+        }
+    }
+}
+
+extension Atomic<Int> {
+    /// A count that closures share.
+    final class Box: Sendable {
+        let value = Atomic<Int>(0)
+    }
+}

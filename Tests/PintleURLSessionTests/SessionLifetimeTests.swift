@@ -1,0 +1,169 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// What is over lets go of what it had.
+@Suite("Pinned sessions: lifetimes")
+struct SessionLifetimeTests {
+    /// Two objects that somebody else may have let go.
+    private struct Watched {
+        weak var session: URLSession?
+        weak var delegate: Procrastinator?
+
+        /// Waits for what the delegate queue and the transport still hold.
+        func areGone() async -> Bool {
+            for _ in 0..<1_000 where session != nil || delegate != nil {
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            return session == nil && delegate == nil
+        }
+    }
+
+    private func server(_ stage: Stage) throws -> LoopbackTLSServer {
+        try stage.server { request in
+            switch request.target {
+            case "/guarded": .unauthorized(challenge: "Basic realm=\"a\"")
+            case "/moved": .redirect(to: "/end")
+            case "/kept":
+                HTTPResponse(
+                    status: 200, reason: "OK", fields: [HTTPField("Cache-Control", "max-age=60")], body: [0x78])
+            default: .ok
+            }
+        }
+    }
+
+    /// Makes a session whose delegate is asked something, and keeps the handler or answers; then ends it.
+    private func leave(_ path: String, isLate: Bool, isTasks: Bool, ends: Bool) async throws -> Watched {
+        let stage = try Stage()
+        let server = try server(stage)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
+        let delegate = Procrastinator(.credential, isLate: isLate)
+        let session = URLSession.pinned(
+            to: try stage.policy(), configuration: configuration, delegate: isTasks ? nil : delegate)
+        var request = URLRequest(url: try server.address(path))
+        if path == "kept" { _ = try await session.data(for: request) }
+        if path == "stream" { request.httpMethod = "POST" }
+        let task: URLSessionTask =
+            path == "stream" ? session.uploadTask(withStreamedRequest: request) : session.dataTask(with: request)
+        if isTasks { task.delegate = delegate }
+        task.resume()
+        let question =
+            switch path {
+            case "guarded": "challenge a"
+            case "moved": "redirect"
+            case "stream": "stream"
+            default: "response 200"
+            }
+        #expect(await delegate.has(question))
+        if ends { session.invalidateAndCancel() } else { task.cancel() }
+        #expect(await delegate.has("complete"))
+        return Watched(session: session, delegate: delegate)
+    }
+
+    @Test(
+        "A session that is over and its delegate go, whatever handlers the delegate has kept",
+        arguments: ["guarded", "moved", "stream", "plain", "kept"], [true, false])
+    func handlers(path: String, isLate: Bool) async throws {
+        for isTasks in [true, false] {
+            for ends in [true, false] {
+                let watched = try await leave(path, isLate: isLate, isTasks: isTasks, ends: ends)
+                #expect(await watched.areGone(), "the task's: \(isTasks), invalidated: \(ends)")
+            }
+        }
+    }
+
+    @Test("A session keeps its delegate until it is invalidated, and no longer", arguments: [true, false])
+    func delegate(ends: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage)
+        var watched = Watched()
+        let session: URLSession
+        do {
+            let delegate = Procrastinator(.credential, isLate: true)
+            watched.delegate = delegate
+            session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+            let task = session.dataTask(with: try server.address("guarded"))
+            task.resume()
+            #expect(await delegate.has("challenge a"))
+            task.cancel()
+            #expect(await delegate.has("complete"))
+        }
+        if ends {
+            session.invalidateAndCancel()
+            #expect(await watched.areGone())
+        } else {
+            #expect(watched.delegate != nil)
+        }
+        withExtendedLifetime(session) {}
+    }
+
+    @Test("A delegate that is asked while it goes may ask its task")
+    func replaced() async throws {
+        final class Farewell: NSObject, URLSessionTaskDelegate, Sendable {
+            let task: PinnedDataTask
+            let said: @Sendable (URLSessionTask.State) -> Void
+
+            init(_ task: PinnedDataTask, _ said: @escaping @Sendable (URLSessionTask.State) -> Void) {
+                self.task = task
+                self.said = said
+            }
+
+            deinit { said(task.state) }
+        }
+        let stage = try Stage()
+        let session = URLSession.pinned(to: try stage.policy(), options: CurlTransport.Options())
+        let states = Mutex<[URLSessionTask.State]>([])
+        let url = try #require(URL(string: "https://localhost:1/"))
+        let task = PinnedDataTask(TaskLoader(session: session, request: URLRequest(url: url), delivery: .delegate))
+        task.delegate = Farewell(task) { state in states.withLock { $0.append(state) } }
+        task.delegate = nil
+        #expect(states.withLock { $0 } == [.suspended])
+    }
+
+    @Test("Nothing is told once the end is, and everything before", arguments: [true, false])
+    func silence(isOver: Bool) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: isOver ? 1 : 0)
+        let server = try stage.server(behind: gate)
+        let delegate = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let task = try #require(session.dataTask(with: try server.address()) as? PinnedDataTask)
+        async let run: Void = delegate.run(task)
+        if isOver { await run } else { #expect(await server.hasRequest()) }
+        let wasTold = Atomic<Int>.Box()
+        task.loader.tell { _, _ in wasTold.value.add(1, ordering: .relaxed) }
+        await withCheckedContinuation { continuation in
+            session.delegateQueue.addOperation { continuation.resume() }
+        }
+        #expect(wasTold.value.load(ordering: .relaxed) == (isOver ? 0 : 1))
+        gate.signal()
+        await run
+    }
+
+    @Test("An answer that races with the end is heard before it or not at all")
+    func race() async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in
+            .unauthorized(challenge: "Digest realm=\"b\", nonce=\"n\", qop=\"auth\", Basic realm=\"a\"")
+        }
+        for _ in 0..<60 {
+            let delegate = Procrastinator(.reject, isLate: true)
+            let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+            let task = session.dataTask(with: try server.address())
+            task.resume()
+            #expect(await delegate.has("challenge b"))
+            async let answer: Void = aside { delegate.giveAnswers() }
+            task.cancel()
+            try await answer
+            #expect(await delegate.has("complete"))
+            await delegate.catchUp(on: session)
+            #expect(delegate.events.last == "complete")
+            session.invalidateAndCancel()
+        }
+    }
+}

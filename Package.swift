@@ -13,6 +13,7 @@ var products: [Product] = [
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
     .library(name: "PintleStorage", targets: ["PintleStorage"]),
     .library(name: "PintleUpdates", targets: ["PintleUpdates"]),
+    .library(name: "PintleReports", targets: ["PintleReports"]),
 ]
 
 var targets: [Target] = [
@@ -21,6 +22,9 @@ var targets: [Target] = [
     .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
     .target(
         name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto", "PintleStorage"], swiftSettings: strict),
+    .target(
+        name: "PintleReports", dependencies: ["Pintle", "PintleCrypto", "PintleFiles", "PintleStorage"],
+        swiftSettings: strict),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -51,7 +55,8 @@ targets += [
     .target(
         name: "PintleURLSession",
         dependencies: [
-            "Pintle", "PintleFiles", "PintleOpenSSL", "PintleStorage", "PintleUpdates", "COpenSSL", "CCurl",
+            "Pintle", "PintleFiles", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleUpdates", "COpenSSL",
+            "CCurl",
         ],
         swiftSettings: strict
     ),
@@ -64,8 +69,8 @@ targets += [
     .target(
         name: "PintleTools",
         dependencies: [
-            "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleStorage", "PintleTestKit", "PintleUpdates",
-            "COpenSSL", "CExpat",
+            "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleTestKit",
+            "PintleUpdates", "COpenSSL", "CExpat",
         ],
         swiftSettings: strict
     ),
@@ -92,7 +97,7 @@ targets += [
         name: "PintleURLSessionTests",
         dependencies: [
             "Pintle", "PintleCrypto", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit",
-            "PintleTestPeers", "PintleUpdates",
+            "PintleTestPeers", "PintleReports", "PintleUpdates",
         ],
         swiftSettings: strict
     ),
@@ -106,9 +111,23 @@ targets += [
         dependencies: ["Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleUpdates", "UpdateVictim"],
         swiftSettings: strict
     ),
+    // Ends itself in the middle of keeping or sending reports, for the tests of their spool.
+    .executableTarget(
+        name: "ReportVictim", dependencies: ["Pintle", "PintleReports", "PintleStorage"], path: "Tests/ReportVictim",
+        swiftSettings: strict),
+    .testTarget(
+        name: "PintleReportsTests",
+        dependencies: [
+            "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleTestKit",
+            "ReportVictim",
+        ],
+        swiftSettings: strict
+    ),
     .testTarget(
         name: "PintleToolsTests",
-        dependencies: ["Pintle", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers"],
+        dependencies: [
+            "Pintle", "PintleReports", "PintleTools", "PintleUpdates", "PintleTestKit", "PintleTestPeers",
+        ],
         swiftSettings: strict
     ),
 ]

@@ -1,6 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 public import Pintle
+public import PintleReports
 public import PintleStorage
 
 extension URLSession {
@@ -20,11 +21,12 @@ extension URLSession {
     /// no new request.
     public static func pinned(
         to policy: PinningPolicy, approvals store: TrustDecisionStore, configuration: URLSessionConfiguration,
-        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
+        observer: (any PinFailureObserver)? = nil
     ) -> PinnedURLSession {
         pinned(
             to: LivePolicy(policy), approvals: store, configuration: configuration, delegate: delegate,
-            delegateQueue: delegateQueue)
+            delegateQueue: delegateQueue, observer: observer)
     }
 
     /// The same for a policy that is replaced while it is in use, with the default configuration.
@@ -37,10 +39,11 @@ extension URLSession {
     /// The same for a policy that is replaced while it is in use.
     public static func pinned(
         to source: some PolicySource, approvals store: TrustDecisionStore, configuration: URLSessionConfiguration,
-        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
+        observer: (any PinFailureObserver)? = nil
     ) -> PinnedURLSession {
         pinned(
             to: ApprovedPolicy(source, approvals: store), configuration: configuration, delegate: delegate,
-            delegateQueue: delegateQueue)
+            delegateQueue: delegateQueue, observer: observer)
     }
 }

@@ -1,6 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 public import Pintle
+public import PintleReports
 
 extension URLSession {
     /// A session whose servers a policy decides about, with the default configuration.
@@ -12,12 +13,22 @@ extension URLSession {
     /// delegateQueue:)`, and no request leaves before the verdict on the connection that carries it.
     ///
     /// A task that is refused fails with an `URLError`; `TrustRejection(underlying:)` has the reason.
+    ///
+    /// - Parameter observer: hears of refusals, of mismatches that are only reported, and of expired pins: a
+    ///   `PinReporter`, a `PinFailureLog` or your own. No handshake waits for it.
     public static func pinned(
         to policy: PinningPolicy, configuration: URLSessionConfiguration,
-        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
+        observer: (any PinFailureObserver)? = nil
     ) -> PinnedURLSession {
         pinned(
-            to: LivePolicy(policy), configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+            to: LivePolicy(policy), configuration: configuration, delegate: delegate, delegateQueue: delegateQueue,
+            observer: observer)
+    }
+
+    /// A session whose failures an observer hears of, with the default configuration.
+    public static func pinned(to policy: PinningPolicy, observer: any PinFailureObserver) -> PinnedURLSession {
+        pinned(to: policy, configuration: .default, observer: observer)
     }
 
     /// A session that asks for the policy in force before each decision, with the default configuration.
@@ -31,9 +42,16 @@ extension URLSession {
     /// what has not sent anything yet is decided anew.
     public static func pinned(
         to source: some PolicySource, configuration: URLSessionConfiguration,
-        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil
+        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
+        observer: (any PinFailureObserver)? = nil
     ) -> PinnedURLSession {
         PinnedURLSession(
-            source: source, configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
+            source: source, configuration: configuration, delegate: delegate, delegateQueue: delegateQueue,
+            observer: observer)
+    }
+
+    /// The same whose failures an observer hears of, with the default configuration.
+    public static func pinned(to source: some PolicySource, observer: any PinFailureObserver) -> PinnedURLSession {
+        pinned(to: source, configuration: .default, observer: observer)
     }
 }

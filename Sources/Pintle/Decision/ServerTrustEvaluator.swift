@@ -21,6 +21,7 @@ public struct ServerTrustEvaluator: Sendable {
     public let policy: PinningPolicy
     private let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
+    private var onFailure: (@Sendable (PinFailure) -> Void)?
 
     /// - Parameters:
     ///   - policy: that decides.
@@ -46,6 +47,19 @@ public struct ServerTrustEvaluator: Sendable {
     public func evaluate(
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
     ) -> TrustEvaluation {
-        policy.evaluate(server, presented: presented, approvals: approvals(), at: instant, validate: validate)
+        let evaluation = policy.evaluate(
+            server, presented: presented, approvals: approvals(), at: instant, validate: validate)
+        if let onFailure, let failure = PinFailure(evaluation, by: policy, at: instant) { onFailure(failure) }
+        return evaluation
+    }
+
+    /// The same evaluator, which also tells of each verdict that somebody should hear of.
+    ///
+    /// - Parameter onFailure: called within ``evaluate(_:presented:at:)``, which is to say inside a handshake: it hands the
+    ///   failure on and returns at once. `PintleReports` has `observed(by:)`, which does that.
+    public func telling(_ onFailure: @escaping @Sendable (PinFailure) -> Void) -> ServerTrustEvaluator {
+        var evaluator = self
+        evaluator.onFailure = onFailure
+        return evaluator
     }
 }

@@ -26,7 +26,9 @@ extension Transfer {
         }
         let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
         if let judge = attempt.judge, judge.hasUnreadableCertificates {
-            return .rejected(.invalidPath(PathFailure(.malformedCertificate, text: text)))
+            let failure = PathFailure(.malformedCertificate, text: text)
+            generation.tell(TrustEvaluation(of: request.url.endpoint, unreadable: failure), at: Date())
+            return .rejected(.invalidPath(failure))
         }
         return .library(code: result.rawValue, text: text)
     }

@@ -2,6 +2,7 @@ public import Foundation
 public import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleReports
 internal import Synchronization
 
 /// A `URLSession` whose every connection is judged by a policy, inside the TLS handshake, before a byte of
@@ -29,17 +30,19 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     let cache: ResponseCache
     private let inner: Mutex<State>
     private let source: (any PolicySource)?
+    private let observer: (any PinFailureObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
 
     init(
         source: (any PolicySource)?, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?, validator: PathValidator = PathValidator(),
-        options: CurlTransport.Options = CurlTransport.Options()
+        delegateQueue: OperationQueue?, observer: (any PinFailureObserver)? = nil,
+        validator: PathValidator = PathValidator(), options: CurlTransport.Options = CurlTransport.Options()
     ) {
         var options = options
         options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
         self.source = source
+        self.observer = observer
         self.validator = validator
         self.options = options
         proxies = ProxySetting(configuration)
@@ -106,7 +109,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         _ snapshot: PolicySnapshot, of source: any PolicySource
     ) -> Result<CurlTransport, SessionRefusal> {
         do throws(SessionRefusal) {
-            let generation = PolicyGeneration(snapshot, of: source, validator: validator)
+            let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
             return .success(try CurlTransport(generation, options: options))
         } catch {
             return .failure(error)

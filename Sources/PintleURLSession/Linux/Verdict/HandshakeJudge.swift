@@ -79,7 +79,10 @@ final class HandshakeJudge {
         guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE) else { return }
         sawCertificates = true
         guard let excess = CertificateMessageGuard.spoil(message, contentType, version), !wasAsked else { return }
-        rejection = .invalidPath(PathFailure(.limitsExceeded, text: excess))
+        let failure = PathFailure(.limitsExceeded, text: excess)
+        // Each further piece of the message says so again.
+        if rejection == nil { generation.tell(TrustEvaluation(of: endpoint, unreadable: failure), at: Date()) }
+        rejection = .invalidPath(failure)
     }
 
     /// 1 lets the handshake go on, 0 ends it with the alert that the error in `store` stands for.
@@ -100,6 +103,7 @@ final class HandshakeJudge {
         let evaluation = generation.policy.evaluate(
             endpoint, chain, approvals: generation.snapshot.approvals, at: now, validator: generation.validator)
         if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }
+        generation.tell(evaluation, at: now)
         switch evaluation.decision.handshakeVerdict {
         case .accept:
             guard let receipt = HandshakeReceipt(evaluation, in: generation, at: now),

@@ -1,5 +1,7 @@
+internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
+internal import PintleReports
 internal import Synchronization
 
 /// What was in force when a transport was made, under a number that no other in this process has.
@@ -11,21 +13,34 @@ struct PolicyGeneration: Sendable {
     var policy: PinningPolicy { snapshot.policy }
 
     private let source: any PolicySource
+    private let observer: (any PinFailureObserver)?
     private let ports: PortsOfRules
 
     private static let count = Atomic<Int>(0)
 
     /// - Parameter snapshot: what `source` has returned.
-    init(_ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator) {
+    init(
+        _ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator,
+        observer: (any PinFailureObserver)? = nil
+    ) {
         number = Self.count.add(1, ordering: .relaxed).newValue
         self.snapshot = snapshot
         self.source = source
         self.validator = validator
+        self.observer = observer
         ports = PortsOfRules(snapshot.policy)
     }
 
     /// Whether nothing newer is in force: where something is, nothing may begin any more.
     var isCurrent: Bool { source.current.generation == snapshot.generation }
+
+    /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.
+    func tell(_ evaluation: TrustEvaluation, at instant: Date) {
+        guard let observer,
+            let failure = PinFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
+        else { return }
+        PinFailureFeed.shared.post(.verdict(failure), to: observer)
+    }
 
     /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about.
     /// A rule for one port speaks for every port, or whoever can alter a link could drop the pins.

@@ -1,0 +1,141 @@
+internal import Pintle
+package import PintleStorage
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// One pass over what is in the spool: which request is to be made next, and what its answer means.
+///
+/// Whoever has one is alone in sending, among all processes, until it goes.
+package struct DeliveryRound {
+    private let spool: ReportSpool
+    private let options: ReportOptions
+    private let now: Date
+    private let lock: FileLock
+    private var names: ArraySlice<SpoolName>
+    private var current: Current?
+    private var closed: Set<String> = []
+    /// Reports that an address has taken.
+    package private(set) var delivered = 0
+    /// Addresses that have failed.
+    package private(set) var failed = 0
+
+    /// The report that is being sent, and the address that is next, or under way.
+    private struct Current {
+        let name: SpoolName
+        let report: SpooledReport
+        var place = 0
+    }
+
+    private var time: Milliseconds { Milliseconds(now) }
+
+    /// - Throws: `busy` where somebody else is sending.
+    package init(_ reporter: PinReporter, at now: Date) throws(StorageError) {
+        spool = reporter.spool
+        options = reporter.options
+        self.now = now
+        lock = try spool.lockDelivery()
+        let time = Milliseconds(now)
+        names = spool.names().filter { $0.isDue(at: time) }[...]
+    }
+
+    /// What is to be sent next; `nil`: nothing more. ``take(_:)`` its answer before asking again.
+    package mutating func next() -> ReportRequest? {
+        while true {
+            guard var current = current ?? nextReport() else { return nil }
+            while current.place < current.report.addresses.count {
+                self.current = current
+                if isOpen(current), let request = request(current) { return request }
+                current.place += 1
+            }
+            self.current = nil
+        }
+    }
+
+    /// What came of the last request.
+    ///
+    /// - Parameter response: `nil` where there was no answer.
+    package mutating func take(_ response: ReportResponse?) {
+        guard let current else { return }
+        let outcome = ReportOutcome(response, at: now)
+        settle(current, outcome)
+        switch outcome {
+        case .delivered: delivered += 1
+        case .refused: break
+        case .gone: closed.insert(current.report.addresses[current.place])
+        case .later:
+            closed.insert(current.report.addresses[current.place])
+            failed += 1
+        }
+        self.current?.place += 1
+    }
+
+    private mutating func nextReport() -> Current? {
+        while let name = names.popFirst() {
+            // Gone meanwhile, or broken.
+            guard let report = spool.read(name) else { continue }
+            // A process was ended before it had removed the file.
+            if spool.removeIfFinished(name, report) { continue }
+            return Current(name: name, report: report)
+        }
+        return nil
+    }
+
+    private func isOpen(_ current: Current) -> Bool {
+        let url = current.report.addresses[current.place]
+        let state = spool.state()
+        guard state.finished[current.name.id]?.contains(current.place) != true,
+            !spool.wasSent(current.name, place: current.place)
+        else { return false }
+        guard let address = state.addresses[url] else { return !closed.contains(url) }
+        if !address.isOpen(at: time) {
+            // Nobody will ever take it there.
+            if address.isGone { settle(current, .gone) }
+            return false
+        }
+        return !closed.contains(url)
+    }
+
+    /// `nil` for a report that cannot be brought below the limit in this encoding: it is dropped.
+    private func request(_ current: Current) -> ReportRequest? {
+        let url = current.report.addresses[current.place]
+        let encoding = options.encodings[url] ?? .rfc7469
+        let age = max(0, time.count - current.name.createdAt.count)
+        guard let body = encoding.body(of: current.report.report, id: current.name.id, age: Int(age)) else {
+            settle(current, .refused)
+            return nil
+        }
+        return ReportRequest(
+            url: url, contentType: encoding.contentType, body: body, id: current.name.id, timeout: options.timeout)
+    }
+
+    private func settle(_ current: Current, _ outcome: ReportOutcome) {
+        let (now, time, options) = (now, time, options)
+        let url = current.report.addresses[current.place]
+        spool.settle(current.name, current.report, place: current.place, at: time) { state in
+            var address = state.addresses[url] ?? SpoolState.Address(askedAt: time, notBefore: time)
+            defer { state.addresses[url] = address }
+            switch outcome {
+            case .later(let retryAfter):
+                address.failures = min(address.failures + 1, 1_000)
+                let wait = options.wait(afterFailures: address.failures, jitter: Double.random(in: 0...1))
+                address.askedAt = time
+                address.notBefore = Milliseconds(now.addingTimeInterval(max(wait, retryAfter ?? 0)))
+                return false
+            case .delivered:
+                state.counts.delivered += 1
+                address = SpoolState.Address(askedAt: time, notBefore: time)
+            case .refused: state.counts.refused += 1
+            case .gone:
+                state.counts.gone += 1
+                // Not where nobody asked, because the address is known to be gone.
+                if !address.isGone || address.isOpen(at: time) { address.askedAt = time }
+                address.isGone = true
+            }
+            return true
+        }
+    }
+}

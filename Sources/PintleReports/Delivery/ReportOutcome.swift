@@ -1,0 +1,62 @@
+internal import Pintle
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What an answer means for a report and its address.
+enum ReportOutcome: Sendable, Equatable {
+    /// 2xx.
+    case delivered
+    /// 410: the address wants nothing any more.
+    case gone
+    /// 400, 413, 415, 422: the report itself is wrong, and would be the next time too.
+    case refused
+    /// Anything else, and no answer: later, and not before so many seconds have passed.
+    case later(retryAfter: Double?)
+
+    init(_ response: ReportResponse?, at now: Date) {
+        switch response?.status {
+        case .some(200...299): self = .delivered
+        case .some(410): self = .gone
+        case .some(400), .some(413), .some(415), .some(422): self = .refused
+        default: self = .later(retryAfter: response?.retryAfter.flatMap { RetryAfter.seconds($0, at: now) })
+        }
+    }
+}
+
+/// The value of `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date of the form that is to be sent.
+enum RetryAfter {
+    /// Longer than a month nobody is obeyed.
+    static let longest: Double = 30 * 86_400
+
+    /// Seconds from now, at least 0; `nil` for what cannot be read.
+    static func seconds(_ text: String, at now: Date) -> Double? {
+        let words = text.split(separator: " ")
+        if words.count == 1, !words[0].isEmpty, words[0].utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            return min(Double(words[0]) ?? longest, longest)
+        }
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        guard words.count == 6, words[5] == "GMT", words[0].utf8.count == 4, words[0].hasSuffix(","),
+            let day = number(words[1], digits: 2), let month = months.firstIndex(of: String(words[2])),
+            let year = number(words[3], digits: 4), let date = CivilDate(year: year, month: month + 1, day: day)
+        else { return nil }
+        let time = words[4].split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
+        guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2], hour < 24, minute < 60,
+            second <= 60
+        else { return nil }
+        let instant = Double(date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second)
+        return min(max(instant - now.timeIntervalSince1970, 0), longest)
+    }
+
+    private static func number(_ text: Substring, digits: Int) -> Int? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        return Int(text)
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+}

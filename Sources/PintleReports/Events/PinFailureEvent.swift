@@ -1,0 +1,79 @@
+public import Pintle
+
+/// What an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy.
+public enum PinFailureEvent: Sendable {
+    /// A server was refused, or let in although no pin matched or the pins were past their date.
+    case verdict(PinFailure)
+    /// An update of the policy is late, or was not taken.
+    case update(UpdateTrouble)
+
+    /// How much it matters, in the words that loggers have.
+    public enum Level: String, Sendable, Hashable, CaseIterable {
+        case notice, warning, error
+    }
+
+    public var level: Level {
+        switch self {
+        case .verdict(let failure): failure.decision.isTrusted ? .warning : .error
+        case .update(let trouble):
+            switch trouble.code {
+            // A device is offline now and then.
+            case .notFetched: .notice
+            case .stale: .warning
+            case .rejected, .lostStore, .notStored: .error
+            }
+        }
+    }
+}
+
+extension PinFailureEvent: CustomStringConvertible {
+    /// One line; what comes from a server is escaped.
+    public var description: String {
+        switch self {
+        case .verdict(let failure): failure.description
+        case .update(let trouble): trouble.description
+        }
+    }
+}
+
+/// What went wrong with signed updates of the policy. `PintleURLSession` makes it of the events of a `PinStore`.
+public struct UpdateTrouble: Sendable, Hashable {
+    /// Stable strings.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The update in force has passed its date, and none has come after it.
+        case stale
+        /// What a server sent was not taken.
+        case rejected
+        /// A server could not be asked.
+        case notFetched = "not-fetched"
+        /// An update that was in force is gone from the disk.
+        case lostStore = "lost-store"
+        /// The disk did not take an update.
+        case notStored = "not-stored"
+    }
+
+    public let code: Code
+    /// Why an update was rejected: the code of the failure, such as `rollback`.
+    public let reason: String?
+    /// The version that it is about, where one is known.
+    public let version: Int?
+    /// The URL that was asked, where one was.
+    public let source: String?
+    /// What happened, in words; escaped.
+    public let text: String
+
+    public init(_ code: Code, reason: String? = nil, version: Int? = nil, source: String? = nil, text: String) {
+        self.code = code
+        self.reason = reason
+        self.version = version
+        self.source = source
+        self.text = text
+    }
+}
+
+extension UpdateTrouble: CustomStringConvertible {
+    public var description: String {
+        let place = source.map { " from \($0)" } ?? ""
+        return "policy update\(version.map { " \($0)" } ?? "")\(place) \(code.rawValue): \(text)"
+    }
+}

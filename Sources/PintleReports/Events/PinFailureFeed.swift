@@ -1,0 +1,102 @@
+internal import Pintle
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// Carries events from handshakes to observers: whoever posts does not wait.
+///
+/// One for the process. When it ends by `exit`, what waits is handed over first: the last thing that a command-line
+/// program sees may well be a mismatch.
+package final class PinFailureFeed: Sendable {
+    package static let shared = PinFailureFeed()
+    package static let capacity = 256
+
+    private struct State: Sendable {
+        var waiting: [Delivery] = []
+        /// Whether a task is handing over, or about to.
+        var isRunning = false
+        /// Handed to an observer that has not returned yet.
+        var underWay = 0
+        var dropped = 0
+        var settling: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private struct Delivery: Sendable {
+        let event: PinFailureEvent
+        let observer: any PinFailureObserver
+    }
+
+    private let state = Locked(State())
+
+    private static let isRegistered: Bool = atexit { PinFailureFeed.shared.finish() } == 0
+
+    package init() {}
+
+    /// Events that came while too many waited.
+    package var dropped: Int { state.withLock { $0.dropped } }
+
+    package func post(_ event: PinFailureEvent, to observer: any PinFailureObserver) {
+        _ = Self.isRegistered
+        let starts = state.withLock { state in
+            guard state.waiting.count < Self.capacity else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting.append(Delivery(event: event, observer: observer))
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { Task.detached(priority: .utility) { self.run() } }
+    }
+
+    /// Waits until nothing waits.
+    package func settle() async {
+        await withCheckedContinuation { continuation in
+            let isSettled = state.withLock { state in
+                if state.isRunning { state.settling.append(continuation) }
+                return !state.isRunning
+            }
+            if isSettled { continuation.resume() }
+        }
+    }
+
+    private func run() {
+        while handOver() {}
+        let settled = state.withLock { state in
+            // Posted since: another round.
+            guard state.waiting.isEmpty else { return [CheckedContinuation<Void, Never>]?.none }
+            state.isRunning = false
+            defer { state.settling = [] }
+            return state.settling
+        }
+        guard let settled else { return run() }
+        for continuation in settled { continuation.resume() }
+    }
+
+    /// False where nothing waits.
+    private func handOver() -> Bool {
+        let next = state.withLock { state in
+            guard !state.waiting.isEmpty else { return Delivery?.none }
+            state.underWay += 1
+            return state.waiting.removeFirst()
+        }
+        guard let next else { return false }
+        next.observer.observe(next.event)
+        state.withLock { $0.underWay -= 1 }
+        return true
+    }
+
+    /// At the end of the process: hands over what waits, and waits two seconds at most for what is being observed.
+    private func finish() {
+        for _ in 0..<Self.capacity { guard handOver() else { break } }
+        for _ in 0..<2_000 {
+            guard state.withLock({ $0.underWay }) > 0 else { return }
+            usleep(1_000)
+        }
+    }
+}

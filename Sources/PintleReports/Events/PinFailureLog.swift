@@ -1,0 +1,32 @@
+#if canImport(os)
+public import os
+#endif
+
+/// Writes each event as one line to whatever an app logs with.
+///
+///     let log = PinFailureLog { level, line in logger.log(level: level == .error ? .error : .warning, "\(line)") }
+public struct PinFailureLog: PinFailureObserver {
+    private let write: @Sendable (PinFailureEvent.Level, String) -> Void
+
+    /// - Parameter write: is given the level and one line without a line break.
+    public init(_ write: @escaping @Sendable (_ level: PinFailureEvent.Level, _ line: String) -> Void) {
+        self.write = write
+    }
+
+    #if canImport(os)
+    /// Writes to the system's log. Hosts and pins are public there; they are the app's own.
+    public init(_ logger: Logger) {
+        self.init { level, line in
+            switch level {
+            case .notice: logger.notice("\(line, privacy: .public)")
+            case .warning: logger.warning("\(line, privacy: .public)")
+            case .error: logger.error("\(line, privacy: .public)")
+            }
+        }
+    }
+    #endif
+
+    public func observe(_ event: PinFailureEvent) {
+        write(event.level, event.description)
+    }
+}

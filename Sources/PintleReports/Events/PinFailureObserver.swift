@@ -1,0 +1,32 @@
+public import Pintle
+
+/// Hears of failures while an app runs. Nothing leaves the process by it.
+///
+///     let session = URLSession.pinned(to: policy, observer: reporter)
+///
+/// A session and an observed evaluator hand events over outside of the handshake, one after the other, on a thread of the
+/// pool. While one is being observed up to 256 wait, and what comes beyond those is dropped.
+public protocol PinFailureObserver: Sendable {
+    /// Called once for each event. Others wait meanwhile: whatever takes long belongs on a thread of its own.
+    func observe(_ event: PinFailureEvent)
+}
+
+/// Several observers as one, in order.
+public struct PinFailureObservers: PinFailureObserver {
+    private let observers: [any PinFailureObserver]
+
+    public init(_ observers: any PinFailureObserver...) {
+        self.observers = observers
+    }
+
+    public func observe(_ event: PinFailureEvent) {
+        for observer in observers { observer.observe(event) }
+    }
+}
+
+extension ServerTrustEvaluator {
+    /// The same evaluator, whose failures an observer hears of. The handshake that asks does not wait for it.
+    public func observed(by observer: some PinFailureObserver) -> ServerTrustEvaluator {
+        telling { failure in PinFailureFeed.shared.post(.verdict(failure), to: observer) }
+    }
+}

@@ -1,0 +1,118 @@
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// What is sent about a failure: the object of RFC 7469 section 3, and what decided.
+///
+/// Members can be changed by whoever redacts; see ``ReportOptions/redact``.
+public struct PinFailureReport: Sendable, Hashable {
+    /// When it was decided. Sent as RFC 3339, UTC, in seconds.
+    public var dateTime: Date
+    /// The server that was asked for.
+    public var hostname: String
+    public var port: UInt16
+    /// When the pins of the rule expire; `nil`, sent as null: never.
+    public var effectiveExpirationDate: Date?
+    public var includeSubdomains: Bool
+    /// The host of the rule.
+    public var notedHostname: String
+    /// What the server sent, PEM, leaf first, whatever validation made of it; certificates that cannot be read are left
+    /// out.
+    public var servedCertificateChain: [String]
+    /// The path that validation found, PEM, leaf to anchor; empty where there is none.
+    public var validatedCertificateChain: [String]
+    /// The rule's pins, backup pins after the others: `pin-sha256="..."` as in RFC 7469 section 2.1, and
+    /// `certificate-sha256="..."`, base64 too, for certificates.
+    public var knownPins: [String]
+    public var enforcement: Enforcement
+    /// The code of the verdict, such as `pin-mismatch`.
+    public var reason: String
+    /// The code of a path failure, where the path was at fault.
+    public var pathFailure: String?
+    /// The `updateVersion` of the policy that decided.
+    public var policyVersion: Int
+    /// What the app says about itself; `nil` is not sent.
+    public var app: [String: String]?
+    /// How many certificates were left out to keep within ``maximumBytes``. Sent where it is not 0.
+    public internal(set) var omittedCertificates = 0
+
+    /// A report in JSON is no longer than this.
+    public static let maximumBytes = 64_000
+
+    /// `nil` where no rule covers the server: there are no pins to report about, and no address.
+    ///
+    /// - Parameter app: at most 16 pairs of at most 256 bytes each are taken, in the order of their keys.
+    public init?(_ failure: PinFailure, app: [String: String] = [:]) {
+        guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
+        let host = failure.policy.hosts[rule.index]
+        dateTime = failure.instant
+        hostname = failure.endpoint.host.description
+        port = failure.endpoint.port
+        effectiveExpirationDate = host.expiry.date
+        includeSubdomains = host.includesSubdomains
+        notedHostname = rule.host.description
+        let served = failure.evaluation.presented?.certificates.map(\.der) ?? []
+        servedCertificateChain = Self.texts(of: served)
+        let validated = failure.evaluation.path?.certificates ?? []
+        validatedCertificateChain = Self.texts(of: validated)
+        omittedCertificates =
+            served.count + validated.count - servedCertificateChain.count - validatedCertificateChain.count
+        knownPins = (host.pins + host.backupPins).map(\.known)
+        enforcement = host.enforcement
+        reason = failure.reason
+        if case .rejected(let rejection) = failure.decision { pathFailure = rejection.pathFailure?.code.rawValue }
+        policyVersion = failure.policy.updateVersion
+        let pairs = app.sorted { $0.key < $1.key }.filter { $0.key.utf8.count <= 256 && $0.value.utf8.count <= 256 }
+        self.app = pairs.isEmpty ? nil : Dictionary(pairs.prefix(16).map { ($0.key, $0.value) }) { first, _ in first }
+    }
+
+    /// From the leaf on, until there are more than a report can hold: a server may send four mebibytes of them.
+    private static func texts(of chain: [[UInt8]]) -> [String] {
+        var texts: [String] = []
+        var size = 0
+        for der in chain {
+            size += der.count
+            guard size <= maximumBytes else { break }
+            texts.append(PEMBlock.text(label: "CERTIFICATE", bytes: der))
+        }
+        return texts
+    }
+
+    /// Leaves out certificates, from the ends of the chains, the leaves last, and after them pins, until a size is kept.
+    ///
+    /// - Parameter size: of what is to be sent, in bytes.
+    /// - Returns: whether it is kept.
+    mutating func fit(_ maximumBytes: Int = Self.maximumBytes, size: (PinFailureReport) -> Int) -> Bool {
+        while size(self) > maximumBytes {
+            if servedCertificateChain.count > 1 {
+                servedCertificateChain.removeLast()
+                omittedCertificates += 1
+            } else if validatedCertificateChain.count > 1 {
+                validatedCertificateChain.removeLast()
+                omittedCertificates += 1
+            } else if !servedCertificateChain.isEmpty || !validatedCertificateChain.isEmpty {
+                omittedCertificates += servedCertificateChain.count + validatedCertificateChain.count
+                servedCertificateChain = []
+                validatedCertificateChain = []
+            } else if !knownPins.isEmpty {
+                knownPins.removeLast((knownPins.count + 1) / 2)
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension Pin {
+    fileprivate var known: String {
+        switch subject {
+        case .publicKey(let pin): "pin-sha256=\"\(Base64.encode(pin.bytes))\""
+        case .certificate(let pin): "certificate-sha256=\"\(Base64.encode(pin.bytes))\""
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import Pintle
+
+/// How a report is written for the collector at an address.
+public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
+    /// The object of RFC 7469 section 3 itself, as `application/json`.
+    case rfc7469
+    /// The W3C Reporting API: an array of one report of the type `certificate-issue`, whose body is the object, as
+    /// `application/reports+json`.
+    case reportingAPI
+    /// An OTLP/HTTP request with one log record, as `application/json`; the object is the record's body, as text.
+    case otlp
+
+    package var contentType: String {
+        switch self {
+        case .rfc7469, .otlp: "application/json"
+        case .reportingAPI: "application/reports+json"
+        }
+    }
+
+    /// The content of the request that sends a report.
+    ///
+    /// - Parameters:
+    ///   - id: the report's, 32 hexadecimal digits; the same each time that it is sent.
+    ///   - age: milliseconds since the failure.
+    /// - Returns: at most ``PinFailureReport/maximumBytes``; certificates are left out to keep it. `nil` where that is not
+    ///   enough.
+    package func body(of report: PinFailureReport, id: String, age: Int) -> [UInt8]? {
+        var report = report
+        return report.fit(size: { write($0, id, age).count }) ? write(report, id, age) : nil
+    }
+
+    private func write(_ report: PinFailureReport, _ id: String, _ age: Int) -> [UInt8] {
+        var json = JSONWriter(.compact)
+        switch self {
+        case .rfc7469: report.write(to: &json, age: age)
+        case .reportingAPI: Self.writeReportingAPI(report, age, to: &json)
+        case .otlp: Self.writeLogs(report, id, age, to: &json)
+        }
+        return json.bytes
+    }
+
+    private static func writeReportingAPI(_ report: PinFailureReport, _ age: Int, to json: inout JSONWriter) {
+        json.array { json in
+            json.object { json in
+                json.member("type", "certificate-issue")
+                json.member("age", age)
+                let host = report.hostname.utf8.contains(UInt8(ascii: ":")) ? "[\(report.hostname)]" : report.hostname
+                let port = report.port == 443 ? "" : ":\(report.port)"
+                // No path: what was asked for is nobody's business.
+                json.member("url", "https://\(host)\(port)/")
+                json.member("user_agent", ReportRequest.userAgent)
+                json.key("body")
+                report.write(to: &json, age: age)
+            }
+        }
+    }
+
+    private static func writeLogs(
+        _ report: PinFailureReport, _ id: String, _ age: Int, to json: inout JSONWriter
+    ) {
+        func attribute(_ key: String, _ value: String?, _ json: inout JSONWriter) {
+            guard let value else { return }
+            json.object {
+                $0.member("key", key)
+                $0.object("value") { $0.member("stringValue", value) }
+            }
+        }
+        func attribute(_ key: String, _ value: Int, _ json: inout JSONWriter) {
+            json.object {
+                $0.member("key", key)
+                // 64-bit integers are strings in the JSON of protocol buffers.
+                $0.object("value") { $0.member("intValue", "\(value)") }
+            }
+        }
+        let nanoseconds = "\(Milliseconds(report.dateTime))000000"
+        // Expired pins may be either; whoever lets them expire wants to know, and has not been attacked.
+        let isRefusal = report.reason == "pin-mismatch" || report.reason == "invalid-path"
+        json.object { json in
+            json.array("resourceLogs") { json in
+                json.object { json in
+                    json.object("resource") { json in
+                        json.array("attributes") { json in
+                            attribute("service.name", report.app?["name"] ?? "unknown_service", &json)
+                            attribute("service.version", report.app?["version"], &json)
+                        }
+                    }
+                    json.array("scopeLogs") { json in
+                        json.object { json in
+                            json.object("scope") { $0.member("name", "pintle") }
+                            json.array("logRecords") { json in
+                                json.object { json in
+                                    json.member("timeUnixNano", nanoseconds)
+                                    json.member("observedTimeUnixNano", nanoseconds)
+                                    json.member("severityNumber", isRefusal ? 17 : 13)
+                                    json.member("severityText", isRefusal ? "ERROR" : "WARN")
+                                    json.member("eventName", "pintle.pin_failure")
+                                    json.object("body") {
+                                        $0.member(
+                                            "stringValue",
+                                            String(decoding: report.json(age: age), as: UTF8.self))
+                                    }
+                                    json.array("attributes") { json in
+                                        attribute("log.record.uid", id, &json)
+                                        attribute("server.address", report.hostname, &json)
+                                        attribute("server.port", Int(report.port), &json)
+                                        attribute("pintle.reason", report.reason, &json)
+                                        attribute("pintle.enforcement", report.enforcement.rawValue, &json)
+                                        attribute("pintle.noted_hostname", report.notedHostname, &json)
+                                        attribute("pintle.path_failure", report.pathFailure, &json)
+                                        attribute("pintle.policy_version", report.policyVersion, &json)
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

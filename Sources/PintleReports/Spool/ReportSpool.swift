@@ -1,0 +1,203 @@
+internal import Pintle
+internal import PintleFiles
+package import PintleStorage
+
+/// Reports on the disk, each in a file of its own, until every address is done with them.
+///
+/// A file is written once and removed once; what changes meanwhile is in `state.json`. Both happen under one lock, so that
+/// processes can share a folder. Who sends holds a lock of its own, see ``lockDelivery()``.
+package final class ReportSpool: Sendable {
+    /// What became of a report that was to be kept.
+    package enum Outcome: Sendable, Equatable {
+        case kept
+        case duplicate
+        case hostIsFull
+        case isFull
+        /// Every address has said that it wants no more.
+        case gone
+        case notStored(StorageError)
+    }
+
+    package static let maximumPerHost = 8
+    package static let maximumInAll = 256
+
+    let folder: PrivateFolder
+    private let stateFile: DurableFile
+    private let deliveryFile: DurableFile
+    private let onStep: (@Sendable (String) -> Void)?
+    /// Since the state was last written.
+    private let pending = Locked(ReportCounts())
+    /// Keys that this process has met, so that an interceptor's thousandth connection costs no look at the disk.
+    private let recent = Locked<[String: Milliseconds]>([:])
+    /// What this process has sent, where the disk would not take that down.
+    private let sent = Locked<Set<String>>([])
+    package let draw: Double
+
+    /// - Parameters:
+    ///   - path: of a folder of its own; made where it is not there.
+    ///   - onStep: called after each step of writing, for tests that end the process there.
+    package init(folder path: String, onStep: (@Sendable (String) -> Void)? = nil) throws(StorageError) {
+        folder = try PrivateFolder(path)
+        self.onStep = onStep
+        stateFile = Self.file("\(path)/state.json", SpoolState.maximumBytes, onStep)
+        deliveryFile = DurableFile("\(path)/delivery", options: .init(maximumSize: 0))
+        let lock = try stateFile.lock()
+        if let state = try? stateFile.read().flatMap({ SpoolState(json: $0.bytes) }) {
+            draw = state.draw
+        } else {
+            // Broken, or not there yet.
+            let state = SpoolState(draw: Double.random(in: 0..<1))
+            try stateFile.write(state.json, under: lock)
+            draw = state.draw
+        }
+    }
+
+    private static func file(
+        _ path: String, _ maximumSize: Int, _ onStep: (@Sendable (String) -> Void)?
+    ) -> DurableFile {
+        var options = DurableFile.Options(maximumSize: maximumSize, patience: 5_000)
+        if let onStep { options.onStep = { step in onStep(step.rawValue) } }
+        return DurableFile(path, options: options)
+    }
+
+    private func reportFile(_ name: SpoolName) -> DurableFile {
+        Self.file("\(folder.path)/\(name.text)", SpooledReport.maximumBytes, onStep)
+    }
+
+    /// Beside the state's, so that a report can be kept while another one is being sent.
+    package func lockDelivery() throws(StorageError) -> FileLock { try deliveryFile.lock(patience: 0) }
+
+    package var counts: ReportCounts { state().counts + pending.withLock { $0 } }
+
+    func count(_ body: (inout ReportCounts) -> Void) { pending.withLock { body(&$0) } }
+
+    // MARK: Reading
+
+    func state() -> SpoolState {
+        guard let content = try? stateFile.read(), let state = SpoolState(json: content.bytes) else {
+            return SpoolState(draw: draw)
+        }
+        return state
+    }
+
+    /// Oldest first.
+    package func names() -> [SpoolName] {
+        ((try? Folder.names(in: folder.path)) ?? []).compactMap { SpoolName($0) }
+            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+
+    /// `nil` where the file is gone, or holds what no spool wrote; the latter is removed.
+    func read(_ name: SpoolName) -> SpooledReport? {
+        guard let content = try? reportFile(name).read() else { return nil }
+        if let report = SpooledReport(json: content.bytes) { return report }
+        try? folder.remove(name.text)
+        count { $0.lost += 1 }
+        return nil
+    }
+
+    // MARK: Keeping
+
+    /// Whether this very failure was met within 24 hours, as far as this process remembers.
+    func isKnown(_ key: String, at now: Milliseconds) -> Bool {
+        guard recent.withLock({ $0[key] }).map({ SpoolState.isRecent($0, at: now) }) == true else { return false }
+        count { $0.duplicates += 1 }
+        return true
+    }
+
+    func keep(_ report: SpooledReport, as name: SpoolName) -> Outcome {
+        let outcome: Outcome
+        do throws(StorageError) {
+            outcome = try store(report, name)
+        } catch {
+            outcome = .notStored(error)
+        }
+        switch outcome {
+        case .kept: break
+        case .duplicate: count { $0.duplicates += 1 }
+        case .hostIsFull: count { $0.droppedForHost += 1 }
+        case .isFull: count { $0.dropped += 1 }
+        case .gone: count { $0.gone += 1 }
+        case .notStored: count { $0.lost += 1 }
+        }
+        if outcome == .kept || outcome == .duplicate {
+            recent.withLock { recent in
+                if recent.count >= SpoolState.maximumSeen { recent = [:] }
+                recent[name.key] = name.createdAt
+            }
+        }
+        return outcome
+    }
+
+    private func store(_ report: SpooledReport, _ name: SpoolName) throws(StorageError) -> Outcome {
+        let lock = try stateFile.lock()
+        let all = (try? Folder.names(in: folder.path)) ?? []
+        // A process that was ended while it wrote has left them; whoever has the lock writes nothing else.
+        for left in all where left.hasSuffix(SpoolName.suffix + ".new") { try? folder.remove(left) }
+        let names = all.compactMap { SpoolName($0) }
+        let now = name.createdAt
+        let state = state()
+        let isDuplicate =
+            names.contains { $0.key == name.key && SpoolState.isRecent($0.createdAt, at: now) }
+            || state.seen[name.key].map { SpoolState.isRecent($0, at: now) } == true
+        if isDuplicate { return .duplicate }
+        if report.addresses.allSatisfy({ state.addresses[$0].map { $0.isGone && !$0.isOpen(at: now) } == true }) {
+            return .gone
+        }
+        guard names.count < Self.maximumInAll else { return .isFull }
+        guard names.count(where: { $0.host == name.host }) < Self.maximumPerHost else { return .hostIsFull }
+        try reportFile(name).write(report.json, under: lock)
+        return .kept
+    }
+
+    // MARK: Sending
+
+    /// Whether this process has sent it to that address, and the disk has not taken it down.
+    func wasSent(_ name: SpoolName, place: Int) -> Bool { sent.withLock { $0.contains("\(name.id) \(place)") } }
+
+    /// Removes the file of a report that every address is done with: what ended a process may have come before that.
+    func removeIfFinished(_ name: SpoolName, _ report: SpooledReport) -> Bool {
+        let finished = state().finished[name.id] ?? []
+        guard report.addresses.indices.allSatisfy({ finished.contains($0) || wasSent(name, place: $0) }) else {
+            return false
+        }
+        try? folder.remove(name.text)
+        return true
+    }
+
+    /// Takes down that an address is done with a report, or that it is to be asked again later.
+    ///
+    /// The state is written first and the file removed last: a process that ends between the two does not send it again.
+    ///
+    /// - Parameter change: returns whether the address is done with the report.
+    func settle(
+        _ name: SpoolName, _ report: SpooledReport, place: Int, at now: Milliseconds,
+        _ change: (inout SpoolState) -> Bool
+    ) {
+        let lock = try? stateFile.lock()
+        var state = state()
+        let isFinished = change(&state)
+        let finished = (state.finished[name.id] ?? []).union(isFinished ? [place] : [])
+        let isLast = report.addresses.indices.allSatisfy { finished.contains($0) || wasSent(name, place: $0) }
+        if isFinished {
+            state.finished[name.id] = finished
+            if isLast { state.seen[name.key] = name.createdAt }
+        }
+        let delta = pending.withLock { pending in
+            defer { pending = ReportCounts() }
+            return pending
+        }
+        state.counts = state.counts + delta
+        state.prune(at: now, spooled: Set(names().map(\.id)))
+        do throws(StorageError) {
+            guard let lock else { throw StorageError(.busy, folder.path, "no lock", hint: "") }
+            try stateFile.write(state.json, under: lock)
+        } catch {
+            // Sent twice would be worse than forgotten: what is finished stays so while this process lives.
+            pending.withLock { $0 = $0 + delta }
+            if isFinished { sent.withLock { _ = $0.insert("\(name.id) \(place)") } }
+        }
+        guard isFinished, isLast else { return }
+        try? folder.remove(name.text)
+        onStep?("removed")
+    }
+}

@@ -1,0 +1,39 @@
+internal import Pintle
+
+/// What the file of a spooled report holds: the report, and where it is to go.
+package struct SpooledReport: Sendable, Hashable {
+    /// `https` URLs.
+    package let addresses: [String]
+    package let report: PinFailureReport
+
+    package static let maximumAddresses = 16
+    package static let maximumBytes = 256 << 10
+
+    package init(addresses: [String], report: PinFailureReport) {
+        self.addresses = addresses
+        self.report = report
+    }
+
+    package var json: [UInt8] {
+        var json = JSONWriter(.compact)
+        json.object { json in
+            json.member("to", addresses)
+            json.key("report")
+            report.write(to: &json, age: nil)
+        }
+        return json.bytes
+    }
+
+    /// `nil` for anything that the spool did not write.
+    package init?(json: [UInt8]) {
+        let limits = JSONDocument.Limits(maximumBytes: Self.maximumBytes, maximumDepth: 8)
+        guard let root = try? JSONDocument(json, limits: limits).root, let elements = root["to"]?.elements,
+            let report = root["report"].flatMap({ PinFailureReport($0) })
+        else { return nil }
+        let addresses = elements.compactMap(\.string)
+        guard 1...Self.maximumAddresses ~= addresses.count, addresses.count == root["to"]?.count,
+            addresses.allSatisfy({ ServerEndpoint(httpsURL: $0) != nil })
+        else { return nil }
+        self.init(addresses: addresses, report: report)
+    }
+}

@@ -1,0 +1,44 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// A folder that is its owner's alone, mode 0700, for files that come and go.
+package struct PrivateFolder: Sendable {
+    package let path: String
+
+    /// Makes the folder where it is not there; the one above it must be. One that others may read is closed to them.
+    ///
+    /// - Throws: `foreign-owner`, `writable-by-others`, or why it cannot be made or used.
+    package init(_ path: String) throws(StorageError) {
+        self.path = path
+        guard !path.utf8.contains(0) else { throw .notWritten(path, EINVAL) }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .notWritten(path, errno) }
+        guard let descriptor = Descriptor.open(path, O_RDONLY | O_DIRECTORY), let status = descriptor.status else {
+            throw .notWritten(path, errno)
+        }
+        guard status.st_uid == geteuid() else {
+            throw StorageError(
+                .foreignOwner, path, "it belongs to user \(status.st_uid)",
+                hint: "who owns it decides what is in it: name a folder of your own")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw StorageError(
+                .writableByOthers, path, "others may write into it", hint: "look what is in it, then: chmod 700 \(path)"
+            )
+        }
+        guard status.st_mode & 0o7777 == 0o700 || fchmod(descriptor.number, 0o700) == 0 else {
+            throw .notWritten(path, errno)
+        }
+    }
+
+    /// Removes a file of the folder. Nothing there is no error.
+    package func remove(_ name: String) throws(StorageError) {
+        let file = "\(path)/\(name)"
+        guard !file.utf8.contains(0) else { throw .notWritten(file, EINVAL) }
+        guard unlink(file) == 0 || errno == ENOENT else { throw .notWritten(file, errno) }
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Pintle
+public import PintleReports
+public import PintleUpdates
+
+extension PinFailureObserver {
+    /// Lets an observer hear of what goes wrong with updates too.
+    ///
+    ///     let store = try PinStore(folder: folder, trust: trust, bundled: bundled) { reporter.observe($0) }
+    ///
+    /// An update that was adopted is nothing that went wrong. Returns at once, wherever the store is called from.
+    public func observe(_ event: PinStoreEvent) {
+        guard let trouble = UpdateTrouble(event) else { return }
+        PinFailureFeed.shared.post(.update(trouble), to: self)
+    }
+}
+
+extension UpdateTrouble {
+    /// `nil` for an update that was adopted.
+    public init?(_ event: PinStoreEvent) {
+        switch event {
+        case .adopted: return nil
+        case .stale(let version, let since):
+            self.init(.stale, version: version, text: "it expired on \(RFC3339.string(from: since)); it stays in force")
+        case .lostStore(let loss):
+            self.init(.lostStore, version: loss.version, text: Self.escaped("\(loss.cause)"))
+        case .rejected(let rejection, let url):
+            self.init(
+                .rejected, reason: rejection.failure.code.rawValue, source: url,
+                text: "\(rejection.failure.code.rawValue), \(Self.escaped("\(rejection)"))")
+        case .notFetched(let url, let description):
+            self.init(.notFetched, source: url, text: Self.escaped(description))
+        case .notStored(let error): self.init(.notStored, text: Self.escaped("\(error)"))
+        }
+    }
+
+    /// One line, whatever a server has put into it.
+    private static func escaped(_ text: String) -> String {
+        String(JSONWriter.quoted(String(text.prefix(500))).dropFirst().dropLast())
+    }
+}

@@ -1,0 +1,243 @@
+import FoundationEssentials
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleReports
+
+@Suite("Delivery of reports")
+struct DeliveryTests {
+    private let scene: ReportScene
+    private let now = ReportScene.now
+
+    init() throws {
+        scene = try ReportScene()
+    }
+
+    private func deliver(_ reporter: PinReporter, after seconds: Double = 0) async -> ReportDelivery {
+        await reporter.deliver(at: now.addingTimeInterval(seconds))
+    }
+
+    private func keep(_ reporter: PinReporter, _ count: Int = 1, by policy: PinningPolicy? = nil) throws {
+        let policy = try policy ?? scene.policy()
+        for number in 0..<count {
+            try #require(reporter.keep(try scene.failure("h\(number).example.com", by: policy)) == .kept)
+        }
+    }
+
+    @Test("A report waits a random time of at most a quarter of an hour, and no longer where the clock is set back")
+    func delay() async throws {
+        let collector = ScriptedCollector()
+        let reporter = try scene.reporter(collector) { $0.longestDelay = 900 }
+        try keep(reporter, 40)
+        let delays = reporter.spool.names().map { $0.notBefore.count - $0.createdAt.count }
+        #expect(delays.allSatisfy { 0...900_000 ~= $0 } && Set(delays).count > 30)
+        let last = try #require(delays.max())
+        #expect(await deliver(reporter, after: Double(last - 1) / 1_000) == .done(delivered: 39, failed: 0))
+        let next = try #require(reporter.nextDelivery(at: now))
+        #expect(abs(next.timeIntervalSince(now) - Double(last) / 1_000) < 0.01)
+        #expect(await deliver(reporter, after: -10) == .done(delivered: 1, failed: 0))
+        #expect(reporter.nextDelivery(at: now) == nil)
+    }
+
+    @Test("An address that fails is left alone, longer each time, and one success forgets that")
+    func backOff() async throws {
+        let isDown = Locked(true)
+        let collector = ScriptedCollector { _ in
+            guard !isDown.withLock({ $0 }) else { throw CollectorIsDown() }
+            return ReportResponse(status: 200)
+        }
+        let reporter = try scene.reporter(collector)
+        try keep(reporter, 3)
+        var (time, waits): (Double, [Double]) = (0, [])
+        for _ in 0..<14 {
+            // One request a round, however many reports wait.
+            #expect(await deliver(reporter, after: time) == .done(delivered: 0, failed: 1))
+            let next = try #require(reporter.nextDelivery(at: now.addingTimeInterval(time)))
+            let wait = next.timeIntervalSince(now) - time
+            waits.append(wait)
+            #expect(await deliver(reporter, after: time + wait - 1) == .done(delivered: 0, failed: 0))
+            time += wait + 0.01
+        }
+        for (number, wait) in waits.enumerated() {
+            let longest = min(60 * Double(1 << number), 86_400)
+            #expect((longest / 2 - 0.01...longest + 0.01).contains(wait), "\(number): \(wait)")
+        }
+        #expect(collector.requests.count == 14 && reporter.waiting == 3)
+        isDown.withLock { $0 = false }
+        #expect(await deliver(reporter, after: time) == .done(delivered: 3, failed: 0))
+        #expect(reporter.spool.state().addresses[ReportScene.address]?.failures == 0)
+    }
+
+    @Test("A clock that was set back does not keep an address closed")
+    func clockBack() async throws {
+        let answers = Locked(0)
+        let collector = ScriptedCollector { _ in
+            answers.withLock { $0 += 1 }
+            return ReportResponse(status: answers.withLock { $0 } == 1 ? 503 : 204)
+        }
+        let reporter = try scene.reporter(collector)
+        try keep(reporter)
+        #expect(await deliver(reporter, after: 1_000_000) == .done(delivered: 0, failed: 1))
+        #expect(await deliver(reporter) == .done(delivered: 1, failed: 0))
+    }
+
+    @Test(
+        "Retry-After is obeyed, in seconds and as a date",
+        arguments: ["7200", "Fri, 15 Jan 2027 10:00:00 GMT"])
+    func retryAfter(value: String) async throws {
+        let answers = Locked([ReportResponse(status: 503, retryAfter: value)])
+        let collector = ScriptedCollector { _ in answers.withLock { $0.popLast() } ?? ReportResponse(status: 204) }
+        let reporter = try scene.reporter(collector)
+        try keep(reporter)
+        #expect(await deliver(reporter) == .done(delivered: 0, failed: 1))
+        #expect(await deliver(reporter, after: 7_199) == .done(delivered: 0, failed: 0))
+        #expect(await deliver(reporter, after: 7_201) == .done(delivered: 1, failed: 0))
+    }
+
+    @Test("What Retry-After may say, and what it means")
+    func retryAfterValues() {
+        // 2027-01-15T08:00:00Z
+        for (text, seconds) in [
+            ("0", 0), ("120", 120), ("99999999999999999999", 2_592_000), ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("Sun, 06 Nov 2044 08:49:37 GMT", 2_592_000),
+        ] as [(String, Double)] { #expect(RetryAfter.seconds(text, at: now) == seconds, "\(text)") }
+        for text in [
+            "", "-1", "1.5", "soon", "Fri, 15 Jan 2027 08:01:00 UTC", "Fri, 30 Feb 2027 08:01:00 GMT",
+            "Fri, 15 Jan 2027 24:01:00 GMT", "Friday, 15-Jan-27 08:01:00 GMT", "Fri, 15 Jan 2027 08:01 GMT", "1 2",
+        ] { #expect(RetryAfter.seconds(text, at: now) == nil, "\(text)") }
+    }
+
+    @Test("410 ends it: nothing more goes there, nothing more is kept for it, and other addresses go on")
+    func gone() async throws {
+        let collector = ScriptedCollector { request in
+            ReportResponse(status: request.url.contains("one") ? 410 : 204)
+        }
+        let policy = try scene.policy(to: ["https://one.example.net/", "https://two.example.net/"])
+        let reporter = try scene.reporter(collector)
+        try keep(reporter, 3, by: policy)
+        #expect(await deliver(reporter) == .done(delivered: 3, failed: 0))
+        #expect(collector.requests.count { $0.url.contains("one") } == 1 && reporter.waiting == 0)
+        #expect(reporter.counts.gone == 3)
+        let alone = try scene.policy(to: ["https://one.example.net/"])
+        #expect(reporter.keep(try scene.failure("x.example.com", by: alone)) == .gone)
+        // A month later it is asked once more.
+        let later = now.addingTimeInterval(31 * 86_400)
+        for host in ["y.example.com", "z.example.com"] {
+            #expect(reporter.keep(try scene.failure(host, by: alone, at: later)) == .kept)
+        }
+        #expect(await reporter.deliver(at: later.addingTimeInterval(1)) == .done(delivered: 0, failed: 0))
+        #expect(collector.requests.count { $0.url.contains("one") } == 2 && reporter.waiting == 0)
+    }
+
+    @Test(
+        "A report that a collector calls wrong is dropped and counted; every other refusal is tried again",
+        arguments: [(400, 0), (413, 0), (415, 0), (422, 0), (401, 1), (404, 1), (429, 1), (500, 1), (302, 1), (199, 1)])
+    func statuses(status: Int, waiting: Int) async throws {
+        let reporter = try scene.reporter(ScriptedCollector { _ in ReportResponse(status: status) })
+        try keep(reporter)
+        #expect(await deliver(reporter) == .done(delivered: 0, failed: waiting))
+        #expect(reporter.waiting == waiting && reporter.counts.refused == 1 - waiting)
+    }
+
+    @Test("Each address gets each report once, whichever of them is down when")
+    func addresses() async throws {
+        let isDown = Locked("two")
+        let collector = ScriptedCollector { request in
+            if request.url.contains(isDown.withLock { $0 }) { throw CollectorIsDown() }
+            return ReportResponse(status: 202)
+        }
+        let policy = try scene.policy(to: ["https://one.example.net/", "https://two.example.net/"])
+        let reporter = try scene.reporter(collector) {
+            $0.encodings = ["https://two.example.net/": .otlp]
+        }
+        try keep(reporter, 2, by: policy)
+        #expect(await deliver(reporter) == .done(delivered: 2, failed: 1))
+        isDown.withLock { $0 = "one" }
+        #expect(await deliver(reporter, after: 100) == .done(delivered: 2, failed: 0))
+        #expect(reporter.waiting == 0)
+        let taken = collector.requests.filter { $0.url.contains("one") }
+        #expect(taken.count == 2 && Set(taken.map(\.id)).count == 2)
+        #expect(taken.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("resourceLogs") })
+        let logs = collector.requests.filter { $0.url.contains("two") }
+        #expect(
+            logs.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains("resourceLogs") } && logs.count == 3)
+    }
+
+    @Test("A disk that takes nothing down makes no report come twice")
+    func fullDisk() async throws {
+        let collector = ScriptedCollector()
+        let reporter = try scene.reporter(collector)
+        try keep(reporter, 2)
+        // Nothing can be renamed onto a folder.
+        unlink("\(scene.folder)/state.json")
+        mkdir("\(scene.folder)/state.json", 0o700)
+        #expect(await deliver(reporter) == .done(delivered: 2, failed: 0))
+        #expect(await deliver(reporter) == .done(delivered: 0, failed: 0))
+        #expect(collector.requests.count == 2 && reporter.waiting == 0)
+    }
+
+    @Test("One at a time sends, whoever it is")
+    func oneAtATime() async throws {
+        let inside = Locked<PinReporter?>(nil)
+        let other = try scene.reporter()
+        let seen = Locked<[ReportDelivery]>([])
+        struct Nested: ReportTransport {
+            let act: @Sendable () async -> Void
+            func send(_ request: ReportRequest) async throws -> ReportResponse {
+                await act()
+                return ReportResponse(status: 204)
+            }
+        }
+        let reporter = try scene.reporter(
+            Nested {
+                let results = [await other.deliver(), await inside.withLock { $0 }?.deliver()]
+                seen.withLock { $0 += results.compactMap(\.self) }
+            })
+        inside.withLock { $0 = reporter }
+        try keep(reporter)
+        #expect(await deliver(reporter) == .done(delivered: 1, failed: 0))
+        #expect(seen.withLock { $0 } == [.elsewhere, .elsewhere])
+        inside.withLock { $0 = nil }
+    }
+
+    @Test("A task that is cancelled does not count as a failure of the address")
+    func cancelled() async throws {
+        struct Endless: ReportTransport {
+            func send(_ request: ReportRequest) async throws -> ReportResponse {
+                try await Task.sleep(nanoseconds: 600_000_000_000)
+                return ReportResponse(status: 204)
+            }
+        }
+        let reporter = try scene.reporter(Endless())
+        try keep(reporter)
+        let task = Task { await deliver(reporter) }
+        try await Task.sleep(nanoseconds: 50_000_000)
+        task.cancel()
+        #expect(await task.value == .done(delivered: 0, failed: 0))
+        #expect(reporter.spool.state().addresses.isEmpty && reporter.waiting == 1)
+    }
+
+    @Test("A report host that a later policy covers is not reported to")
+    func covered() throws {
+        let reporter = try scene.reporter()
+        let failure = try scene.failure()
+        #expect(failure.policy.rule(for: try #require(ServerEndpoint(httpsURL: ReportScene.address))) == nil)
+        // No policy can be made that reports to a host of its own.
+        #expect(throws: PolicyError.self) { try scene.policy(to: ["https://a.example.com/"]) }
+        #expect(reporter.keep(failure) == .kept)
+    }
+
+    @Test("Kept and sent from a loop until it is cancelled")
+    func loop() async throws {
+        let collector = ScriptedCollector()
+        let reporter = try scene.reporter(collector)
+        #expect(reporter.keep(try scene.failure(at: Date())) == .kept)
+        let task = Task { await reporter.keepDelivering() }
+        for _ in 0..<1_000 where reporter.waiting > 0 { try await Task.sleep(nanoseconds: 10_000_000) }
+        task.cancel()
+        await task.value
+        #expect(collector.requests.count == 1 && reporter.waiting == 0)
+    }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleReports
+
+@Suite("Events of failures")
+struct FeedTests {
+    private let scene: ReportScene
+
+    init() throws {
+        scene = try ReportScene()
+    }
+
+    @Test("Whoever posts does not wait for an observer; what comes while too many wait is dropped and counted")
+    func bounded() async throws {
+        let feed = PinFailureFeed()
+        let gate = Locked(true)
+        struct Slow: PinFailureObserver {
+            let gate: Locked<Bool>
+            let seen = Locked(0)
+            func observe(_ event: PinFailureEvent) {
+                while gate.withLock({ $0 }) { usleep(1_000) }
+                seen.withLock { $0 += 1 }
+            }
+        }
+        let observer = Slow(gate: gate)
+        let event = PinFailureEvent.update(UpdateTrouble(.stale, text: ""))
+        for _ in 0..<400 { feed.post(event, to: observer) }
+        #expect(feed.dropped >= 400 - PinFailureFeed.capacity - 1)
+        gate.withLock { $0 = false }
+        await feed.settle()
+        #expect(observer.seen.withLock { $0 } + feed.dropped == 400)
+        // It goes on.
+        feed.post(event, to: observer)
+        await feed.settle()
+        #expect(observer.seen.withLock { $0 } + feed.dropped == 401)
+    }
+
+    @Test("Events come in order, to every observer")
+    func order() async throws {
+        let (one, two) = (PinFailureRecorder(), PinFailureRecorder())
+        let both = PinFailureObservers(one, two)
+        for number in 0..<100 {
+            PinFailureFeed.shared.post(.update(UpdateTrouble(.stale, version: number, text: "")), to: both)
+        }
+        await one.settle()
+        for recorder in [one, two] {
+            let versions = recorder.events.compactMap { event -> Int? in
+                if case .update(let trouble) = event { trouble.version } else { nil }
+            }
+            #expect(versions == Array(0..<100))
+        }
+    }
+
+    @Test("An observed evaluator answers the same, and its failures are heard of")
+    func evaluator() async throws {
+        let policy = try scene.policy()
+        let path = ValidatedPath(uncheckedLeafToAnchor: scene.identity.chain + [scene.authority.certificate.der])
+        let recorder = PinFailureRecorder()
+        let plain = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
+        let observed = plain.observed(by: recorder)
+        let server = ServerEndpoint(host: try ServerName("example.com"))
+        let chain = scene.identity.chain
+        #expect(observed.evaluate(server, presented: chain, at: ReportScene.now).decision.reason == "pin-mismatch")
+        #expect(plain.evaluate(server, presented: chain, at: ReportScene.now).decision.reason == "pin-mismatch")
+        await recorder.settle()
+        #expect(recorder.reports.map(\.reason) == ["pin-mismatch"] && recorder.events.map(\.level) == [.error])
+        #expect(recorder.events.first?.description.hasPrefix("example.com:443 refused, pin-mismatch: ") == true)
+        recorder.removeAll()
+        let other = ServerEndpoint(host: try ServerName("example.org"))
+        #expect(observed.evaluate(other, presented: chain, at: ReportScene.now).decision.reason == "host-not-allowed")
+        await recorder.settle()
+        // An event, and no report: no rule says where to.
+        #expect(recorder.events.count == 1 && recorder.reports.isEmpty)
+    }
+
+    @Test("A pin that matches, a host without pins and an approval are nothing to hear of")
+    func quiet() throws {
+        let policy = try scene.policy()
+        let failure = try scene.failure(by: policy)
+        func event(of decision: TrustDecision) -> PinFailure? {
+            let old = failure.evaluation
+            let evaluation = TrustEvaluation(
+                endpoint: old.endpoint, decision: decision, rule: old.rule, presented: old.presented, path: old.path)
+            return PinFailure(evaluation, by: policy, at: ReportScene.now)
+        }
+        #expect(event(of: .trusted(.hostNotPinned)) == nil)
+        #expect(event(of: failure.decision) != nil)
+    }
+
+    @Test("A line of the log is one line, with its level")
+    func log() throws {
+        let lines = Locked<[String]>([])
+        let log = PinFailureLog { level, line in lines.withLock { $0.append("\(level.rawValue) \(line)") } }
+        log.observe(.verdict(try scene.failure(by: scene.policy(enforcement: .reportOnly))))
+        log.observe(
+            .update(UpdateTrouble(.rejected, reason: "rollback", source: "https://u.example/", text: "rollback")))
+        let kept = lines.withLock { $0 }
+        #expect(kept[0].hasPrefix("warning example.com:443 let in, mismatch-reported-only: "))
+        #expect(kept[1] == "error policy update from https://u.example/ rejected: rollback")
+        #expect(!kept.contains { $0.contains("\n") })
+    }
+}

@@ -1,0 +1,182 @@
+import FoundationEssentials
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleReports
+
+@Suite("The report object")
+struct ReportTests {
+    private let scene: ReportScene
+
+    init() throws {
+        scene = try ReportScene()
+    }
+
+    @Test("It says which server, which rule, what was served, what was validated and what was wanted")
+    func content() throws {
+        let expiry = ReportScene.now.addingTimeInterval(86_400)
+        let policy = try scene.policy(expiry: .rejecting(after: expiry), version: 7)
+        let failure = try scene.failure("api.example.com", port: 8_443, by: policy)
+        let report = try #require(PinFailureReport(failure, app: ["name": "Test"]))
+        #expect(report.dateTime == ReportScene.now && report.hostname == "api.example.com" && report.port == 8_443)
+        #expect(report.effectiveExpirationDate == expiry && report.includeSubdomains)
+        #expect(report.notedHostname == "example.com" && report.reason == "pin-mismatch")
+        #expect(report.enforcement == .enforce && report.pathFailure == nil && report.policyVersion == 7)
+        #expect(
+            report.servedCertificateChain == scene.identity.chain.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0) }
+        )
+        // The root was not served: what was validated is not what was sent.
+        #expect(report.validatedCertificateChain.count == report.servedCertificateChain.count + 1)
+        #expect(report.validatedCertificateChain.last == scene.authority.certificate.pem)
+        let digest = CertificatePin(certificate: scene.authority.certificate.der).bytes
+        #expect(report.knownPins.last == "certificate-sha256=\"\(Base64.encode(digest))\"")
+        #expect(report.app == ["name": "Test"] && report.omittedCertificates == 0)
+
+        // Written, and read again.
+        #expect(try PinFailureReport(JSONDocument(report.json(age: 5)).root) == report)
+        var bare = report
+        (bare.app, bare.pathFailure, bare.effectiveExpirationDate) = (nil, "expired", nil)
+        #expect(try PinFailureReport(JSONDocument(bare.json()).root) == bare)
+    }
+
+    @Test("What lacks a member or has one of another type is no report")
+    func reading() throws {
+        let report = try #require(PinFailureReport(try scene.failure()))
+        let text = String(decoding: report.json(), as: UTF8.self)
+        func read(_ old: String, _ new: String) throws -> PinFailureReport? {
+            try #require(text.contains(old), "\(old)")
+            return PinFailureReport(try JSONDocument(Array(text.replacing(old, with: new).utf8)).root)
+        }
+        #expect(try read("\"port\":443", "\"port\":443") == report)
+        for (old, new) in [
+            ("\"port\":443", "\"port\":70000"), ("\"port\":443", "\"port\":\"443\""), ("\"hostname\"", "\"host\""),
+            ("\"effective-expiration-date\":null", "\"effective-expiration-date\":\"soon\""),
+            ("\"effective-expiration-date\":null,", ""), ("\"enforce\"", "\"maybe\""),
+            ("\"known-pins\":[", "\"known-pins\":[1,"), ("2027-01-15T", "2027-02-30T"),
+        ] { #expect(try read(old, new) == nil, "\(old) -> \(new)") }
+    }
+
+    @Test("A failure about a host without a rule is no report: nobody has said where it should go")
+    func noRule() throws {
+        let policy = try scene.policy()
+        let evaluation = policy.evaluate(
+            ServerEndpoint(host: try ServerName("elsewhere.example.net")), presented: scene.identity.chain,
+            at: ReportScene.now
+        ) { _ in .invalid(PathFailure(.other, text: "")) }
+        let failure = try #require(PinFailure(evaluation, by: policy, at: ReportScene.now))
+        #expect(failure.reason == "host-not-allowed" && PinFailureReport(failure) == nil)
+    }
+
+    @Test("At most 64 kB, whatever a server sends; what is left out is counted", arguments: ReportEncoding.allCases)
+    func size(encoding: ReportEncoding) throws {
+        let many = Array(repeating: scene.authority.certificate.der, count: 120)
+        let failure = try scene.failure(extra: many)
+        var report = try #require(PinFailureReport(failure))
+        let fits = report.fit(size: { $0.json().count })
+        #expect(fits)
+        #expect(report.json().count <= 64_000 && report.json().count > 60_000)
+        let shown = report.servedCertificateChain.count + report.validatedCertificateChain.count
+        #expect(report.omittedCertificates == 121 + 2 - shown && report.servedCertificateChain.count > 20)
+        let body = try #require(encoding.body(of: report, id: "00", age: 1))
+        #expect(body.count <= 64_000 && body.count > 60_000)
+
+        // More pins than there is room for.
+        var pins = try #require(PinFailureReport(try scene.failure()))
+        pins.knownPins = Array(repeating: pins.knownPins[0], count: 5_000)
+        #expect(try #require(encoding.body(of: pins, id: "00", age: 1)).count <= 64_000)
+        // A text that somebody has put in and nobody can cut.
+        pins.hostname = String(repeating: "x", count: 70_000)
+        #expect(encoding.body(of: pins, id: "00", age: 1) == nil)
+    }
+
+    @Test("What an app says about itself is bounded")
+    func app() throws {
+        let failure = try scene.failure()
+        let many = Dictionary(uniqueKeysWithValues: (10..<50).map { ("\($0)", "x") })
+        #expect(PinFailureReport(failure, app: many)?.app?.count == 16)
+        let long = String(repeating: "x", count: 257)
+        #expect(PinFailureReport(failure, app: ["a": long, long: "b"])?.app == nil)
+        #expect(PinFailureReport(failure, app: ["a": String(long.dropLast())])?.app?.count == 1)
+    }
+}
+
+@Suite("The encodings of a report")
+struct ReportEncodingTests {
+    private let scene: ReportScene
+    private let id = String(repeating: "0a", count: 16)
+
+    init() throws {
+        scene = try ReportScene()
+    }
+
+    private func report() throws -> PinFailureReport {
+        let policy = try scene.policy(expiry: .systemTrust(after: ReportScene.now.addingTimeInterval(60)), version: 3)
+        return try #require(
+            PinFailureReport(try scene.failure("a.example.com", by: policy), app: ["name": "Test", "version": "2"]))
+    }
+
+    private func document(_ encoding: ReportEncoding, _ report: PinFailureReport) throws -> JSONValue {
+        let body = try #require(encoding.body(of: report, id: id, age: 1_234))
+        return try JSONDocument(body).root
+    }
+
+    @Test("The plain object is as RFC 7469 has it")
+    func plain() throws {
+        let root = try document(.rfc7469, report())
+        #expect(JSONShape.report().complaints(root).isEmpty, "\(JSONShape.report().complaints(root))")
+        #expect(root["age"]?.integer == 1_234 && ReportEncoding.rfc7469.contentType == "application/json")
+    }
+
+    @Test("The Reporting API's list is as the W3C has it, and names no path")
+    func reportingAPI() throws {
+        var report = try report()
+        let root = try document(.reportingAPI, report)
+        #expect(JSONShape.reportingAPI.complaints(root).isEmpty, "\(JSONShape.reportingAPI.complaints(root))")
+        let first = try #require(root.elements.map(Array.init)?.first)
+        #expect(first["url"]?.string == "https://a.example.com/" && first["age"]?.integer == 1_234)
+        #expect(ReportEncoding.reportingAPI.contentType == "application/reports+json")
+        (report.hostname, report.port) = ("2001:db8::1", 8_443)
+        let second = try #require(try document(.reportingAPI, report).elements.map(Array.init)?.first)
+        #expect(second["url"]?.string == "https://[2001:db8::1]:8443/")
+    }
+
+    @Test("The request of log records is as OTLP has it, and the record's body is the object")
+    func logs() throws {
+        let report = try report()
+        let root = try document(.otlp, report)
+        #expect(JSONShape.exportLogs.complaints(root).isEmpty, "\(JSONShape.exportLogs.complaints(root))")
+        let resource = try #require(root["resourceLogs"]?.elements.map(Array.init)?.first)
+        let scope = try #require(resource["scopeLogs"]?.elements.map(Array.init)?.first)
+        let record = try #require(scope["logRecords"]?.elements.map(Array.init)?.first)
+        #expect(record["timeUnixNano"]?.string == "1800000000000000000")
+        #expect(record["severityText"]?.string == "ERROR" && record["eventName"]?.string == "pintle.pin_failure")
+        let text = try #require(record["body"]?["stringValue"]?.string)
+        let object = try JSONDocument(Array(text.utf8)).root
+        #expect(JSONShape.report().complaints(object).isEmpty && PinFailureReport(object) == report)
+        func attributes(_ value: JSONValue) -> [String: String] {
+            var found: [String: String] = [:]
+            for attribute in value["attributes"]?.elements.map(Array.init) ?? [] {
+                let value = attribute["value"]
+                found[attribute["key"]?.string ?? ""] = value?["stringValue"]?.string ?? value?["intValue"]?.string
+            }
+            return found
+        }
+        #expect(attributes(record)["log.record.uid"] == id && attributes(record)["server.port"] == "443")
+        #expect(attributes(record)["pintle.reason"] == "pin-mismatch")
+        #expect(try attributes(#require(resource["resource"]))["service.name"] == "Test")
+    }
+
+    @Test("What a check of shapes finds: a member that no specification has, one that is missing, one of another type")
+    func shapes() throws {
+        let text = String(decoding: try report().json(age: 1), as: UTF8.self)
+        for (old, new) in [
+            ("\"port\":443", "\"port\":\"443\""), ("\"age\":1", "\"ages\":1"), ("\"age\":1,", ""),
+            ("pin-sha256=\\\"", "sha256=\\\""), ("-----BEGIN CERT", "-----BEGIN  CERT"),
+        ] {
+            try #require(text.contains(old))
+            let root = try JSONDocument(Array(text.replacing(old, with: new).utf8)).root
+            #expect(!JSONShape.report().complaints(root).isEmpty, "\(old)")
+        }
+    }
+}

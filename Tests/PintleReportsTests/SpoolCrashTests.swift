@@ -1,0 +1,140 @@
+import FoundationEssentials
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleReports
+
+/// The spool in processes of its own, which are ended at every step of writing and of sending.
+@Suite(
+    "The spool of reports among processes", .enabled(if: ReportVictim.path != nil, "skipped: ReportVictim is not built")
+)
+struct SpoolCrashTests {
+    private let directory: TemporaryDirectory
+    private let policy: String
+    private static let hosts = ["a.example.com", "b.example.com", "c.example.com"]
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        policy = try directory.write(
+            """
+            {"version": 1, "hosts": [{"host": "example.com", "includeSubdomains": true, "backupPins": "none-accepted",
+              "pins": ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE="],
+              "reportTo": ["https://one.example.net/", "https://two.example.net/"]}]}
+            """, to: "policy.json")
+    }
+
+    private func keep(_ folder: String, hosts: [String] = Self.hosts, endingAt step: Int = 0) throws -> ProcessResult {
+        try runProcess(
+            [try #require(ReportVictim.path), "keep", directory.path(of: folder), policy, "\(step)"] + hosts,
+            timeout: 120)
+    }
+
+    private func deliver(_ folder: String, endingAt step: Int = 0) throws -> ProcessResult {
+        try runProcess(
+            [
+                try #require(ReportVictim.path), "deliver", directory.path(of: folder),
+                directory.path(of: folder + ".log"), "\(step)",
+            ], timeout: 120)
+    }
+
+    /// What the collector was sent: `ID URL`.
+    private func log(_ folder: String) -> [String] {
+        ((try? directory.read(folder + ".log")).map { String(decoding: $0, as: UTF8.self) } ?? "")
+            .split(separator: "\n").map(String.init)
+    }
+
+    private func names(_ folder: String) throws -> [String] {
+        try runProcess(["ls", "-A", directory.path(of: folder)]).output.split(separator: "\n").map(String.init)
+    }
+
+    @Test("Ended at any step of keeping, a report is there or not, whole, and is there once in the end")
+    func keeping() throws {
+        var ends: [Int32] = []
+        var step = 0
+        while ends.last != 0, step < 100 {
+            step += 1
+            let folder = "keep-\(step)"
+            let result = try keep(folder, endingAt: step)
+            ends.append(result.status)
+            // What it has said it has kept is kept.
+            let said = result.output.split(separator: "\n").count { $0.hasSuffix(" kept") }
+            #expect(try names(folder).count { $0.hasSuffix(".report") } >= said)
+            let again = try keep(folder)
+            #expect(again.status == 0)
+            let names = try names(folder)
+            #expect(
+                names.count { $0.hasSuffix(".report") } == 3 && !names.contains { $0.hasSuffix(".new") }, "\(names)")
+            #expect(try deliver(folder).output == "done 6 0\n")
+            #expect(Set(log(folder)).count == 6 && log(folder).count == 6)
+        }
+        #expect(ends.dropLast().allSatisfy { $0 == 128 + SIGKILL } && ends.last == 0 && ends.count > 15)
+    }
+
+    @Test("Ended at any step of sending, no report is lost, and none comes twice but the one that was being taken down")
+    func sending() throws {
+        var ends: [Int32] = []
+        var repeats: Set<Int> = []
+        var step = 0
+        while ends.last != 0, step < 150 {
+            step += 1
+            let folder = "send-\(step)"
+            #expect(try keep(folder).status == 0)
+            ends.append(try deliver(folder, endingAt: step).status)
+            #expect(try deliver(folder).status == 0)
+            let log = log(folder)
+            // The same id to the same address: what a collector tells a repetition by.
+            #expect(Set(log).count == 6, "step \(step): \(log)")
+            repeats.insert(log.count - 6)
+            #expect(try deliver(folder).output == "done 0 0\n")
+            #expect(self.log(folder).count == log.count)
+            #expect(try !names(folder).contains { $0.hasSuffix(".report") || $0.hasSuffix(".report.new") })
+            // Within 24 hours nobody wants to hear it again.
+            #expect(try keep(folder).output.split(separator: "\n").allSatisfy { $0.hasSuffix(" duplicate") })
+        }
+        #expect(ends.dropLast().allSatisfy { $0 == 128 + SIGKILL } && ends.last == 0 && ends.count > 30)
+        #expect(repeats == [0, 1])
+    }
+
+    @Test("Processes that keep and send at once lose nothing and send nothing twice")
+    func atOnce() throws {
+        let victim = try #require(ReportVictim.path)
+        let folder = directory.path(of: "race")
+        #expect(try keep("race", hosts: ["first.example.com"]).status == 0)
+        let all = (0..<40).map { "h\($0).example.com" }
+        let keepers = try (0..<3).map { number in
+            // Each twice, by two processes.
+            let own = all.enumerated().filter { $0.offset % 3 != number }.map(\.element)
+            return try ChildProcess(
+                [victim, "keep", folder, policy, "0"] + own, outputFile: directory.path(of: "keep-\(number).log"))
+        }
+        var rounds = 0
+        while keepers.contains(where: { $0.status == nil }), rounds < 500 {
+            rounds += 1
+            let senders = try (0..<2).map { number in
+                try ChildProcess(
+                    [victim, "deliver", folder, directory.path(of: "race.log"), "0"],
+                    outputFile: directory.path(of: "deliver-\(number).log"))
+            }
+            for sender in senders { while sender.status == nil { usleep(2_000) } }
+        }
+        #expect(keepers.allSatisfy { $0.status == 0 })
+        #expect(try deliver("race").status == 0)
+        let log = log("race")
+        #expect(log.count == Set(log).count && log.count == 2 * (all.count + 1), "\(log.count)")
+    }
+}
+
+/// The program that is ended in the middle of its work; it lies where this program lies.
+enum ReportVictim {
+    static let path: String? = {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let slash = own.lastIndex(of: "/") else { return nil }
+        let path = own[...slash] + "ReportVictim"
+        return access(String(path), X_OK) == 0 ? String(path) : nil
+    }()
+}

@@ -1,0 +1,178 @@
+import FoundationEssentials
+import Glibc
+import PintleStorage
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleReports
+
+@Suite("The spool of reports")
+struct SpoolTests {
+    private let scene: ReportScene
+
+    init() throws {
+        scene = try ReportScene()
+    }
+
+    private func mode(_ path: String) -> UInt32 {
+        var status = stat()
+        return lstat(path, &status) == 0 ? UInt32(status.st_mode) & 0o7777 : 0
+    }
+
+    private func files() throws -> [String] {
+        try runProcess(["ls", "-A", scene.folder]).output.split(separator: "\n").map(String.init)
+    }
+
+    @Test("The folder and what is in it are its owner's alone; a folder that others may write into is refused")
+    func modes() throws {
+        let reporter = try scene.reporter()
+        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(mode(scene.folder) == 0o700)
+        for file in try files() { #expect(mode("\(scene.folder)/\(file)") == 0o600, "\(file)") }
+        // That others may read it is mended.
+        chmod(scene.folder, 0o755)
+        _ = try scene.reporter()
+        #expect(mode(scene.folder) == 0o700)
+        chmod(scene.folder, 0o777)
+        let error = #expect(throws: StorageError.self) { try scene.reporter() }
+        #expect(error?.code == .writableByOthers)
+        chmod(scene.folder, 0o700)
+        symlink(scene.folder, scene.directory.path(of: "link"))
+        #expect(throws: StorageError.self) { try ReportSpool(folder: scene.directory.path(of: "link")) }
+        #expect(throws: StorageError.self) { try ReportSpool(folder: scene.directory.path(of: "no/such")) }
+    }
+
+    @Test("The same host, port, rule, reason and generation is reported once in 24 hours; one that differs, at once")
+    func duplicates() throws {
+        let policy = try scene.policy()
+        let reporter = try scene.reporter()
+        func keep(_ reporter: PinReporter, _ failure: PinFailure) -> ReportSpool.Outcome? { reporter.keep(failure) }
+        #expect(keep(reporter, try scene.failure(by: policy)) == .kept)
+        #expect(keep(reporter, try scene.failure(by: policy)) == .duplicate)
+        // Another process does not know of it but for the disk.
+        let second = try scene.reporter()
+        #expect(keep(second, try scene.failure(by: policy)) == .duplicate)
+        // Whatever a server shows is not in the key.
+        let shown = try scene.failure(by: policy, extra: [scene.authority.certificate.der])
+        #expect(keep(second, shown) == .duplicate)
+        #expect(
+            keep(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(86_399))) == .duplicate)
+        #expect(keep(second, try scene.failure("a.example.com", by: policy)) == .kept)
+        #expect(keep(second, try scene.failure(port: 444, by: policy)) == .kept)
+        #expect(keep(second, try scene.failure(by: policy, generation: 2)) == .kept)
+        #expect(keep(second, try scene.failure(by: scene.policy(enforcement: .reportOnly))) == .kept)
+        #expect(keep(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(86_400))) == .kept)
+        #expect(keep(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(-90_000))) == .kept)
+        #expect(second.waiting == 7 && second.counts.duplicates == 3 && reporter.counts.duplicates == 1)
+    }
+
+    @Test("At most 8 a host and 256 in all; what comes then is dropped and counted, and what is there stays")
+    func limits() throws {
+        let reporter = try scene.reporter()
+        let policy = try scene.policy()
+        for port in 1...9 {
+            let outcome = reporter.keep(try scene.failure("a.example.com", port: UInt16(port), by: policy))
+            #expect(outcome == (port <= 8 ? .kept : .hostIsFull))
+        }
+        #expect(reporter.keep(try scene.failure("b.example.com", by: policy)) == .kept)
+        for number in 9..<256 {
+            try #require(reporter.keep(try scene.failure("h\(number).example.com", by: policy)) == .kept)
+        }
+        #expect(reporter.keep(try scene.failure("c.example.com", by: policy)) == .isFull)
+        #expect(reporter.waiting == 256 && reporter.counts.droppedForHost == 1 && reporter.counts.dropped == 1)
+    }
+
+    @Test("A rule without addresses, a part of the installs, and a report that is redacted away leave nothing behind")
+    func nothing() throws {
+        let none = try scene.reporter()
+        #expect(none.keep(try scene.failure(by: scene.policy(to: []))) == nil)
+        let unsampled = try scene.reporter { $0.sampling = 0 }
+        #expect(unsampled.keep(try scene.failure()) == nil)
+        let redacted = try scene.reporter { $0.redact = { _ in nil } }
+        #expect(redacted.keep(try scene.failure()) == nil)
+        #expect(try files() == ["state.json", "state.json.lock"])
+        // Half of them, and always the same ones.
+        let half = try scene.reporter { $0.sampling = 0.5 }
+        let isSampled = half.keep(try scene.failure()) != nil
+        for _ in 0..<5 {
+            #expect((try scene.reporter { $0.sampling = 0.5 }.keep(try scene.failure()) != nil) == isSampled)
+        }
+        #expect(try scene.reporter { $0.sampling = 1 }.keep(try scene.failure(port: 9)) == .kept)
+    }
+
+    @Test("What is redacted never reaches the disk")
+    func redaction() throws {
+        let reporter = try scene.reporter {
+            $0.redact = { report in
+                var report = report
+                report.hostname = "(hidden)"
+                report.servedCertificateChain = []
+                return report
+            }
+        }
+        #expect(reporter.keep(try scene.failure("secret.example.com")) == .kept)
+        let name = try #require(try files().first { $0.hasSuffix(".report") })
+        let text = String(decoding: try scene.directory.read("reports/\(name)"), as: UTF8.self)
+        #expect(!text.contains("secret") && !name.contains("secret") && text.contains("(hidden)"))
+    }
+
+    @Test("Broken files of any kind are no reason to stop")
+    func broken() async throws {
+        let collector = ScriptedCollector()
+        #expect(try scene.reporter().keep(try scene.failure()) == .kept)
+        let name = try #require(try files().first { $0.hasSuffix(".report") })
+        try scene.directory.write("{", to: "reports/\(name)")
+        try scene.directory.write("[]", to: "reports/state.json")
+        try scene.directory.write("x", to: "reports/other.report")
+        try scene.directory.write("x", to: "reports/\(name).new")
+        mkdir("\(scene.folder)/\(name.replacing("0", with: "1"))", 0o700)
+        let reporter = try scene.reporter(collector)
+        #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 0, failed: 0))
+        #expect(reporter.counts.lost == 1 && collector.requests.isEmpty)
+        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(try !files().contains("\(name).new"))
+        #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 1, failed: 0))
+    }
+
+    @Test("A name is read as it is written, and no other is")
+    func names() throws {
+        let policy = try scene.policy()
+        let failure = try scene.failure(by: policy)
+        let name = SpoolName(
+            failure, try #require(failure.rule), notBefore: Milliseconds(ReportScene.now.addingTimeInterval(9)))
+        #expect(SpoolName(name.text) == name && name.notBefore.count - name.createdAt.count == 9_000)
+        for text in [
+            "", ".report", "a.report", name.text + "x", String(name.text.dropFirst()), "x" + name.text.dropFirst(),
+            name.text.replacing("18000000", with: "-8000000"), name.text.replacing("18000000", with: "99918000000000"),
+            name.text.uppercased(),
+        ] { #expect(SpoolName(text) == nil, "\(text)") }
+    }
+
+    @Test("The state is read as it is written; anything else is none")
+    func state() throws {
+        var state = SpoolState(draw: 0.25)
+        let key = String(repeating: "ab", count: 16)
+        state.seen[key] = Milliseconds(ReportScene.now)
+        state.addresses["https://a.example/"] = .init(
+            failures: 3, askedAt: Milliseconds(ReportScene.now), notBefore: Milliseconds(ReportScene.now), isGone: true)
+        state.finished[key] = [0, 2]
+        state.counts.delivered = 4
+        #expect(SpoolState(json: state.json) == state)
+        let text = String(decoding: state.json, as: UTF8.self)
+        for (old, new) in [
+            ("250000", "1000000"), (key, "x"), ("\"failures\": 3", "\"failures\": -1"), ("true", "1"),
+            ("1800000000000", "-1"), ("\"seen\"", "\"sean\""), ("[", "{"),
+        ] { #expect(SpoolState(json: Array(text.replacing(old, with: new).utf8)) == nil, "\(old)") }
+        // It does not grow without end.
+        for number in 0..<2_000 {
+            state.seen["\(number)"] = Milliseconds(ReportScene.now.addingTimeInterval(Double(number)))
+            state.addresses["\(number)"] = .init(
+                askedAt: Milliseconds(ReportScene.now.addingTimeInterval(Double(number))),
+                notBefore: Milliseconds(.distantPast))
+        }
+        state.prune(at: Milliseconds(ReportScene.now), spooled: [])
+        #expect(state.seen.count == 1_024 && state.addresses.count == 256 && state.finished.isEmpty)
+        #expect(state.seen["1999"] != nil && state.seen["0"] == nil)
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import FoundationNetworking
+import PintleReports
+import PintleTestKit
+import PintleUpdates
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// From a failure in a handshake to a collector, over real connections.
+@Suite("Pinned sessions: failure reports")
+struct SessionReportTests {
+    private let stage: Stage
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        stage = try Stage()
+        directory = try TemporaryDirectory()
+    }
+
+    /// A rule for `localhost` whose reports go to 127.0.0.1.
+    private func policy(
+        to collectors: LoopbackTLSServer..., rightPin: Bool = false, enforcement: Enforcement = .enforce,
+        expiry: PinExpiry = .never
+    ) throws -> PinningPolicy {
+        let key = rightPin ? stage.identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
+        let root = try Certificate(der: stage.root.certificate.der)
+        return try PinningPolicy(hosts: [
+            try PinnedHost(
+                "localhost", pins: [pin], backup: .noneAccepted, expiry: expiry, enforcement: enforcement,
+                anchors: .only([root]), reportTo: try collectors.map { try address(of: $0) })
+        ])
+    }
+
+    private func address(of collector: LoopbackTLSServer) throws -> String {
+        try collector.address("pins", host: "127.0.0.1").absoluteString
+    }
+
+    private func reporter(_ change: (inout ReportOptions) -> Void = { _ in }) throws -> PinReporter {
+        var options = ReportOptions()
+        options.longestDelay = 0
+        change(&options)
+        return try PinReporter(
+            folder: directory.path(of: "reports"), options: options,
+            transport: SystemTrustReportTransport(policy: try stage.unpinned(["127.0.0.1"])))
+    }
+
+    private func refused(_ session: PinnedURLSession, _ server: LoopbackTLSServer) async throws {
+        let address = try server.address()
+        let error = await #expect(throws: URLError.self) { try await session.data(from: address) }
+        #expect(TrustRejection(underlying: try #require(error)) != nil)
+    }
+
+    private func objects(_ collector: LoopbackTLSServer) throws -> [JSONValue] {
+        try collector.requests.map { try JSONDocument($0.body).root }
+    }
+
+    @Test("A mismatch is reported: what was served, what was validated, what was wanted, and nothing of the request")
+    func mismatch() async throws {
+        let server = try stage.server()
+        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let reporter = try reporter { $0.app = ["name": "Test", "version": "1"] }
+        let policy = try policy(to: collector)
+        let session = URLSession.pinned(to: policy, configuration: .ephemeral, observer: reporter)
+        let before = Date(timeIntervalSinceNow: -1)
+        try await refused(session, server)
+        await reporter.settle()
+        #expect(reporter.waiting == 1 && collector.connectionCount == 0)
+        #expect(await reporter.deliver() == .done(delivered: 1, failed: 0))
+        #expect(reporter.waiting == 0 && reporter.counts.delivered == 1)
+
+        let request = try #require(collector.requests.first)
+        #expect(request.method == "POST" && request.target == "/pins")
+        #expect(request["content-type"] == "application/json" && request["user-agent"] == "pintle-reports")
+        #expect(request["cookie"] == nil && request["authorization"] == nil && request["referer"] == nil)
+        #expect(request["idempotency-key"]?.utf8.count == 34)
+        let report = try #require(try objects(collector).first)
+        let keys = try #require(report.members).map { $0.key.string ?? "" }
+        #expect(
+            keys == [
+                "date-time", "hostname", "port", "effective-expiration-date", "include-subdomains", "noted-hostname",
+                "served-certificate-chain", "validated-certificate-chain", "known-pins", "age", "enforcement", "reason",
+                "policy-version", "app",
+            ])
+        let date = try RFC3339.date(from: report["date-time"]?.string ?? "")
+        #expect(before <= date && date <= Date())
+        #expect(report["hostname"]?.string == "localhost" && report["noted-hostname"]?.string == "localhost")
+        #expect(report["port"]?.integer == Int64(server.port) && report["include-subdomains"]?.boolean == false)
+        #expect(report["effective-expiration-date"]?.isNull == true)
+        #expect(report["reason"]?.string == "pin-mismatch" && report["enforcement"]?.string == "enforce")
+        #expect(report["policy-version"]?.integer == 0 && report["app"]?["name"]?.string == "Test")
+        let served = try #require(report["served-certificate-chain"]?.elements).map { $0.string ?? "" }
+        let validated = try #require(report["validated-certificate-chain"]?.elements).map { $0.string ?? "" }
+        // The server keeps its root to itself.
+        #expect(served == [stage.identity.certificate.pem])
+        #expect(validated == [stage.identity.certificate.pem, stage.root.certificate.pem])
+        let wanted = try #require(policy.hosts.first?.pins.first?.description.dropFirst("sha256/".count))
+        #expect(report["known-pins"]?.elements?.map(\.string) == ["pin-sha256=\"\(wanted)\""])
+    }
+
+    @Test("A pin that matches is nobody's business; expired pins, reported mismatches and invalid paths are")
+    func reasons() async throws {
+        let server = try stage.server()
+        let stranger = try Stage().server()
+        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let yesterday = Date(timeIntervalSinceNow: -86_400)
+        let reporter = try reporter()
+        let recorder = PinFailureRecorder()
+        func session(_ policy: PinningPolicy) -> PinnedURLSession {
+            .pinned(to: policy, configuration: .ephemeral, observer: PinFailureObservers(reporter, recorder))
+        }
+        _ = try await session(policy(to: collector, rightPin: true)).data(from: server.address())
+        await recorder.settle()
+        #expect(recorder.events.isEmpty && reporter.waiting == 0)
+
+        _ = try await session(policy(to: collector, enforcement: .reportOnly)).data(from: server.address())
+        _ = try await session(policy(to: collector, expiry: .systemTrust(after: yesterday))).data(
+            from: server.address())
+        try await refused(
+            session(policy(to: collector, rightPin: true, expiry: .rejecting(after: yesterday))), stranger)
+        await recorder.settle()
+        #expect(recorder.reports.map(\.reason) == ["mismatch-reported-only", "pins-expired", "invalid-path"])
+        #expect(recorder.events.map(\.level) == [.warning, .warning, .error])
+        #expect(recorder.reports.map(\.pathFailure) == [nil, nil, "untrusted-root"])
+        #expect(recorder.reports[2].validatedCertificateChain.isEmpty)
+        #expect(await reporter.deliver() == .done(delivered: 3, failed: 0))
+        let sent = try objects(collector).compactMap { $0["reason"]?.string }
+        #expect(sent.sorted() == ["invalid-path", "mismatch-reported-only", "pins-expired"])
+    }
+
+    @Test("While the collector is down nothing is lost, and once it is up each report comes once")
+    func down() async throws {
+        let server = try stage.server()
+        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let policy = try policy(to: collector)
+        collector.close()
+        do {
+            let reporter = try reporter()
+            let session = URLSession.pinned(to: policy, configuration: .ephemeral, observer: reporter)
+            for _ in 0..<5 { try await refused(session, server) }
+            await reporter.settle()
+            #expect(reporter.waiting == 1 && reporter.counts.duplicates == 4)
+            #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
+            // Left alone, until it is time again.
+            #expect(await reporter.deliver() == .done(delivered: 0, failed: 0))
+            #expect(reporter.waiting == 1)
+        }
+        // The next process, an hour later.
+        let answers = Atomic(0)
+        let again = try stage.server { _ in
+            HTTPResponse(status: answers.add(1, ordering: .relaxed).newValue == 1 ? 503 : 204)
+        }
+        let moved = try Redirecting(to: again, SystemTrustReportTransport(policy: stage.unpinned(["127.0.0.1"])))
+        let reporter = try PinReporter(folder: directory.path(of: "reports"), transport: moved)
+        #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 3_600)) == .done(delivered: 0, failed: 1))
+        #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 7_200)) == .done(delivered: 1, failed: 0))
+        #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 10_800)) == .done(delivered: 0, failed: 0))
+        #expect(Set(again.requests.map { $0["idempotency-key"] }).count == 1 && again.requests.count == 2)
+        #expect(reporter.waiting == 0 && reporter.counts.delivered == 1)
+        let age = try #require(try objects(again).last?["age"]?.integer)
+        #expect((7_190_000...7_800_000).contains(age))
+    }
+
+    @Test("No redirect is followed, and a collector that nobody vouches for gets nothing")
+    func redirects() async throws {
+        let server = try stage.server()
+        let elsewhere = try stage.server { _ in HTTPResponse(status: 204) }
+        let target = try elsewhere.address("pins", host: "127.0.0.1").absoluteString
+        let collector = try stage.server { _ in .redirect(to: target, status: 307) }
+        let reporter = try reporter()
+        let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: reporter)
+        try await refused(session, server)
+        await reporter.settle()
+        #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
+        #expect(collector.requests.count == 1 && elsewhere.connectionCount == 0 && reporter.waiting == 1)
+
+        // With the system's trust alone.
+        let request = ReportRequest(
+            url: try address(of: elsewhere), contentType: "application/json", body: [0x7B, 0x7D], id: "0", timeout: 30)
+        await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(request) }
+        #expect(elsewhere.requestByteCount == 0)
+        let plain = ReportRequest(
+            url: "http" + request.url.dropFirst(5), contentType: "", body: [], id: "0", timeout: 30)
+        await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(plain) }
+    }
+
+    @Test("A collector whose key is pinned wrongly by nobody makes no report of its own failure")
+    func noLoop() async throws {
+        let server = try stage.server()
+        // Refused by the transport: another authority.
+        let collector = try Stage().server { _ in HTTPResponse(status: 204) }
+        let reporter = try reporter()
+        let recorder = PinFailureRecorder()
+        let session = URLSession.pinned(
+            to: try policy(to: collector), configuration: .ephemeral, observer: PinFailureObservers(reporter, recorder))
+        try await refused(session, server)
+        await reporter.settle()
+        for hour in 0..<3 {
+            #expect(
+                await reporter.deliver(at: Date(timeIntervalSinceNow: Double(hour) * 86_400 * 2))
+                    == .done(delivered: 0, failed: 1))
+        }
+        await recorder.settle()
+        #expect(recorder.events.count == 1 && reporter.waiting == 1 && collector.requestByteCount == 0)
+    }
+
+    @Test(
+        "Certificates that nobody can or will read are reported too, with the rule of the host that was asked for",
+        arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
+    func unreadable(code: PathFailure.Code) async throws {
+        let garbage = [[UInt8](repeating: 0x30, count: 200)]
+        let many = stage.identity.chain + Array(repeating: stage.root.certificate.der, count: 200)
+        let chain = code == .malformedCertificate ? garbage : many
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: stage.identity.key)))
+        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let recorder = PinFailureRecorder()
+        let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: recorder)
+        try await refused(session, server)
+        await recorder.settle()
+        #expect(recorder.reports.map(\.pathFailure) == [code.rawValue])
+        #expect(recorder.reports.map(\.notedHostname) == ["localhost"])
+        #expect(recorder.reports.allSatisfy { $0.servedCertificateChain.isEmpty })
+    }
+
+    @Test("What goes wrong with updates is an event, and what goes well is none")
+    func updates() async throws {
+        let recorder = PinFailureRecorder()
+        recorder.observe(PinStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
+        recorder.observe(PinStoreEvent.notFetched(from: "https://updates.example.net/", description: "a\nb\u{202E}"))
+        await recorder.settle()
+        let troubles = recorder.events.compactMap { event -> UpdateTrouble? in
+            if case .update(let trouble) = event { trouble } else { nil }
+        }
+        #expect(troubles.map(\.code) == [.stale, .notFetched] && troubles.first?.version == 7)
+        #expect(troubles.last?.text == "a\\nb\\u202e" && recorder.reports.isEmpty)
+    }
+}
+
+/// Sends to another server what is for one that has moved.
+private struct Redirecting: ReportTransport {
+    let url: String
+    let transport: SystemTrustReportTransport
+
+    init(to server: LoopbackTLSServer, _ transport: SystemTrustReportTransport) throws {
+        url = try server.address("pins", host: "127.0.0.1").absoluteString
+        self.transport = transport
+    }
+
+    func send(_ request: ReportRequest) async throws -> ReportResponse {
+        try await transport.send(
+            ReportRequest(
+                url: url, contentType: request.contentType, body: request.body, id: request.id,
+                timeout: request.timeout))
+    }
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleReports
+import PintleStorage
+import Synchronization
+
+// What the tests of the reports' spool start, and end in the middle of what it does.
+//
+// keep FOLDER POLICY STEP HOST...: the servers with these names show no certificate, and each failure is kept. Prints
+//   "HOST OUTCOME" for each.
+// deliver FOLDER LOG STEP: sends what is there to a collector that appends "ID URL" to the file LOG. Prints what came of it.
+//
+// At the given step, of the writing or of the sending, it kills itself; 0 for never.
+
+let steps = Atomic(0)
+let words = Array(CommandLine.arguments.dropFirst())
+let last = words.count >= 4 ? Int(words[3]) ?? -1 : -1
+guard last >= 0 else { exit(2) }
+
+func say(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = write(1, line, line.count)
+}
+
+@Sendable func step() {
+    if steps.add(1, ordering: .relaxed).newValue == last { kill(getpid(), SIGKILL) }
+}
+
+func content(_ path: String) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = read(descriptor, &bytes, bytes.count)
+    return Array(bytes.prefix(max(0, count)))
+}
+
+/// What it has appended outlives the process, as what a server has received does.
+struct Collector: ReportTransport {
+    let path: String
+
+    func send(_ request: ReportRequest) async throws -> ReportResponse {
+        step()
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        defer { close(descriptor) }
+        let line = Array("\(request.id) \(request.url)\n".utf8)
+        guard write(descriptor, line, line.count) == line.count else { exit(3) }
+        step()
+        return ReportResponse(status: 204)
+    }
+}
+
+var options = ReportOptions()
+options.longestDelay = 0
+let spool = try ReportSpool(folder: words[1]) { _ in step() }
+switch words[0] {
+case "keep":
+    let policy = try PinningPolicy(json: content(words[2]))
+    let reporter = PinReporter(spool: spool, options: options, transport: Collector(path: "/dev/null"))
+    for host in words.dropFirst(4) {
+        let server = ServerEndpoint(host: try ServerName(host))
+        let evaluation = policy.evaluate(server, presented: [], at: Date()) { _ in
+            .invalid(PathFailure(.other, text: "nobody looked"))
+        }
+        guard let failure = PinFailure(evaluation, by: policy, at: Date()) else { exit(4) }
+        say("\(host) \(reporter.keep(failure).map { "\($0)" } ?? "nothing")")
+    }
+case "deliver":
+    let reporter = PinReporter(spool: spool, options: options, transport: Collector(path: words[2]))
+    switch await reporter.deliver() {
+    case .done(let delivered, let failed): say("done \(delivered) \(failed)")
+    case .elsewhere: say("elsewhere")
+    case .unusable(let error): say("unusable \(error.code.rawValue)")
+    }
+default: exit(2)
+}

@@ -13,13 +13,13 @@ struct DemoTests {
         #expect(
             scenes.map { $0["reason"]?.string } == [
                 "pin-matched", "pin-matched", "pin-matched", "pin-mismatch", "host-not-pinned", "pins-expired",
-                "unknown-host", "pin-mismatch", "pin-matched", "pin-mismatch",
+                "unknown-host", "pin-mismatch", "pin-matched", "pin-mismatch", "pin-mismatch",
             ])
         let bytes = scenes.map { $0["requestBytes"]?.integer ?? -1 }
         #expect(bytes[3] == 0)
         #expect(bytes[4] > 0)
         #expect(bytes[6] == 0)
-        #expect(bytes[7] == 0 && bytes[8] > 0 && bytes[9] == 0)
+        #expect(bytes[7] == 0 && bytes[8] > 0 && bytes[9] == 0 && bytes[10] == 0)
     }
 
     @Test("It is told in a few lines, and keeps files only when asked to")
@@ -32,6 +32,7 @@ struct DemoTests {
             plain.output.contains(
                 "\n 4  interceptor with a CA you trust      REJECTED  pin-mismatch      0 request bytes"))
         #expect(plain.output.contains("after a restart: rollback"))
+        #expect(plain.output.contains("the collector down   REJECTED  pin-mismatch      1 kept; up again: 1 delivered"))
         #expect(!plain.output.contains("kept:"))
         let left = try runProcess(["ls", "-A", directory.path])
         #expect(left.output.isEmpty)

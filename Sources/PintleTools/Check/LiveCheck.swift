@@ -43,7 +43,7 @@ struct LiveCheck {
     private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFindings {
         let rule = policy.rule(for: handshake.endpoint)
         return CheckFindings(
-            endpoint: handshake.endpoint, instant: instant, decision: evaluation.decision, rule: rule,
+            endpoint: handshake.endpoint, instant: instant, evaluation: evaluation, rule: rule,
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
             connection: outcome.connection, alert: outcome.error?.alert)
@@ -55,7 +55,8 @@ struct CheckFindings {
     let endpoint: ServerEndpoint
     /// When it was decided, or for when.
     let instant: Date
-    let decision: TrustDecision
+    let evaluation: TrustEvaluation
+    var decision: TrustDecision { evaluation.decision }
     let rule: RuleChoice?
     /// The rule's content.
     let host: PinnedHost?

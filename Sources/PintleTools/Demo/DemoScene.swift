@@ -17,6 +17,8 @@ struct DemoScene {
     var isInterception = false
     let expectedDecision: String
     let expectedReason: String
+    /// What the app does about a failure: what to say of it, and whether it is as it should be.
+    var aftermath: ((PinFailure) throws(ToolError) -> (text: String, isAsExpected: Bool))?
     /// What to say about the result.
     let remark: (DemoResult) -> String
 
@@ -45,7 +47,11 @@ struct DemoScene {
         if let connection = findings.connection { try exchange(over: connection) }
         // The server's own count, once it has seen the end of the connection.
         _ = server.waitUntilClosed()
-        return DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
+        var result = DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
+        if let aftermath, let failure = PinFailure(findings.evaluation, by: policy, at: instant) {
+            result.aftermath = try aftermath(failure)
+        }
+        return result
     }
 
     private func exchange(over connection: TLSConnection) throws(ToolError) {
@@ -65,9 +71,14 @@ struct DemoResult {
     let decision: TrustDecision
     /// Application bytes that the server received.
     let requestBytes: Int
+    var aftermath: (text: String, isAsExpected: Bool)?
 
     var summary: String { "\(decision.isTrusted ? "trusted" : "rejected") \(decision.reason)" }
 
-    /// The verdict is the one that the story tells, and a request went out exactly where it was trusted.
-    var isAsExpected: Bool { summary == scene.expectation && decision.isTrusted == (requestBytes > 0) }
+    /// The verdict is the one that the story tells, a request went out exactly where it was trusted, and what the app did
+    /// then came to a good end.
+    var isAsExpected: Bool {
+        summary == scene.expectation && decision.isTrusted == (requestBytes > 0)
+            && (aftermath?.isAsExpected ?? (scene.aftermath == nil))
+    }
 }

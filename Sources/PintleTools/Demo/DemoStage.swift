@@ -18,6 +18,8 @@ struct DemoStage {
     let intercepted: Identity
     /// A device at home that signs for itself.
     let stranger: Identity
+    /// Takes the app's reports.
+    let collector: Identity
     private let pin: Pin
     private let backup: Pin
 
@@ -33,6 +35,7 @@ struct DemoStage {
             replaced = try authority.issue(hosts: hosts)
             intercepted = try interceptor.issue(hosts: hosts)
             stranger = try Identity.selfSigned(hosts: ["nas.test"])
+            collector = try authority.issue(hosts: ["reports.test"])
             pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: original.key.spkiDER)))
             backup = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: rotated.key.spkiDER)))
         } catch {
@@ -42,11 +45,12 @@ struct DemoStage {
 
     /// The app's policy: one pin, one backup.
     func policy(
-        expiry: PinExpiry = .never, unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
+        expiry: PinExpiry = .never, unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust,
+        reportTo: [String] = []
     ) throws(ToolError) -> PinningPolicy {
         do throws(PolicyError) {
             let rule = try PinnedHost(
-                endpoint.host.description, pins: [pin], backupPins: [backup], expiry: expiry)
+                endpoint.host.description, pins: [pin], backupPins: [backup], expiry: expiry, reportTo: reportTo)
             return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
         } catch {
             throw ToolError(error, file: "demo")
@@ -72,6 +76,12 @@ struct DemoStage {
                 expectedReason: expectation.1, remark: remark)
         }
         let updates = try rotation(at: now, under: folder)
+        let reports = try DemoReports(collector: collector, anchors: anchors, under: folder)
+        var reported = scene(
+            9, "an interceptor, the collector down", intercepted, by: try self.policy(reportTo: [DemoReports.address]),
+            isInterception: true, expecting: ("rejected", "pin-mismatch")
+        ) { $0.aftermath?.text ?? "" }
+        reported.aftermath = { failure throws(ToolError) in try reports.report(failure, at: now) }
         return [
             scene(1, "the right server", original, by: policy, expecting: ("trusted", "pin-matched")) { _ in "leaf key"
             },
@@ -111,6 +121,7 @@ struct DemoStage {
                 8, "the old key and update, stolen", original, by: updates.restarted, isInterception: true,
                 expecting: ("rejected", "pin-mismatch")
             ) { _ in "after a restart: \(updates.refusal ?? "taken")" },
+            reported,
         ]
     }
 

@@ -3,7 +3,7 @@ internal import Pintle
 extension Command {
     static let inspect = Command(
         name: "inspect",
-        summary: "Show what is in a policy, update, certificate, request or key; verifies nothing",
+        summary: "Show what is in a policy, update, report, certificate or key; verifies nothing",
         examples: [
             Example(line: "pintle inspect policy.json", purpose: "its rules, their pins and dates, and its problems"),
             Example(line: "pintle inspect chain.pem", purpose: "every field of every certificate"),
@@ -16,7 +16,9 @@ extension Command {
             """
         ],
         arguments: [
-            Argument(name: "FILE", help: "A policy, an update, certificates, a request or a key; - for standard input")
+            Argument(
+                name: "FILE",
+                help: "A policy, an update, a report, certificates, a request or a key; - for standard input")
         ],
         ownOptions: [],
         exitCodes: [(.fine, "the file was shown, whatever is in it"), (.unusable, "the file cannot be read")],
@@ -55,10 +57,8 @@ struct InspectCommand {
         let root = (try? JSONDocument(input.file.bytes, limits: .init(allowsAnyNumber: true)))?.root
         if let root, UpdateInspection.isUpdate(root) {
             try UpdateInspection(input.file, invocation).show()
-        } else if root?["served-certificate-chain"] != nil {
-            throw .unusable(
-                "unsupported-document", "a failure report, which this version does not read", file: input.file.name,
-                hint: "policies, updates, certificates, requests and keys are shown")
+        } else if let root, let reports = ReportInspection.reports(in: root) {
+            try ReportInspection(file: input.file, reports: reports, invocation: invocation).show()
         } else {
             try PolicyInspection(input: input, invocation: invocation).show()
         }

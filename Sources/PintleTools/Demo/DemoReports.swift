@@ -1,0 +1,110 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Pintle
+internal import PintleOpenSSL
+internal import PintleReports
+internal import PintleTestKit
+
+/// The reports of the demonstration's app: their spool, in a folder of its own that goes when this does, and the collector
+/// that they are for.
+final class DemoReports {
+    /// What the app's policy names.
+    static let address = "https://reports.test/pins"
+
+    private let folder: String
+    private let collector: Identity
+    private let anchors: [Certificate]
+    private let reporter: PinReporter
+
+    init(collector: Identity, anchors: [Certificate], under parent: String) throws(ToolError) {
+        var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else {
+            throw .unusable("unwritable-file", String(cString: strerror(errno)), file: parent)
+        }
+        folder = String(cString: made)
+        self.collector = collector
+        self.anchors = anchors
+        var options = ReportOptions()
+        options.longestDelay = 0
+        do {
+            reporter = PinReporter(
+                spool: try ReportSpool(folder: folder), options: options, transport: NoTransport())
+        } catch {
+            throw .unusable("unusable-store", "\(error)")
+        }
+    }
+
+    deinit {
+        for name in ["state.json", "state.json.lock", "delivery.lock"] { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+    }
+
+    /// The app is refused and reports it while the collector is down; an hour later the collector is up, and the app sends
+    /// what it has kept; an hour after that it has nothing left to send.
+    ///
+    /// - Returns: what was kept and delivered when, and whether that is as it should be.
+    func report(_ failure: PinFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
+        reporter.keep(failure)
+        let server: LoopbackTLSServer
+        do {
+            server = try LoopbackTLSServer(collector, handler: { _ in HTTPResponse(status: 204) })
+        } catch {
+            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
+        }
+        let port = server.port
+        // Nobody listens there now.
+        server.close()
+        try deliver(to: port, at: now)
+        let (kept, early) = (reporter.waiting, reporter.counts.delivered)
+        let again: LoopbackTLSServer
+        do {
+            again = try LoopbackTLSServer(collector, handler: { _ in HTTPResponse(status: 204) })
+        } catch {
+            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
+        }
+        defer { again.close() }
+        for hours in 1...2 { try deliver(to: again.port, at: now.addingTimeInterval(Double(hours) * 3_600)) }
+        let late = reporter.counts.delivered
+        let isAsExpected = kept == 1 && early == 0 && reporter.waiting == 0 && late == 1 && again.requests.count == 1
+        return ("\(kept) kept; up again: \(late) delivered", isAsExpected)
+    }
+
+    private func deliver(to port: UInt16, at now: Date) throws(ToolError) {
+        var round: DeliveryRound
+        do {
+            round = try DeliveryRound(reporter, at: now)
+        } catch {
+            throw .unusable("unusable-store", "\(error)")
+        }
+        while let request = round.next() { round.take(try? post(request, to: port)) }
+    }
+
+    /// Over a connection that no pin decides about.
+    private func post(_ request: ReportRequest, to port: UInt16) throws(ToolError) -> ReportResponse? {
+        let handshake = try LiveHandshake(
+            try HostArgument.endpoint("reports.test"), connectTo: try HostArgument.endpoint("127.0.0.1:\(port)"),
+            environment: [:])
+        let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
+        let check = LiveCheck(
+            policy: try .withoutRules(), validator: validator, instant: Date(), handshake: handshake)
+        guard let connection = try check.run().connection else { return nil }
+        defer { connection.close() }
+        let head = """
+            POST /pins HTTP/1.1\r\nHost: reports.test\r\nContent-Type: \(request.contentType)\r\n\
+            Idempotency-Key: "\(request.id)"\r\nContent-Length: \(request.body.count)\r\nConnection: close\r\n\r\n
+            """
+        do {
+            try connection.write(Array(head.utf8) + request.body)
+            let words = String(decoding: try connection.read(), as: UTF8.self).split(separator: " ", maxSplits: 2)
+            guard words.count > 1, let status = Int(words[1]) else { return nil }
+            return ReportResponse(status: status)
+        } catch {
+            throw ToolError(error)
+        }
+    }
+}
+
+/// The demonstration sends by hand, without waiting for anybody.
+private struct NoTransport: ReportTransport {
+    func send(_ request: ReportRequest) async throws -> ReportResponse { ReportResponse(status: 503) }
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Proves the first law in the binaries: a program that uses only the core, or the core and the updates, loads
+# Proves the first law in the binaries: a program that uses only the core, or with it the updates or the reports, loads
 # libcrypto but neither Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
 # program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
 # the libraries of libraries too. A program with a pinned session has one libcurl, libssl and libcrypto.
@@ -25,14 +25,18 @@ must_not() { # binary, library...
 foundation=(libFoundation libFoundationNetworking libFoundationInternationalization lib_FoundationICU)
 core=$package/.build/release/CoreOnly
 updater=$package/.build/release/Updater
+reporter=$package/.build/release/Reporter
 adapter=$package/.build/release/Adapter
 "$core" >/dev/null
 "$updater" >/dev/null
+"$reporter" >/dev/null
 "$adapter" >/dev/null
 must "$core" libswiftCore libcrypto
 must_not "$core" "${foundation[@]}" libssl libcurl libpsl
 must "$updater" libcrypto
 must_not "$updater" "${foundation[@]}" libssl libcurl libpsl
+must "$reporter" libcrypto
+must_not "$reporter" "${foundation[@]}" libssl libcurl libpsl
 must "$adapter" libcrypto libssl
 must_not "$adapter" "${foundation[@]}" libcurl
 
@@ -47,5 +51,5 @@ tool=${PINTLE_TOOL:-.build/release/pintle}
 must "$tool" libcrypto libssl
 must_not "$tool" "${foundation[@]}" libcurl libFoundationEssentials libswiftCore
 
-[ $failed -eq 0 ] && echo "linkage: the core and the updates load no Foundation, libssl or libcurl; the tool no Foundation or libcurl; a session has one libcurl"
+[ $failed -eq 0 ] && echo "linkage: the core, the updates and the reports load no Foundation, libssl or libcurl; the tool no Foundation or libcurl; a session has one libcurl"
 exit $failed

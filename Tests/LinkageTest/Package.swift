@@ -2,8 +2,8 @@
 import PackageDescription
 
 // Programs whose libraries Scripts/linkage.sh reads: one that uses the core alone, one that also keeps
-// updates, and one that also validates paths, which shows that the script would see what the others must
-// not have; and one with a pinned session.
+// updates, one that also keeps reports, and one that also validates paths, which shows that the script
+// would see what the others must not have; and one with a pinned session.
 let package = Package(
     name: "LinkageTest",
     dependencies: [.package(name: "pintle", path: "../..")],
@@ -13,6 +13,12 @@ let package = Package(
             name: "Updater",
             dependencies: [
                 .product(name: "Pintle", package: "pintle"), .product(name: "PintleUpdates", package: "pintle"),
+            ]
+        ),
+        .executableTarget(
+            name: "Reporter",
+            dependencies: [
+                .product(name: "Pintle", package: "pintle"), .product(name: "PintleReports", package: "pintle"),
             ]
         ),
         .executableTarget(

@@ -1,0 +1,95 @@
+// Hears of failures, keeps reports of them, and sends them to a collector.
+
+// Sessions exist on Linux only, so far.
+#if canImport(PintleURLSession)
+import Foundation
+import FoundationNetworking
+import PintleOpenSSL
+import PintleReports
+import PintleURLSession
+import PintleUpdates
+
+func report(_ policy: PinningPolicy, folder: String, url: URL) async throws -> Data {
+    // snippet.report
+    // Once, when the app starts. The folder is the app's own; it is made where it is not there.
+    var options = ReportOptions()
+    options.app = ["name": "Mail", "version": "7.1"]
+    let reporter = try PinReporter(folder: folder, options: options)
+    Task { await reporter.keepDelivering() }
+
+    let session = URLSession.pinned(to: policy, observer: reporter)
+    // snippet.end
+    return try await session.data(from: url).0
+}
+
+func encodings() -> ReportOptions {
+    // snippet.encodings
+    var options = ReportOptions()
+    options.encodings = ["https://otel.example.net:4318/v1/logs": .otlp]
+    // snippet.end
+    return options
+}
+
+func redact() -> ReportOptions {
+    // snippet.redact
+    var options = ReportOptions()
+    options.redact = { report in
+        // A host of a customer, not of ours: keep it to the device.
+        if report.hostname.hasSuffix(".customers.example.com") { return nil }
+        var report = report
+        report.validatedCertificateChain = []
+        return report
+    }
+    // snippet.end
+    return options
+}
+
+/// Stands in for the one of swift-log, which this package does not depend on.
+struct Logger: Sendable {
+    enum Level { case notice, warning, error }
+
+    init(label: String) {}
+    func log(level: Level, _ message: String) {}
+}
+
+func log(_ policy: PinningPolicy, _ reporter: PinReporter) -> URLSession {
+    // snippet.log
+    let logger = Logger(label: "tls")
+    let log = PinFailureLog { level, line in
+        switch level {
+        case .notice: logger.log(level: .notice, "\(line)")
+        case .warning: logger.log(level: .warning, "\(line)")
+        case .error: logger.log(level: .error, "\(line)")
+        }
+    }
+    let session = URLSession.pinned(to: policy, observer: PinFailureObservers(reporter, log))
+    // snippet.end
+    return session
+}
+
+func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundled: PinningPolicy) throws -> PinStore {
+    // snippet.updates
+    let log = PinFailureLog { level, line in print(level, line) }
+    let store = try PinStore(folder: folder, trust: trust, bundled: bundled) { event in log.observe(event) }
+    // snippet.end
+    return store
+}
+
+func evaluate(_ policy: PinningPolicy, _ reporter: PinReporter) -> ServerTrustEvaluator {
+    // snippet.evaluator
+    let evaluator = ServerTrustEvaluator(policy: policy).observed(by: reporter)
+    // snippet.end
+    return evaluator
+}
+
+func test(_ policy: PinningPolicy, _ url: URL) async throws -> Bool {
+    // snippet.test
+    let recorder = PinFailureRecorder()
+    let session = URLSession.pinned(to: policy, observer: recorder)
+    _ = try? await session.data(from: url)
+    await recorder.settle()
+    let isReported = recorder.reports.map(\.reason) == ["pin-mismatch"]
+    // snippet.end
+    return isReported
+}
+#endif

@@ -1,0 +1,17 @@
+import FoundationEssentials
+import Pintle
+import PintleReports
+
+// Reports without any transport: the network is whoever sends.
+struct Nobody: ReportTransport {
+    func send(_ request: ReportRequest) async throws -> ReportResponse { ReportResponse(status: 503) }
+}
+
+let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: Nobody())
+let recorder = PinFailureRecorder()
+let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
+let evaluator = ServerTrustEvaluator(policy: policy) { _ in .invalid(PathFailure(.other, text: "")) }
+let server = ServerEndpoint(host: try ServerName("example.com"))
+_ = evaluator.observed(by: recorder).evaluate(server, presented: [], at: Date(timeIntervalSince1970: 0))
+await recorder.settle()
+print(reporter == nil, recorder.events.count)

@@ -12,7 +12,7 @@ enum SocketFailure: Error {
 /// Every call ends by its ``Deadline``, however busily the peer keeps it, and nothing written to a peer that has gone raises
 /// SIGPIPE: the process belongs to somebody else.
 struct Socket: ~Copyable {
-    private let descriptor: CInt
+    let descriptor: CInt
 
     /// - Parameter descriptor: connected, non-blocking, and not owned by anybody else.
     init(adopting descriptor: CInt) {
@@ -59,6 +59,38 @@ struct Socket: ~Copyable {
         }
     }
 
+    /// Sends what goes out without waiting: how many bytes, or nil where there is no room now.
+    borrowing func sendNow(_ bytes: ArraySlice<UInt8>) throws(SocketFailure) -> Int? {
+        let sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
+        guard sent < 0 else { return sent }
+        guard Self.isMomentary(errno) else { throw .broken(errno) }
+        return nil
+    }
+
+    /// Reads what is there, at most `limit` bytes: empty when the peer has closed its side, nil where nothing
+    /// has come yet.
+    borrowing func receiveNow(atMost limit: Int) throws(SocketFailure) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: max(1, limit))
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count >= 0 {
+            bytes.removeLast(bytes.count - count)
+            return bytes
+        }
+        guard Self.isMomentary(errno) else { throw .broken(errno) }
+        return nil
+    }
+
+    private static func isMomentary(_ error: CInt) -> Bool {
+        error == EAGAIN || error == EWOULDBLOCK || error == EINTR
+    }
+
+    /// Gives the descriptor up: the caller closes it.
+    consuming func intoDescriptor() -> CInt {
+        let descriptor = descriptor
+        discard self
+        return descriptor
+    }
+
     /// Says that nothing more will be sent, and gives the peer a moment to read what was: a socket that
     /// is closed over unread input is reset, and a reset overtakes an alert that is still on its way.
     borrowing func finish(within moment: Duration) {
@@ -85,7 +117,7 @@ struct Socket: ~Copyable {
     private borrowing func wait(
         for events: CInt, orThrow error: CInt, until deadline: Deadline
     ) throws(SocketFailure) {
-        guard error == EAGAIN || error == EWOULDBLOCK || error == EINTR else { throw .broken(error) }
+        guard Self.isMomentary(error) else { throw .broken(error) }
         if deadline.hasPassed { throw .timedOut }
         if error == EINTR { return }
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)

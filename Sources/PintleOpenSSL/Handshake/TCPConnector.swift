@@ -10,13 +10,22 @@ struct TCPConnector: ~Copyable {
 
     private let endpoint: ServerEndpoint
     private let role: ConnectionRole
-    private var waiting: [CInt] = []
+    private let timeout: Duration
+    private let deadline: Deadline
+    private var rest: ArraySlice<SocketAddress>
+    private var nextStart = ContinuousClock.now
+    /// Non-blocking sockets that are decided when they are writable.
+    private(set) var waiting: [CInt] = []
     private var tried = 0
     private var lastError: CInt?
 
-    private init(endpoint: ServerEndpoint, role: ConnectionRole) {
+    /// - Parameter timeout: for all addresses together, counted from now.
+    init(to endpoint: ServerEndpoint, at addresses: [SocketAddress], as role: ConnectionRole, timeout: Duration) {
         self.endpoint = endpoint
         self.role = role
+        self.timeout = timeout
+        deadline = Deadline(after: timeout)
+        rest = addresses[...]
     }
 
     deinit {
@@ -30,28 +39,28 @@ struct TCPConnector: ~Copyable {
         to endpoint: ServerEndpoint, as role: ConnectionRole, timeout: Duration
     ) throws(HandshakeError) -> Socket {
         let addresses = try SocketAddress.resolve(endpoint, as: role)
-        var connector = TCPConnector(endpoint: endpoint, role: role)
-        return Socket(adopting: try connector.race(addresses, timeout: timeout))
+        var connector = TCPConnector(to: endpoint, at: addresses, as: role, timeout: timeout)
+        while true {
+            if let socket = try connector.advance() { return socket }
+            var entries = connector.waiting.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+            poll(&entries, nfds_t(entries.count), connector.wake.remainingMilliseconds)
+        }
     }
 
-    private mutating func race(
-        _ addresses: [SocketAddress], timeout: Duration
-    ) throws(HandshakeError) -> CInt {
-        let deadline = Deadline(after: timeout)
-        var rest = addresses[...]
-        var nextStart = ContinuousClock.now
-        while true {
-            if let address = rest.first, waiting.isEmpty || ContinuousClock.now >= nextStart {
-                rest.removeFirst()
-                nextStart = ContinuousClock.now.advanced(by: Self.headStart)
-                if let connected = try start(address) { return connected }
-                continue
-            }
-            if waiting.isEmpty { throw failure() }
-            if deadline.hasPassed { throw timedOut(after: timeout) }
-            let pause = rest.isEmpty ? deadline : Deadline(at: min(deadline.instant, nextStart))
-            if let connected = settle(until: pause) { return connected }
+    /// When ``advance()`` has something to do, though nothing has happened on ``waiting``.
+    var wake: Deadline { rest.isEmpty ? deadline : Deadline(at: min(deadline.instant, nextStart)) }
+
+    /// Takes what is decided and begins what is due. Does not wait: nil means that nothing has connected yet.
+    mutating func advance() throws(HandshakeError) -> Socket? {
+        if let connected = settle() { return Socket(adopting: connected) }
+        while let address = rest.first, waiting.isEmpty || ContinuousClock.now >= nextStart {
+            rest.removeFirst()
+            nextStart = ContinuousClock.now.advanced(by: Self.headStart)
+            if let connected = try start(address) { return Socket(adopting: connected) }
         }
+        if waiting.isEmpty { throw failure() }
+        if deadline.hasPassed { throw timedOut() }
+        return nil
     }
 
     /// Begins one attempt. A descriptor only when it succeeded on the spot.
@@ -82,10 +91,11 @@ struct TCPConnector: ~Copyable {
         return nil
     }
 
-    /// Waits until one of the open attempts is decided.
-    private mutating func settle(until deadline: Deadline) -> CInt? {
+    /// The first of the open attempts that has succeeded; those that failed are over.
+    private mutating func settle() -> CInt? {
+        guard !waiting.isEmpty else { return nil }
         var entries = waiting.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
-        guard poll(&entries, nfds_t(entries.count), deadline.remainingMilliseconds) > 0 else { return nil }
+        guard poll(&entries, nfds_t(entries.count), 0) > 0 else { return nil }
         for entry in entries where entry.revents != 0 {
             waiting.removeAll { $0 == entry.fd }
             var error: CInt = 0
@@ -112,7 +122,7 @@ struct TCPConnector: ~Copyable {
         role == .proxy ? role.connectionHint : "nothing listens there: check the port; \(role.connectionHint)"
     }
 
-    private borrowing func timedOut(after timeout: Duration) -> HandshakeError {
+    private borrowing func timedOut() -> HandshakeError {
         let last = lastError.map { ", the last that answered said: \(systemMessage($0))" } ?? ""
         return HandshakeError(
             .connectTimeout,

@@ -38,37 +38,114 @@ struct TLSHandshake: ~Copyable {
 
     /// - Throws: ``HandshakeError``; what OpenSSL had to say to the peer about it has been sent.
     mutating func run(_ slot: VerdictSlot) throws(HandshakeError) {
-        guard slot.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
+        try begin(slot)
         defer { VerdictSlot.detach(from: pump.ssl) }
         let outcome: PumpFailure?
         do throws(PumpFailure) {
-            pump.allowance = Self.allowance
             _ = try pump.run(until: Deadline(after: timeout)) { SSL_do_handshake($0) }
-            pump.allowance = nil
             outcome = nil
         } catch {
             outcome = error
         }
+        guard let ending = ending(slot, outcome) else {
+            pump.allowance = nil
+            return
+        }
+        if ending.tellsPeer { pump.socket.finish(within: Self.farewell) }
+        throw ending.error
+    }
+
+    /// Why there is no connection, and whether an alert about it is on its way to the peer.
+    struct Ending {
+        let error: HandshakeError
+        let tellsPeer: Bool
+    }
+
+    private mutating func begin(_ slot: VerdictSlot) throws(HandshakeError) {
+        guard slot.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
+        pump.allowance = Self.allowance
+    }
+
+    /// - Parameter outcome: how the exchange ended; nil: well.
+    /// - Returns: nil where the peer was judged, and accepted.
+    private borrowing func ending(_ slot: VerdictSlot, _ outcome: PumpFailure?) -> Ending? {
         // The verdict comes first: it is the cause of whatever followed it.
         switch slot.state {
-        case .rejected(let alert):
-            pump.socket.finish(within: Self.farewell)
-            throw rejected(alert)
-        case .tooLarge(let excess):
-            pump.socket.finish(within: Self.farewell)
-            throw limitsExceeded(excess)
+        case .rejected(let alert): return Ending(error: rejected(alert), tellsPeer: true)
+        case .tooLarge(let excess): return Ending(error: limitsExceeded(excess), tellsPeer: true)
         case .accepted:
-            if let outcome { throw failure(outcome, certificateArrived: true) }
+            if let outcome { return failure(outcome, certificateArrived: true) }
         case .notAsked, .failed:
-            guard let outcome else { throw notJudged() }
+            guard let outcome else { return Ending(error: notJudged(), tellsPeer: false) }
             // The state stays at the message that could not be read.
-            throw failure(outcome, certificateArrived: SSL_get_state(pump.ssl) == TLS_ST_CR_CERT)
+            return failure(outcome, certificateArrived: SSL_get_state(pump.ssl) == TLS_ST_CR_CERT)
         }
         // Neither can happen with what is switched off in the context; if it does, nobody was asked.
         guard SSL_session_reused(pump.ssl) == 0, SSL_get_verify_result(pump.ssl) == Int(X509_V_OK) else {
-            throw notJudged()
+            return Ending(error: notJudged(), tellsPeer: false)
         }
+        return nil
     }
+
+    // MARK: Without waiting
+
+    /// What `poll` has to wait for before the next ``step(_:)`` or ``leave()``.
+    var events: CInt { pump.turn.events }
+    var descriptor: CInt { pump.socket.descriptor }
+
+    /// Begins a handshake that goes on by ``step(_:)``. The slot must live as long as this does.
+    /// - Returns: when it is too late.
+    mutating func start(_ slot: VerdictSlot) throws(HandshakeError) -> Deadline {
+        try begin(slot)
+        return Deadline(after: timeout)
+    }
+
+    enum Step {
+        case waiting
+        case accepted
+        case ended(Ending)
+    }
+
+    /// Goes as far as it can without waiting.
+    /// - Parameter isLate: whether the time is up: what has arrived still counts.
+    mutating func step(_ slot: VerdictSlot, isLate: Bool) -> Step {
+        let outcome: PumpFailure?
+        do throws(PumpFailure) {
+            guard try pump.step({ SSL_do_handshake($0) }) != nil else {
+                guard isLate else { return .waiting }
+                throw .timedOut
+            }
+            outcome = nil
+        } catch {
+            outcome = error
+        }
+        defer { VerdictSlot.detach(from: pump.ssl) }
+        guard let ending = ending(slot, outcome) else {
+            pump.allowance = nil
+            return .accepted
+        }
+        if ending.tellsPeer { pump.socket.sendEnd() }
+        return .ended(ending)
+    }
+
+    /// After an ending that tells the peer: when the socket goes at the latest.
+    static var leaveBy: Deadline { Deadline(after: farewell) }
+
+    /// Reads past what the peer still sends: true when it has closed its side.
+    borrowing func leave() -> Bool {
+        do throws(SocketFailure) {
+            for _ in 0..<16 {
+                guard let bytes = try pump.socket.receiveNow(atMost: 16_384) else { return false }
+                if bytes.isEmpty { return true }
+            }
+        } catch {
+            return true
+        }
+        // A peer that goes on and on is not reading.
+        return true
+    }
+
+    // MARK: Errors
 
     private func rejected(_ alert: TLSAlert) -> HandshakeError {
         HandshakeError(
@@ -91,8 +168,13 @@ struct TLSHandshake: ~Copyable {
         )
     }
 
-    private borrowing func failure(_ failure: PumpFailure, certificateArrived: Bool) -> HandshakeError {
-        let early = !certificateArrived
+    private borrowing func failure(_ failure: PumpFailure, certificateArrived: Bool) -> Ending {
+        // Where it was not the peer's alert that ended it, ours is on the way.
+        let tellsPeer = if case .library(let errors) = failure { errors.peerAlert == nil } else { false }
+        return Ending(error: error(failure, early: !certificateArrived), tellsPeer: tellsPeer)
+    }
+
+    private borrowing func error(_ failure: PumpFailure, early: Bool) -> HandshakeError {
         switch failure {
         case .timedOut:
             return HandshakeError(
@@ -113,8 +195,6 @@ struct TLSHandshake: ~Copyable {
                 hint: "compare with: openssl s_client -connect \(target)", isBeforeCertificate: early
             )
         case .library(let errors):
-            // Where it was not the peer's alert that ended it, ours is on the way.
-            if errors.peerAlert == nil { pump.socket.finish(within: Self.farewell) }
             return libraryFailure(errors, early: early)
         }
     }

@@ -31,6 +31,8 @@ struct TLSPump: ~Copyable {
     private var preamble: [UInt8]? = []
     /// How many bytes may still come; nil: any number. OpenSSL passes over some messages without limit.
     var allowance: Int?
+    /// What ``step(_:)`` has left to do.
+    var turn = Turn()
 
     /// - Parameter context: `SSL_CTX *`
     init(context: OpaquePointer, socket: consuming Socket) throws(HandshakeError) {
@@ -89,38 +91,47 @@ struct TLSPump: ~Copyable {
 
     /// Everything that OpenSSL has written so far goes out.
     private func flush(until deadline: Deadline) throws(SocketFailure) {
+        while case let bytes = takeOutgoing(), !bytes.isEmpty { try socket.send(bytes, until: deadline) }
+    }
+
+    /// The next piece of what OpenSSL has written; empty where there is no more.
+    func takeOutgoing() -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = BIO_read(outgoing, &chunk, CInt(chunk.count))
-            guard count > 0 else { return }
-            try socket.send(Array(chunk.prefix(Int(count))), until: deadline)
-        }
+        let count = BIO_read(outgoing, &chunk, CInt(chunk.count))
+        return Array(chunk.prefix(max(0, Int(count))))
     }
 
     /// Called only when OpenSSL has used up what it was given, so that no more than one piece waits.
     private mutating func fill(until deadline: Deadline) throws(PumpFailure) {
-        repeat {
-            var bytes: [UInt8]
+        while true {
+            let bytes: [UInt8]
             do throws(SocketFailure) {
                 bytes = try socket.receive(atMost: 16_384, until: deadline)
             } catch {
                 throw PumpFailure(error)
             }
-            guard !bytes.isEmpty else { throw .endOfStream }
-            if let allowance {
-                guard bytes.count <= allowance else { throw .tooMuch }
-                self.allowance = allowance - bytes.count
-            }
-            if let before = preamble {
-                bytes = before + bytes
-                guard Self.mayBeTLS(bytes) else { throw .notTLS(bytes) }
-                preamble = bytes.count < 2 ? bytes : nil
-                if preamble != nil { continue }
-            }
-            guard BIO_write(incoming, bytes, CInt(bytes.count)) == bytes.count else {
-                throw .library(LibraryErrors.takeAll())
-            }
-        } while preamble != nil
+            if try give(bytes) { return }
+        }
+    }
+
+    /// Hands on what the peer sent. False while it is too little to be told from another protocol.
+    mutating func give(_ received: [UInt8]) throws(PumpFailure) -> Bool {
+        var bytes = received
+        guard !bytes.isEmpty else { throw .endOfStream }
+        if let allowance {
+            guard bytes.count <= allowance else { throw .tooMuch }
+            self.allowance = allowance - bytes.count
+        }
+        if let before = preamble {
+            bytes = before + bytes
+            guard Self.mayBeTLS(bytes) else { throw .notTLS(bytes) }
+            preamble = bytes.count < 2 ? bytes : nil
+            if preamble != nil { return false }
+        }
+        guard BIO_write(incoming, bytes, CInt(bytes.count)) == bytes.count else {
+            throw .library(LibraryErrors.takeAll())
+        }
+        return true
     }
 
     /// A server's first record is a handshake message (22) or an alert (21) of major version 3. Anything

@@ -1,0 +1,134 @@
+internal import Glibc
+internal import Pintle
+
+/// A handshake that a ``HandshakeLoop`` has begun: the name is looked up, TCP is opened, TLS is spoken, and a peer
+/// that was sent an alert gets a moment to read it. On one thread.
+final class PendingHandshake {
+    private let order: HandshakeOrder
+    private let context: TLSContext
+    private let timeouts: TLSClient.Timeouts
+    private let slot: VerdictSlot
+    private var connector: TCPConnector?
+    private var handshake: TLSHandshake?
+    /// Of the handshake, or of leaving.
+    private var deadline: Deadline?
+    private var isLeaving = false
+    private(set) var isOver = false
+
+    init(_ order: HandshakeOrder, context: TLSContext, timeouts: TLSClient.Timeouts) {
+        self.order = order
+        self.context = context
+        self.timeouts = timeouts
+        slot = VerdictSlot(order.judge)
+    }
+
+    /// What `poll` has to watch.
+    var interests: [(descriptor: CInt, events: CInt)] {
+        if let descriptor = handshake?.descriptor {
+            return [(descriptor, isLeaving ? POLLIN : handshake?.events ?? POLLIN)]
+        }
+        return connector?.waiting.map { ($0, POLLOUT) } ?? []
+    }
+
+    /// When ``advance()`` has something to do though nothing has happened.
+    var wake: Deadline? { connector?.wake ?? deadline }
+
+    /// Finds out where to connect to. A literal address is known at once.
+    func open(_ lookups: Lookups) {
+        let destination = order.target.destination
+        guard case .none = order.proxy else {
+            let (proxy, timeout) = (order.proxy, timeouts.connect)
+            return lookups.add {
+                do throws(HandshakeError) {
+                    return .tunnel(try ProxyTunnel.open(proxy, to: destination, timeout: timeout).intoDescriptor())
+                } catch {
+                    return .failed(error)
+                }
+            } whenDone: { [weak self] result in
+                self?.opened(result)
+            }
+        }
+        let resolve: @Sendable () -> Lookups.Result = {
+            do throws(HandshakeError) {
+                return .addresses(try SocketAddress.resolve(destination, as: .server))
+            } catch {
+                return .failed(error)
+            }
+        }
+        if destination.isAddress {
+            opened(resolve())
+        } else {
+            lookups.add(resolve) { [weak self] result in self?.opened(result) }
+        }
+    }
+
+    private func opened(_ result: Lookups.Result) {
+        switch result {
+        case .addresses(let addresses):
+            connector = TCPConnector(
+                to: order.target.destination, at: addresses, as: .server, timeout: timeouts.connect)
+            advance()
+        case .tunnel(let descriptor): connected(Socket(adopting: descriptor))
+        case .failed(let error): end(.failure(error))
+        }
+    }
+
+    /// Goes as far as it can without waiting.
+    func advance() {
+        if isOver { return }
+        if isLeaving {
+            if handshake?.leave() ?? true || deadline?.hasPassed ?? true { finish() }
+        } else if connector != nil {
+            do throws(HandshakeError) {
+                if let socket = try connector?.advance() { connected(socket) }
+            } catch {
+                end(.failure(error))
+            }
+        } else {
+            speak()
+        }
+    }
+
+    private func connected(_ socket: consuming Socket) {
+        connector = nil
+        do throws(HandshakeError) {
+            var handshake = try TLSHandshake(
+                context: context, socket: socket, target: order.target.endpoint, timeout: timeouts.handshake)
+            deadline = try handshake.start(slot)
+            self.handshake = consume handshake
+            speak()
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private func speak() {
+        switch handshake?.step(slot, isLate: deadline?.hasPassed ?? true) {
+        case .waiting, nil: return
+        case .accepted:
+            guard let handshake = handshake.take() else { return }
+            do throws(HandshakeError) {
+                end(.success(try TLSConnection(handshake.intoPump(), target: order.target.endpoint)))
+            } catch {
+                end(.failure(error))
+            }
+        case .ended(let ending):
+            guard ending.tellsPeer else { return end(.failure(ending.error)) }
+            isLeaving = true
+            deadline = TLSHandshake.leaveBy
+            order.ended(.failure(ending.error))
+        }
+    }
+
+    private func end(_ result: Result<TLSConnection, HandshakeError>) {
+        finish()
+        order.ended(result)
+    }
+
+    private func finish() {
+        isOver = true
+        connector = nil
+        handshake = nil
+        deadline = nil
+    }
+}

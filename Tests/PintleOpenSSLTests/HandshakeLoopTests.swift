@@ -1,0 +1,160 @@
+import Glibc
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Synchronization
+import Testing
+
+@Suite("Many handshakes on one thread")
+struct HandshakeLoopTests {
+    /// How each handshake ended: nil for well, else the error's code.
+    private func run(
+        _ targets: [HandshakeTarget], via proxy: ProxyConfiguration = .none, atMost limit: Int = 100,
+        timeouts: TLSClient.Timeouts = .init(connect: .seconds(60), handshake: .seconds(60)),
+        verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict = { _ in .accept }
+    ) throws -> [Int: HandshakeError.Code?] {
+        var ends: [Int: HandshakeError.Code?] = [:]
+        var rest = targets.enumerated().makeIterator()
+        let loop = try HandshakeLoop(TLSClient.Configuration(timeouts: timeouts), atMost: limit)
+        let isDone = try loop.run(
+            next: {
+                rest.next().map { index, target in
+                    HandshakeOrder(target, via: proxy, judge: verdict) { result in
+                        #expect(ends[index] == nil, "\(index) ended twice")
+                        switch result {
+                        case .success(let connection):
+                            connection.close()
+                            ends[index] = .some(nil)
+                        case .failure(let error): ends[index] = error.code
+                        }
+                    }
+                }
+            }, goesOn: { true })
+        #expect(isDone)
+        return ends
+    }
+
+    private func target(_ port: UInt16, host: String = "127.0.0.1") throws -> HandshakeTarget {
+        try HandshakeTarget(host: host, port: port)
+    }
+
+    @Test("Each failure has the code that one handshake at a time gives it", arguments: [1, 100])
+    func sameErrors(limit: Int) throws {
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
+        let old = try LoopbackTLSServer(.selfSigned()) { $0.versions = .tls10 ... .tls11 }
+        let slow = try LoopbackTLSServer(.selfSigned()) { $0.stall = .midHandshake(seconds: 60) }
+        let plain = try ScriptedPeer { peer in
+            peer.write("HTTP/1.1 400 Bad Request\r\n\r\n")
+            peer.stream.stall(seconds: 60)
+        }
+        let closes = try ScriptedPeer { _ = $0.read(atMost: 1) }
+        let resets = try ScriptedPeer { peer in
+            _ = peer.read(atMost: 1)
+            peer.stream.resetOnClose()
+        }
+        let oneByte = try ScriptedPeer { peer in
+            peer.write([22])
+            _ = peer.read(atMost: 1)
+            peer.stream.stall(seconds: 60)
+        }
+        let silent = try SilentPort()
+        let late = try [target(slow.port), target(oneByte.port), target(silent.port)]
+        let targets = try [
+            target(server.port), target(old.port), target(plain.port), target(closes.port), target(resets.port),
+            target(unusedPort()),
+            target(server.port, host: "localhost"), target(server.port, host: "nowhere.invalid"),
+            target(server.port, host: "::1"),
+        ]
+        // Those that never answer get little time, and the others all that a busy machine may take.
+        for (targets, time) in [(late, Duration.milliseconds(400)), (targets, .seconds(60))] {
+            let timeouts = TLSClient.Timeouts(connect: time, handshake: time)
+            let together = try run(targets, atMost: limit, timeouts: timeouts)
+            let client = try TLSClient(TLSClient.Configuration(timeouts: timeouts))
+            for (index, target) in targets.enumerated() {
+                var alone: HandshakeError.Code?
+                do { try client.connect(to: target) { _ in .accept }.close() } catch { alone = error.code }
+                #expect(together[index] == .some(alone), "\(target.endpoint)")
+            }
+            if targets.count == late.count {
+                #expect(together == [0: .handshakeTimeout, 1: .handshakeTimeout, 2: .connectTimeout])
+            } else {
+                #expect(together[0] == .some(nil) && together[6] == .some(nil))
+            }
+        }
+    }
+
+    @Test(
+        "A refused server reads the alert, an accepted one its end; neither is sent anything", arguments: [true, false])
+    func verdict(isAccepted: Bool) throws {
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
+        let ends = try run(Array(repeating: target(server.port), count: 20)) { _ in
+            isAccepted ? .accept : .reject(.unknownCA)
+        }
+        #expect(ends.count == 20)
+        #expect(ends.values.allSatisfy { $0 == (isAccepted ? nil : .rejectedByVerifier) })
+        #expect(server.waitUntilClosed(connections: 20))
+        #expect(server.requestByteCount == 0)
+        let alerts = server.alertsReceived.map(\.code)
+        #expect(isAccepted ? !alerts.contains(48) : alerts == Array(repeating: 48, count: 20))
+    }
+
+    @Test("A chain beyond the limits is refused unread, beside one that is not")
+    func limits() throws {
+        let identity = try CertificateAuthority.root().issue()
+        let many = try LoopbackTLSServer(
+            TLSServerConfiguration(.init(chain: Array(repeating: identity.chain[0], count: 129), key: identity.key)))
+        let few = try LoopbackTLSServer(TLSServerConfiguration(.init(identity)))
+        let ends = try run([target(many.port), target(few.port)])
+        #expect(ends == [0: .limitsExceeded, 1: nil])
+    }
+
+    @Test("No more are asked at a time than were allowed")
+    func bounded() throws {
+        let open = Atomic(0)
+        let most = Atomic(0)
+        let server = try LoopbackTCPServer(maximumConnections: 64) { connection in
+            let now = open.add(1, ordering: .relaxed).newValue
+            most.max(now, ordering: .relaxed)
+            connection.stall(seconds: 0.05)
+            open.subtract(1, ordering: .relaxed)
+        }
+        let ends = try run(Array(repeating: target(server.port), count: 30), atMost: 5)
+        #expect(ends.count == 30)
+        // A connection that was left may linger on the server's side for a moment.
+        #expect(most.load(ordering: .relaxed) <= 10)
+    }
+
+    @Test("Through a proxy too, and its refusal is each server's own")
+    func proxy() throws {
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
+        let port = server.port
+        let proxy = try LoopbackProxy(.httpConnect) { host, _ in host == "no.test" ? nil : port }
+        let way = ProxyConfiguration.http(try ServerEndpoint(host: ServerName("127.0.0.1"), port: proxy.port))
+        let targets = try (0..<24).map { try target(443, host: "h\($0).test") } + [target(443, host: "no.test")]
+        let ends = try run(targets, via: way)
+        #expect(ends.count == 25)
+        #expect(ends[24] == .proxyRefused)
+        #expect((0..<24).allSatisfy { ends[$0] == .some(nil) })
+    }
+
+    @Test("A loop that is stopped drops what is under way and says so")
+    func stopped() throws {
+        let server = try LoopbackTCPServer { $0.stall(seconds: 60) }
+        var turns = 0
+        var orders = 0
+        let target = try target(server.port)
+        let loop = try HandshakeLoop(
+            TLSClient.Configuration(timeouts: .init(handshake: .seconds(3_600))), atMost: 3)
+        let isDone = try loop.run(
+            next: {
+                orders += 1
+                return HandshakeOrder(target, via: .none, judge: { _ in .accept }) { _ in Issue.record("it ended") }
+            },
+            goesOn: {
+                turns += 1
+                return turns < 8
+            })
+        #expect(!isDone)
+        #expect(orders == 3)
+    }
+}

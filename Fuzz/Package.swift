@@ -4,9 +4,9 @@ import PackageDescription
 // One executable a folder of Sources: an entry that reads foreign bytes. Fuzz/run.sh builds them with
 // coverage in every module, links libFuzzer's main, and enables @testable, for entries are internal.
 let entries = [
-    "Approvals", "Arguments", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields", "ForeignCode",
-    "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Names", "PEM", "Path", "Payload", "Pins", "Policy",
-    "Proxies", "Redirects",
+    "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields",
+    "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Names", "PEM", "Path", "Payload", "Pins",
+    "Policy", "Proxies", "Redirects",
 ]
 
 let package = Package(

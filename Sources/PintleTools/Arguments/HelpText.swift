@@ -6,7 +6,6 @@ enum HelpText {
             "pintle \(CommandLineTool.version): is this TLS server the one that is meant?",
             "",
             "  pintle pin example.com                                  the pins of a live server",
-            "  pintle pin cert.pem backup.key --as policy              a policy from files",
             "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
             "  pintle lint policy.json                                 every mistake, with its place",
             "",

@@ -66,7 +66,7 @@ extension TrustDecision {
 extension PathPositions.Place {
     /// `{position, subject, issuer, certificateSHA256, spkiPin, notAfter}`; of a certificate that cannot be read
     /// the hash alone.
-    fileprivate func write(to json: inout JSONWriter) {
+    func write(to json: inout JSONWriter) {
         json.object { json in
             json.member("position", position)
             json.member("subject", certificate?.subject.description)

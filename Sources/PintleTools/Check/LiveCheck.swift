@@ -13,16 +13,43 @@ struct LiveCheck {
     /// - Throws: that there was nothing to decide about, or that the server broke off a handshake whose
     ///   certificate was accepted: it has not proved that it holds the key.
     func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFindings {
-        let kept = LiveHandshake.Kept<TrustEvaluation>()
-        let (policy, validator, instant, endpoint) = (policy, validator, instant, handshake.endpoint)
-        let outcome = handshake.run { chain in
-            let evaluation = policy.evaluate(
-                endpoint, chain, approvals: approvals, at: instant, validator: validator)
-            kept.value = evaluation
-            return evaluation.decision.handshakeVerdict
-        }
-        if let evaluation = kept.value {
-            if evaluation.decision.isTrusted, let error = outcome.error { throw broken(error) }
+        let verdict = LiveVerdict(
+            of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
+        return try verdict.findings(handshake.run(judge: verdict.judge))
+    }
+}
+
+/// What a policy says of one server, inside a handshake that somebody else makes.
+final class LiveVerdict {
+    private let endpoint: ServerEndpoint
+    private let policy: PinningPolicy
+    private let validator: PathValidator
+    private let instant: Date
+    private let approvals: TrustApprovals
+    private var evaluation: TrustEvaluation?
+
+    init(
+        of endpoint: ServerEndpoint, by policy: PinningPolicy, validator: PathValidator, instant: Date,
+        approvals: TrustApprovals = .none
+    ) {
+        self.endpoint = endpoint
+        self.policy = policy
+        self.validator = validator
+        self.instant = instant
+        self.approvals = approvals
+    }
+
+    func judge(_ chain: borrowing PeerChain) -> HandshakeVerdict {
+        let evaluation = policy.evaluate(
+            endpoint, chain, approvals: approvals, at: instant, validator: validator)
+        self.evaluation = evaluation
+        return evaluation.decision.handshakeVerdict
+    }
+
+    /// - Throws: as ``LiveCheck/run(_:)`` does.
+    func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFindings {
+        if let evaluation {
+            if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
             return findings(evaluation, outcome)
         }
         guard let error = outcome.error else {
@@ -33,7 +60,7 @@ struct LiveCheck {
         return findings(TrustEvaluation(of: endpoint, unreadable: failure), outcome)
     }
 
-    private func broken(_ error: HandshakeError) -> ToolError {
+    private static func broken(_ error: HandshakeError) -> ToolError {
         var failure = ToolError(error)
         failure.exitCode = .unreachable
         failure.hint = "the certificate was acceptable, but the server did not prove that it holds its key"
@@ -41,9 +68,9 @@ struct LiveCheck {
     }
 
     private func findings(_ evaluation: TrustEvaluation, _ outcome: LiveHandshake.Outcome) -> CheckFindings {
-        let rule = policy.rule(for: handshake.endpoint)
+        let rule = policy.rule(for: endpoint)
         return CheckFindings(
-            endpoint: handshake.endpoint, instant: instant, evaluation: evaluation, rule: rule,
+            endpoint: endpoint, instant: instant, evaluation: evaluation, rule: rule,
             host: rule.map { policy.hosts[$0.index] },
             positions: PathPositions(path: evaluation.path, presented: outcome.presented ?? []),
             connection: outcome.connection, alert: outcome.error?.alert)

@@ -103,11 +103,12 @@ struct LintCommand {
             invocation.console.warn("the policy has errors, so no server was asked")
             return []
         }
-        let live = try LiveLint(policy, of: file.bytes, authorities: authorities, invocation)
+        let live = LiveLint(policy, of: file.bytes, authorities: authorities, now: invocation.now)
+        let validator = try invocation.validator()
         var seen: Set<ServerEndpoint> = []
         var servers: [LiveLint.Server] = []
         for endpoint in endpoints where seen.insert(endpoint).inserted {
-            let (server, found) = try live.look(at: endpoint)
+            let (server, found) = try live.look(at: endpoint, validator, invocation)
             servers.append(server)
             entries += found
         }

@@ -6,18 +6,15 @@ internal import PintleOpenSSL
 struct LiveLint {
     private let policy: PinningPolicy
     private let places: RulePlaces
-    private let validator: PathValidator
     private let authorities: PublicAuthorities
-    private let invocation: Invocation
+    private let now: Date
 
-    init(
-        _ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, _ invocation: Invocation
-    ) throws(ToolError) {
+    /// - Parameter json: the policy's file, for places; empty where there is none.
+    init(_ policy: PinningPolicy, of json: [UInt8], authorities: PublicAuthorities, now: Date) {
         self.policy = policy
         self.authorities = authorities
-        self.invocation = invocation
+        self.now = now
         places = RulePlaces(json)
-        validator = try invocation.validator()
     }
 
     /// A server that was asked.
@@ -30,9 +27,11 @@ struct LiveLint {
     /// Connects once; nothing is sent but the handshake.
     ///
     /// - Throws: what of the command line cannot be used. That a server cannot be reached is an entry.
-    func look(at endpoint: ServerEndpoint) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
+    func look(
+        at endpoint: ServerEndpoint, _ validator: PathValidator, _ invocation: Invocation
+    ) throws(ToolError) -> (server: Server, entries: [LintEntry]) {
         let handshake = try LiveHandshake(endpoint, invocation)
-        let check = LiveCheck(policy: policy, validator: validator, instant: invocation.now, handshake: handshake)
+        let check = LiveCheck(policy: policy, validator: validator, instant: now, handshake: handshake)
         let findings: CheckFindings
         do throws(ToolError) {
             findings = try check.run()
@@ -45,9 +44,11 @@ struct LiveLint {
             return (Server(endpoint: endpoint, decision: nil), [entry])
         }
         findings.connection?.close()
-        let server = Server(endpoint: endpoint, decision: findings.decision)
-        return (server, verdict(findings) + circumstances(findings))
+        return (Server(endpoint: endpoint, decision: findings.decision), entries(on: findings))
     }
+
+    /// What is wrong with a server that was asked.
+    func entries(on findings: CheckFindings) -> [LintEntry] { verdict(findings) + circumstances(findings) }
 
     // MARK: The verdict
 
@@ -180,7 +181,6 @@ struct LiveLint {
 
     /// `ends 2026-12-01, in 11 days: 12 % of its life is left`, in the last third of it.
     private func horizon(of validity: Validity) -> String? {
-        let now = invocation.now
         guard validity.contains(now), ValidityText.isInLastThird(validity, now: now) else { return nil }
         let life = validity.notAfter.timeIntervalSince(validity.notBefore)
         let share = life > 0 ? Int(validity.notAfter.timeIntervalSince(now) / life * 100) : 0

@@ -10,14 +10,12 @@ struct LiveHandshake {
 
     /// - Throws: what of the command line or of the proxies in the environment cannot be used.
     init(_ endpoint: ServerEndpoint, _ invocation: Invocation) throws(ToolError) {
-        let arguments = invocation.arguments
-        var timeouts = TLSClient.Timeouts()
-        if let duration = try Self.duration(.connectTimeout, arguments) { timeouts.connect = duration }
-        if let duration = try Self.duration(.handshakeTimeout, arguments) { timeouts.handshake = duration }
-        let connectTo = try arguments.value(of: .connectTo).map { text throws(ToolError) in
+        let connectTo = try invocation.arguments.value(of: .connectTo).map { text throws(ToolError) in
             try HostArgument.endpoint(text, defaultPort: endpoint.port)
         }
-        try self.init(endpoint, connectTo: connectTo, timeouts: timeouts, environment: invocation.environment)
+        try self.init(
+            endpoint, connectTo: connectTo, timeouts: Self.timeouts(invocation.arguments),
+            environment: invocation.environment)
     }
 
     init(
@@ -60,6 +58,13 @@ struct LiveHandshake {
     /// What a closure leaves behind for the function that passed it.
     final class Kept<Value> {
         var value: Value?
+    }
+
+    static func timeouts(_ arguments: ParsedArguments) throws(ToolError) -> TLSClient.Timeouts {
+        var timeouts = TLSClient.Timeouts()
+        if let duration = try duration(.connectTimeout, arguments) { timeouts.connect = duration }
+        if let duration = try duration(.handshakeTimeout, arguments) { timeouts.handshake = duration }
+        return timeouts
     }
 
     private static func duration(

@@ -104,7 +104,7 @@ struct PinCommand {
 
     /// A URL is none; a name with a slash, one that exists, and one that ends as files with certificates and
     /// keys do is one: such endings are no top-level domains, and no resolver needs to be asked about them.
-    private static func isFile(_ source: String) -> Bool {
+    static func isFile(_ source: String) -> Bool {
         if source == "-" { return true }
         if source.contains("://") { return false }
         return source.contains("/") || InputFile.exists(source) || fileEndings.contains { source.hasSuffix($0) }

@@ -1,0 +1,63 @@
+import FoundationEssentials
+
+@testable import Pintle
+@testable import PintleTools
+
+/// What `pintle audit` reads: results, and lists of hosts. Whatever a result says, its row of the page has no element
+/// that the page did not put there. Every line of a list is a server, which reads again as itself, or an error with its
+/// place.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    results(input)
+    hosts(input)
+    return 0
+}
+
+private func results(_ input: [UInt8]) {
+    var reader = AuditReader("results", ByteSource(input))
+    var tally = AuditTally()
+    let now = Date(timeIntervalSince1970: 1_800_000_000)
+    var timeline = AuditTimeline(now: now)
+    var isReadable = true
+    do {
+        while let record = try reader.next() {
+            tally.add(record)
+            timeline.add(record)
+            let row = AuditPage(now: now).row(record)
+            let elements = row.split(separator: "<", omittingEmptySubsequences: false).dropFirst()
+            guard
+                elements.allSatisfy({
+                    ["tr>", "td>", "td class=\"", "/td>", "/tr>", "br>"].contains(where: $0.hasPrefix)
+                })
+            else { fatalError("markup in \(row)") }
+            guard elements.count(where: { $0.hasPrefix("td") }) == 10 else { fatalError("not ten cells in \(row)") }
+        }
+    } catch {
+        isReadable = false
+        guard error.line != nil else { fatalError("an error without a place: \(error.text)") }
+    }
+    guard tally.reasons.count <= 100, tally.problems.count <= 100 else { fatalError("more codes than are counted") }
+    guard !isReadable || reader.wholeBytes + reader.tornBytes == input.count else { fatalError("bytes are missing") }
+    let svg = timeline.svg
+    guard !svg.contains("<script"), svg.hasSuffix("</svg>") else { fatalError("markup in \(svg)") }
+}
+
+private func hosts(_ input: [UInt8]) {
+    guard let file = try? InputFile("-", standardInput: ByteSource(input)) else { return }
+    let list = AuditHostList(file)
+    var errors: [ToolError] = []
+    list.check(&errors)
+    guard errors.allSatisfy({ $0.code == "more-errors" || $0.line != nil && $0.column != nil }) else {
+        fatalError("an error without a place")
+    }
+    var lines = list.lines
+    while let target = lines.next() {
+        guard let again = try? HostArgument.endpoint(target.endpoint.description), again == target.endpoint else {
+            fatalError("\(target.endpoint) reads as something else")
+        }
+        guard (1...7).count(where: { (try? AuditShard("\($0)/7"))?.contains(target.endpoint.host) == true }) == 1 else {
+            fatalError("\(target.endpoint) is not in one part of seven")
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import Pintle
+
+/// A file of hosts: on each line a host, `host:port` or https URL, and, where it is reached elsewhere, the host or
+/// address for that. What follows `#` is a comment.
+struct AuditHostList {
+    /// A list of two million hosts has about so much.
+    static let maximumSize = 64 << 20
+    private static let maximumErrors = 20
+    private static let longestLine = 2_048
+
+    private let file: InputFile
+
+    init(_ file: InputFile) {
+        self.file = file
+    }
+
+    var lines: Lines { Lines(file.bytes) }
+
+    /// Adds every line that cannot be read to `errors`.
+    func check(_ errors: inout [ToolError]) {
+        var lines = lines
+        while let line = lines.nextLine() {
+            do throws(ToolError) {
+                _ = try Self.target(line.text)
+            } catch {
+                guard errors.count < Self.maximumErrors else {
+                    errors.append(
+                        .unusable("more-errors", "there are more; the rest was not looked at", file: file.name))
+                    return
+                }
+                var error = error
+                error.file = file.name
+                error.line = line.number
+                error.column = line.column
+                errors.append(error)
+            }
+        }
+    }
+
+    /// The targets of a list that has passed ``check(_:)``.
+    struct Lines {
+        private let bytes: [UInt8]
+        private var start = 0
+        private var number = 0
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        struct Line {
+            let text: ArraySlice<UInt8>
+            /// Counted from 1.
+            let number: Int
+            let column: Int
+        }
+
+        mutating func next() -> AuditTarget? {
+            while let line = nextLine() {
+                if let target = try? AuditHostList.target(line.text) { return target }
+            }
+            return nil
+        }
+
+        /// The next line that says something, without blanks around it.
+        mutating func nextLine() -> Line? {
+            while start < bytes.count {
+                let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+                let line = bytes[start..<end]
+                start = end + 1
+                number += 1
+                var text = line.prefix { $0 != UInt8(ascii: "#") }.drop(while: AuditHostList.isBlank)
+                while let last = text.last, AuditHostList.isBlank(last) { text.removeLast() }
+                if !text.isEmpty {
+                    return Line(text: text, number: number, column: text.startIndex - line.startIndex + 1)
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+    private static func target(_ line: ArraySlice<UInt8>) throws(ToolError) -> AuditTarget {
+        let words = line.count <= longestLine ? line.split(maxSplits: 2, whereSeparator: isBlank) : []
+        guard let first = words.first, words.count <= 2 else {
+            throw .unusable(
+                "invalid-host", "the line is no HOST[:PORT], and no HOST[:PORT] and where to connect to",
+                hint: "write one server a line; # begins a comment")
+        }
+        let endpoint = try HostArgument.endpoint(text(first))
+        guard words.count == 2 else { return AuditTarget(endpoint: endpoint) }
+        return AuditTarget(
+            endpoint: endpoint, connectTo: try HostArgument.endpoint(text(words[1]), defaultPort: endpoint.port))
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,108 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// A line of an audit's results, as far as summaries and pages need it.
+struct AuditRecord {
+    enum Outcome: String {
+        case trusted, rejected
+        /// It showed no certificate, or did not prove that the key is its own.
+        case unreached
+    }
+
+    struct Problem {
+        let id: String
+        let isError: Bool
+        let message: String
+    }
+
+    let endpoint: ServerEndpoint
+    let connectTo: ServerEndpoint?
+    let instant: Date
+    let outcome: Outcome
+    /// The reason of the decision, or the code of the error.
+    let reason: String
+    let pathFailure: String?
+    /// What went wrong on the way to the server.
+    let errorMessage: String?
+    let rule: String?
+    let matchedPin: String?
+    let backup: AuditBackup?
+    let certificateEnds: Date?
+    let pinsEnd: Date?
+    let problems: [Problem]
+    /// Of the policy that decided, in hex.
+    let policy: String?
+
+    var key: AuditKey { AuditKey(endpoint, connectTo) }
+
+    /// Whether something about a trusted server asks for attention.
+    var hasWarning: Bool {
+        outcome == .trusted && (!problems.isEmpty || reason == "pins-expired" || reason == "mismatch-reported-only")
+    }
+
+    /// The longest line in bytes: several times what ``AuditRecordWriter`` writes.
+    static let maximumLineLength = 1 << 20
+
+    struct Unreadable: Error {
+        let message: String
+    }
+
+    /// - Parameter line: without its line break. Members that are not known are passed over.
+    init(_ line: [UInt8]) throws(Unreadable) {
+        let root: JSONValue
+        do {
+            root = try JSONDocument(line, limits: .init(maximumBytes: Self.maximumLineLength, allowsAnyNumber: true))
+                .root
+        } catch {
+            throw Unreadable(message: error.message)
+        }
+        guard root.kind == .object else { throw Unreadable(message: "it is no object") }
+        guard let host = root["host"]?.string.flatMap({ try? ServerName($0) }),
+            let port = root["port"]?.integer.flatMap(UInt16.init(exactly:)), port > 0
+        else { throw Unreadable(message: "it has no host and port") }
+        endpoint = ServerEndpoint(host: host, port: port)
+        if let text = root["connectTo"] {
+            guard let endpoint = text.string.flatMap({ ServerEndpoint($0) }) else {
+                throw Unreadable(message: "connectTo is no HOST:PORT")
+            }
+            connectTo = endpoint
+        } else {
+            connectTo = nil
+        }
+        guard let instant = try Self.date(root, "at") else { throw Unreadable(message: "it does not say when") }
+        self.instant = instant
+        if let error = root["error"] {
+            guard let code = error["code"]?.string else { throw Unreadable(message: "its error has no code") }
+            outcome = .unreached
+            reason = code
+            errorMessage = error["message"]?.string
+        } else {
+            guard let outcome = root["decision"]?.string.flatMap(Outcome.init), outcome != .unreached,
+                let reason = root["reason"]?.string
+            else { throw Unreadable(message: "it has no decision and no error") }
+            self.outcome = outcome
+            self.reason = reason
+            errorMessage = nil
+        }
+        pathFailure = root["pathFailure"]?.string
+        rule = root["rule"]?.string
+        matchedPin = root["matchedPin"]?.string
+        backup = root["backup"]?.string.flatMap(AuditBackup.init)
+        certificateEnds = try Self.date(root, "certificateEnds")
+        pinsEnd = try Self.date(root, "pinsEnd")
+        policy = root["policy"]?.string
+        problems = (root["problems"]?.elements.map(Array.init) ?? []).compactMap { problem in
+            guard let id = problem["id"]?.string else { return nil }
+            return Problem(
+                id: id, isError: problem["severity"]?.string == "error", message: problem["message"]?.string ?? "")
+        }
+    }
+
+    private static func date(_ root: JSONValue, _ key: StaticString) throws(Unreadable) -> Date? {
+        guard let value = root[key] else { return nil }
+        guard let date = value.string.flatMap({ try? RFC3339.date(from: $0) }) else {
+            throw Unreadable(message: "\(key) is no date")
+        }
+        return date
+    }
+}

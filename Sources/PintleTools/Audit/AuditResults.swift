@@ -1,0 +1,151 @@
+internal import Glibc
+internal import Pintle
+
+/// The file of an audit's results: a line for each server that was asked, appended when its answer is known, so that
+/// the file is the state from which an audit that was interrupted goes on.
+final class AuditResults {
+    let path: String
+    /// Servers that need not be asked again.
+    private(set) var known: Set<AuditKey> = []
+    private let descriptor: CInt
+
+    /// - Parameters:
+    ///   - resumes: whether the file may be there already; then what is in it counts.
+    ///   - policy: the SHA-256 of the policy that is to decide, in hex.
+    ///   - read: called with each result that is there.
+    init(_ path: String, resumes: Bool, policy: String?, read: (AuditRecord) -> Void) throws(ToolError) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resumes ? 0 : O_EXCL), 0o644)
+        guard descriptor >= 0 else {
+            if errno == EEXIST {
+                throw .unusable(
+                    "file-exists", "there are results already", file: path,
+                    hint: "--resume goes on with them; for a new audit choose another name, or remove the file")
+            }
+            throw Self.failure(path, errno)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw .unusable(
+                "file-in-use", "another audit writes to it", file: path, hint: "wait for it, or choose another name")
+        }
+        var reader = AuditReader(path, ByteSource(descriptor: descriptor))
+        while let record = try reader.next() {
+            guard record.policy == policy else {
+                throw .unusable(
+                    "other-policy", "\(record.endpoint) was decided by another policy", file: path, line: reader.line,
+                    hint: "results of two policies do not mix: begin a new file")
+            }
+            known.insert(record.key)
+            read(record)
+        }
+        // What an audit that was killed did not finish is asked again.
+        guard reader.tornBytes == 0 || ftruncate(descriptor, off_t(reader.wholeBytes)) == 0 else {
+            throw Self.failure(path, errno)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// - Parameter line: with its line break.
+    func append(_ line: [UInt8]) throws(ToolError) {
+        guard ByteSink(descriptor: descriptor).write(line) else { throw Self.failure(path, errno) }
+    }
+
+    /// What was appended is on the disk when this returns, as far as the system can tell.
+    func finish() throws(ToolError) {
+        // A pipe or device has no disk.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS else { throw Self.failure(path, errno) }
+    }
+
+    private static func failure(_ path: String, _ error: CInt) -> ToolError {
+        let reason = String(cString: strerror(error))
+        return .unusable(
+            "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
+            hint: error == ENOSPC
+                ? "the disk is full; --resume goes on afterwards" : "check that the folder exists and is yours")
+    }
+}
+
+/// Reads results one after the other, in memory that does not grow with them.
+struct AuditReader {
+    private let name: String
+    private let source: ByteSource
+    private var buffer: [UInt8] = []
+    private var start = 0
+    /// Of the result that was read last, counted from 1.
+    private(set) var line = 0
+    /// Up to the end of the last line that is whole.
+    private(set) var wholeBytes = 0
+    /// At the end: what follows the last line break. A result is written with its line break, so it is none.
+    private(set) var tornBytes = 0
+
+    init(_ name: String, _ source: ByteSource) {
+        self.name = name
+        self.source = source
+    }
+
+    /// - Throws: with its place, a line that is no result.
+    mutating func next() throws(ToolError) -> AuditRecord? {
+        while let text = try nextLine() {
+            if text.isEmpty { continue }
+            do {
+                return try AuditRecord(text)
+            } catch {
+                throw unreadable("this is no result of an audit: \(error.message)")
+            }
+        }
+        return nil
+    }
+
+    private mutating func nextLine() throws(ToolError) -> [UInt8]? {
+        var scanned = start
+        while true {
+            if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+                line += 1
+                let text = Array(buffer[start..<end])
+                wholeBytes += text.count + 1
+                start = end + 1
+                return text
+            }
+            guard buffer.count - start <= AuditRecord.maximumLineLength else {
+                line += 1
+                throw unreadable("the line is longer than those of an audit")
+            }
+            buffer.removeSubrange(..<start)
+            start = 0
+            scanned = buffer.count
+            let bytes: [UInt8]
+            do {
+                bytes = try source.readSome(65_536)
+            } catch {
+                throw .unusable("unreadable-file", error.message, file: name)
+            }
+            if bytes.isEmpty {
+                tornBytes = buffer.count
+                return nil
+            }
+            buffer += bytes
+        }
+    }
+
+    private func unreadable(_ message: String) -> ToolError {
+        .unusable(
+            "malformed-results", message, file: name, line: line,
+            hint: "results are what 'pintle audit -o' writes: one JSON object a line")
+    }
+
+    /// Every result of a file that is there, and whether the last one was torn off.
+    static func forEach(in path: String, _ body: (AuditRecord) throws(ToolError) -> Void) throws(ToolError) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw .unusable("unreadable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path)
+        }
+        defer { close(descriptor) }
+        var reader = AuditReader(path, ByteSource(descriptor: descriptor))
+        while let record = try reader.next() { try body(record) }
+        return reader.tornBytes > 0
+    }
+}

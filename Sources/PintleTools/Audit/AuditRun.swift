@@ -1,0 +1,125 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleCrypto
+internal import PintleOpenSSL
+
+/// One audit, from the first server to the summary.
+final class AuditRun {
+    private let invocation: Invocation
+    private let request: AuditRequest
+    private let text: AuditText
+    private var results: AuditResults?
+    private var tally = AuditTally()
+    private let start = ContinuousClock.now
+
+    private var console: Console { invocation.console }
+
+    init(_ invocation: Invocation, _ request: AuditRequest) {
+        self.invocation = invocation
+        self.request = request
+        text = AuditText(console: invocation.console, showsAll: invocation.isVerbose)
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let policy = request.policyFile.map { Hex.encode(SHA256Digest(hashing: $0.bytes).bytes) }
+        let survey = try survey(policy)
+        if let path = request.results {
+            results = try AuditResults(path, resumes: request.resumes, policy: policy) { tally.add($0) }
+        }
+        let before = tally.servers
+        let known = results?.known ?? []
+        var rest = request.targets.remaining(after: known)
+        var left = 0
+        while rest.next() != nil { left += 1 }
+        if before > 0 { console.tell("\(before) results are there already; \(left) servers are left to ask") }
+
+        let interrupts = Interrupts()
+        let progress = AuditProgress(
+            console, environment: invocation.environment, total: before + left, before: before)
+        var isLate = false
+        let isDone = try survey.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
+            try self.take(line, progress)
+        } goesOn: {
+            progress.draw(tally)
+            isLate = request.timeLimit.map { start.duration(to: .now) >= $0 } ?? false
+            // Whoever reads the results may have gone.
+            return !isLate && !interrupts.areAsking() && !console.outputFailed
+        }
+        progress.erase()
+        try results?.finish()
+        if let path = request.html, let results = request.results {
+            try AuditReport(paths: [results], now: invocation.now).write(to: path)
+        }
+        let notAsked = isDone ? 0 : left - (tally.servers - before)
+        conclude(notAsked: notAsked)
+        guard notAsked == 0 else {
+            console.warn("\(notAsked) servers were not asked: " + (isLate ? "the time is up" : "interrupted"))
+            if request.results != nil, !request.resumes {
+                console.hint("to go on: " + invocation.commandLine(adding: ["--resume"]))
+            }
+            return .unusable
+        }
+        return tally.exitCode(isStrict: request.isStrict)
+    }
+
+    private func survey(_ policyHash: String?) throws(ToolError) -> AuditSurvey {
+        let policy: PinningPolicy
+        if let given = request.policy { policy = given } else { policy = try .withoutRules() }
+        let proxies: ProxyEnvironment
+        do {
+            proxies = try ProxyEnvironment(invocation.environment)
+        } catch {
+            throw ToolError(error)
+        }
+        return AuditSurvey(
+            policy: policy, hasPolicyFile: request.policyFile != nil,
+            lint: LiveLint(
+                policy, of: request.policyFile?.bytes ?? [],
+                authorities: PublicAuthorities(environment: invocation.environment), now: invocation.now),
+            writer: AuditRecordWriter(policy: policyHash), validator: try invocation.validator(), proxies: proxies,
+            timeouts: try LiveHandshake.timeouts(invocation.arguments), parallel: request.parallel,
+            start: invocation.now)
+    }
+
+    private func take(_ line: [UInt8], _ progress: AuditProgress) throws(ToolError) {
+        let record: AuditRecord
+        do {
+            record = try AuditRecord(Array(line.dropLast()))
+        } catch {
+            throw .unusable(
+                "unreadable-result", "a result cannot be read back: \(error.message)", hint: "please report this")
+        }
+        try results?.append(line)
+        tally.add(record)
+        if invocation.writesJSON {
+            if results == nil { console.write(line) }
+        } else if let text = text.line(record) {
+            progress.erase()
+            console.print(text)
+        }
+    }
+
+    private func conclude(notAsked: Int) {
+        let lines = text.summary(tally)
+        if invocation.writesJSON {
+            if results == nil {
+                console.tell(lines[0])
+            } else {
+                console.print(Self.document(tally, notAsked: notAsked))
+            }
+            return
+        }
+        if tally.servers > tally.trusted || tally.withWarnings > 0 || invocation.isVerbose { console.print() }
+        for line in lines { console.print(line) }
+    }
+
+    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, firstEnd?, notAsked?}`
+    static func document(_ tally: AuditTally, notAsked: Int) -> JSONWriter {
+        var json = JSONWriter(.pretty)
+        json.object { json in
+            tally.write(to: &json)
+            json.member("notAsked", notAsked > 0 ? notAsked : nil)
+        }
+        return json
+    }
+}

@@ -1,0 +1,99 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleOpenSSL
+
+/// Asks servers, many at a time, and hands each result over as it comes.
+struct AuditSurvey {
+    let policy: PinningPolicy
+    /// Whether there is a policy's file: without one, a host without a rule is nothing to remark on.
+    let hasPolicyFile: Bool
+    let lint: LiveLint
+    let writer: AuditRecordWriter
+    let validator: PathValidator
+    let proxies: ProxyEnvironment
+    let timeouts: TLSClient.Timeouts
+    let parallel: Int
+    /// When the survey begins.
+    let start: Date
+
+    /// - Parameters:
+    ///   - take: called with each line of NDJSON. Where it throws, the survey ends.
+    ///   - goesOn: asked ten times a second at least.
+    /// - Returns: whether every server was asked.
+    func run(
+        _ targets: AuditTargets.Iterator, take: @escaping ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
+    ) throws(ToolError) -> Bool {
+        var targets = targets
+        let beginning = ContinuousClock.now
+        let failure = LiveHandshake.Kept<ToolError>()
+        let loop: HandshakeLoop
+        let isDone: Bool
+        do throws(HandshakeError) {
+            loop = try HandshakeLoop(TLSClient.Configuration(timeouts: timeouts), atMost: parallel)
+            isDone = try loop.run(
+                next: { targets.next().map { order($0, take, failure, since: beginning) } },
+                goesOn: { failure.value == nil && goesOn() })
+        } catch {
+            throw ToolError(error)
+        }
+        if let failure = failure.value { throw failure }
+        return isDone
+    }
+
+    private func order(
+        _ target: AuditTarget, _ take: @escaping ([UInt8]) throws(ToolError) -> Void,
+        _ failure: LiveHandshake.Kept<ToolError>, since beginning: ContinuousClock.Instant
+    ) -> HandshakeOrder {
+        let begin = ContinuousClock.now
+        let instant = start.addingTimeInterval(Self.seconds(from: beginning, to: begin))
+        let handshake = HandshakeTarget(target.endpoint, connectTo: target.connectTo)
+        let verdict = LiveVerdict(of: target.endpoint, by: policy, validator: validator, instant: instant)
+        let presented = LiveHandshake.Kept<[[UInt8]]>()
+        return HandshakeOrder(handshake, via: proxies.proxy(for: handshake)) { chain in
+            presented.value = chain.certificates
+            return verdict.judge(chain)
+        } ended: { result in
+            let milliseconds = Int(Self.seconds(from: begin, to: .now) * 1_000)
+            do throws(ToolError) {
+                let outcome = LiveHandshake.Outcome(presented: presented.value, result)
+                try take(line(target, verdict, outcome, instant, milliseconds))
+            } catch {
+                failure.value = failure.value ?? error
+            }
+        }
+    }
+
+    /// - Throws: what is wrong here, and not with the server.
+    private func line(
+        _ target: AuditTarget, _ verdict: LiveVerdict, _ outcome: LiveHandshake.Outcome, _ instant: Date,
+        _ milliseconds: Int
+    ) throws(ToolError) -> [UInt8] {
+        let findings: CheckFindings
+        do throws(ToolError) {
+            findings = try verdict.findings(outcome)
+        } catch {
+            guard error.code != HandshakeError.Code.noResources.rawValue else { throw error }
+            return writer.line(
+                target, at: instant, milliseconds: milliseconds, rule: policy.rule(for: target.endpoint), error)
+        }
+        var entries = lint.entries(on: findings)
+        if !hasPolicyFile { entries.removeAll { $0.problem.id == LiveProblem.noRule.rawValue } }
+        let line = writer.line(target, at: instant, milliseconds: milliseconds, findings, entries)
+        findings.connection?.close()
+        return line
+    }
+
+    private static func seconds(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Double {
+        let (seconds, attoseconds) = start.duration(to: end).components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}
+
+extension LiveHandshake.Outcome {
+    init(presented: [[UInt8]]?, _ result: Result<TLSConnection, HandshakeError>) {
+        switch result {
+        case .success(let connection): self.init(presented: presented, connection: connection, error: nil)
+        case .failure(let error): self.init(presented: presented, connection: nil, error: error)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import Pintle
+
+/// The servers that an audit is about: those on the command line and in the lists it names; without any, the hosts of
+/// the policy's rules. Each comes once, in that order.
+///
+/// A list is kept as the bytes it is, and read line by line: what is kept of each server beside is 16 bytes.
+struct AuditTargets {
+    private let named: [AuditTarget]
+    private let lists: [AuditHostList]
+    private let policy: PinningPolicy?
+    private let connectTo: String?
+    private let shard: AuditShard
+    /// How many there are.
+    let count: Int
+
+    /// - Parameters:
+    ///   - policy: its rules' hosts are taken where nothing else is named.
+    ///   - connectTo: `--connect-to`, for servers whose line names no other place.
+    /// - Throws: every line of a list that cannot be read.
+    init(
+        named: [ServerEndpoint], lists: [AuditHostList], policy: PinningPolicy?, connectTo: String?, shard: AuditShard
+    ) throws(ToolError) {
+        self.lists = lists
+        self.policy = named.isEmpty && lists.isEmpty ? policy : nil
+        self.connectTo = connectTo
+        self.shard = shard
+        // Once for all: it does not depend on the server but for its port.
+        if let connectTo { _ = try HostArgument.endpoint(connectTo) }
+        self.named = named.map { AuditTarget(endpoint: $0) }
+        var errors: [ToolError] = []
+        for list in lists { list.check(&errors) }
+        if let error = ToolError.joining(errors) { throw error }
+        var iterator = Iterator(
+            named: self.named, lists: lists, policy: self.policy, connectTo: connectTo, shard: shard, excluding: [])
+        var count = 0
+        while iterator.next() != nil { count += 1 }
+        self.count = count
+    }
+
+    /// - Parameter known: servers that have been asked.
+    func remaining(after known: Set<AuditKey>) -> Iterator {
+        Iterator(named: named, lists: lists, policy: policy, connectTo: connectTo, shard: shard, excluding: known)
+    }
+
+    struct Iterator: IteratorProtocol {
+        private var named: ArraySlice<AuditTarget>
+        private var lists: ArraySlice<AuditHostList>
+        private var lines: AuditHostList.Lines?
+        private let policy: PinningPolicy?
+        private var nextRule = 0
+        private let connectTo: String?
+        private let shard: AuditShard
+        private var seen: Set<AuditKey>
+
+        fileprivate init(
+            named: [AuditTarget], lists: [AuditHostList], policy: PinningPolicy?, connectTo: String?,
+            shard: AuditShard, excluding known: Set<AuditKey>
+        ) {
+            self.named = named[...]
+            self.lists = lists[...]
+            self.policy = policy
+            self.connectTo = connectTo
+            self.shard = shard
+            seen = known
+        }
+
+        mutating func next() -> AuditTarget? {
+            while var target = nextNamed() {
+                guard shard.contains(target.endpoint.host) else { continue }
+                if target.connectTo == nil, let connectTo {
+                    target.connectTo = try? HostArgument.endpoint(connectTo, defaultPort: target.endpoint.port)
+                }
+                if seen.insert(target.key).inserted { return target }
+            }
+            return nil
+        }
+
+        private mutating func nextNamed() -> AuditTarget? {
+            if let target = named.popFirst() { return target }
+            while true {
+                if let target = lines?.next() { return target }
+                guard let list = lists.popFirst() else { break }
+                lines = list.lines
+            }
+            guard let hosts = policy?.hosts, nextRule < hosts.count else { return nil }
+            defer { nextRule += 1 }
+            let rule = hosts[nextRule]
+            return AuditTarget(endpoint: ServerEndpoint(host: rule.host, port: rule.port ?? 443))
+        }
+    }
+}

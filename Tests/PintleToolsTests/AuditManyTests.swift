@@ -1,0 +1,118 @@
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// The built tool and thousands of servers.
+@Suite(
+    "Audits of many servers",
+    .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
+struct AuditManyTests {
+    private let scene: AuditScene
+
+    init() throws {
+        scene = try AuditScene()
+    }
+
+    private static let environment = ["SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/nowhere", "LC_ALL": "C"]
+
+    private func command(_ more: [String]) throws -> [String] {
+        [try #require(SpawnedTool.path), "audit", try scene.policy(), "--anchors", scene.anchors] + more
+    }
+
+    /// Results in a file.
+    private func count(_ name: String) -> Int {
+        ((try? scene.directory.read(name)) ?? []).count { $0 == UInt8(ascii: "\n") }
+    }
+
+    /// Waits for something that is to come.
+    private func wait(until condition: () -> Bool) -> Bool {
+        for _ in 0..<6_000 {
+            if condition() { return true }
+            usleep(5_000)
+        }
+        return false
+    }
+
+    @Test("2,000 servers, among them silent, broken and foreign ones, take the memory of 200")
+    func memory() throws {
+        let good = try LoopbackTLSServer(scene.identity) { $0.maximumConnections = 128 }
+        let stranger = try LoopbackTLSServer(scene.stranger())
+        let plain = try LoopbackTCPServer { try? $0.write(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)) }
+        let hangsUp = try LoopbackTCPServer { $0.resetOnClose() }
+        let silent = try LoopbackTCPServer(maximumConnections: 128) { $0.stall(seconds: 1) }
+        let gone = try LoopbackTCPServer { _ in }
+        gone.close()
+        /// Of each hundred two are silent for a second, two speak HTTP, two hang up, two are gone and two have another key.
+        func port(_ index: Int) -> UInt16 {
+            switch index % 100 {
+            case 10, 60: silent.port
+            case 20, 70: plain.port
+            case 30, 80: hangsUp.port
+            case 40, 90: gone.port
+            case 50, 99: stranger.port
+            default: good.port
+            }
+        }
+        func peak(_ servers: Int) throws -> Int {
+            let list = try scene.list((0..<servers).map { ("h\($0).audit.test", port($0)) }, name: "\(servers).txt")
+            // The page goes into a pipe that nobody reads yet: there the tool waits when every server was asked.
+            let page = scene.directory.path(of: "\(servers).html")
+            #expect(mkfifo(page, 0o600) == 0)
+            let child = try ChildProcess(
+                command([
+                    "--hosts", list, "-o", scene.directory.path(of: "\(servers).ndjson"), "--html", page,
+                    "--handshake-timeout", "60",
+                ]), environment: Self.environment, outputFile: scene.directory.path(of: "\(servers).log"))
+            #expect(wait { count("\(servers).ndjson") == servers || child.status != nil })
+            let status = try InputFile("/proc/\(child.processIdentifier)/status", standardInput: ByteSource([])).bytes
+            let peak = String(decoding: status, as: UTF8.self).split(separator: "\n")
+                .first { $0.hasPrefix("VmHWM:") }?.split(whereSeparator: \.isWhitespace).dropFirst().first
+            let reader = try InputFile(page, standardInput: ByteSource([]))
+            #expect(reader.bytes.count > servers * 100)
+            #expect(wait { child.status != nil })
+            #expect(child.status == 1)
+            let log = try scene.read("\(servers).log")
+            #expect(
+                log.contains(
+                    "\(servers) servers: \(servers / 100 * 90) trusted, \(servers / 50) rejected, \(servers * 8 / 100) not reached"
+                ),
+                "\(log.suffix(400))")
+            return try #require(peak.flatMap { Int($0) })
+        }
+        let few = try peak(200)
+        let many = try peak(2_000)
+        #expect(many - few < 8_192, "\(few) KiB for 200, \(many) KiB for 2,000")
+        #expect(
+            Set(try scene.read("2000.ndjson").split(separator: "\n").map { $0.prefix { $0 != "," } }).count == 2_000)
+    }
+
+    @Test("SIGINT ends an audit in order, and the next one asks nobody twice", arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: CInt) throws {
+        let good = try LoopbackTLSServer(scene.identity)
+        let silent = try LoopbackTCPServer(maximumConnections: 64) { $0.stall(seconds: 60) }
+        let port = good.port
+        let list = try scene.list(
+            (0..<20).map { ("g\($0).audit.test", port) } + (0..<20).map { ("s\($0).audit.test", silent.port) })
+        let results = scene.directory.path(of: "results.ndjson")
+        let options = ["--hosts", list, "-o", results]
+        let child = try ChildProcess(
+            command(options + ["--handshake-timeout", "3600"]), environment: Self.environment,
+            outputFile: scene.directory.path(of: "log"))
+        #expect(wait { count("results.ndjson") == 20 || child.status != nil })
+        kill(child.processIdentifier, signal)
+        #expect(wait { child.status != nil })
+        #expect(child.status == 2)
+        let log = try scene.read("log")
+        #expect(log.contains("20 servers: 20 trusted"))
+        #expect(log.contains("20 servers were not asked: interrupted"))
+        let rest = try runProcess(
+            command(options + ["--resume", "--handshake-timeout", "0.3"]), environment: Self.environment)
+        #expect(rest.status == 3, "\(rest.errorOutput)")
+        #expect(rest.output.contains("40 servers: 20 trusted, 0 rejected, 20 not reached"))
+        #expect(try AuditScene.records(scene.read("results.ndjson")).count == 40)
+        #expect(good.connectionCount == 20)
+    }
+}

@@ -1,0 +1,228 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+@Suite("Audits")
+struct AuditTests {
+    private let scene: AuditScene
+
+    init() throws {
+        scene = try AuditScene()
+    }
+
+    @Test("Every kind of server gets its own verdict in one run, and the good ones beside them stay good")
+    func verdicts() throws {
+        let good = try LoopbackTLSServer(scene.identity)
+        let stranger = try LoopbackTLSServer(scene.stranger())
+        let expired = try LoopbackTLSServer(
+            scene.identity.renewed(by: scene.root) { $0.notAfter = .fromNow(seconds: -600) })
+        let old = try LoopbackTLSServer(scene.identity) { $0.versions = .tls10 ... .tls11 }
+        let plain = try LoopbackTCPServer { connection in
+            try? connection.write(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+            connection.stall(seconds: 60)
+        }
+        let hangsUp = try LoopbackTCPServer { _ = try? $0.read(upTo: 1) }
+        let gone = try LoopbackTCPServer { _ in }
+        gone.close()
+        let list = try scene.list([
+            ("a.audit.test", good.port), ("b.audit.test", stranger.port), ("c.audit.test", expired.port),
+            ("d.audit.test", old.port), ("e.audit.test", plain.port), ("f.audit.test", hangsUp.port),
+            ("h.audit.test", gone.port), ("other.test", good.port),
+            ("z.audit.test:8443", good.port),
+        ])
+        let run = scene.audit(try scene.policy(), "--hosts", list, "--json", "--handshake-timeout", "60")
+        #expect(run.code == 1)
+        let records = try AuditScene.records(run.output)
+        #expect(
+            records.mapValues(AuditScene.verdict) == [
+                "a.audit.test": "trusted pin-matched", "b.audit.test": "rejected pin-mismatch",
+                "c.audit.test": "rejected invalid-path expired", "d.audit.test": "protocol-version",
+                "e.audit.test": "not-tls", "f.audit.test": "closed-during-handshake",
+                "h.audit.test": "connection-refused",
+                "other.test": "rejected invalid-path name-mismatch", "z.audit.test": "trusted pin-matched",
+            ])
+        #expect(records["z.audit.test"]?["port"]?.integer == 8_443)
+        #expect(run.errors.contains("9 servers: 2 trusted, 3 rejected, 4 not reached"))
+        // A refusal is told by an alert, an acceptance by none, and nobody is sent a request.
+        #expect(stranger.waitUntilClosed())
+        #expect(stranger.alertsReceived.count == 1)
+        #expect(good.waitUntilClosed(connections: 3))
+        #expect(good.requestByteCount == 0)
+    }
+
+    @Test("It decides as check does, and finds what lint finds")
+    func sameAsTheOthers() throws {
+        let spareIdentity = try scene.stranger()
+        let policy = try scene.policy(backup: scene.pin(spareIdentity.certificate))
+        for (identity, state) in [
+            (scene.identity, "unused"), (spareIdentity, "matched"), (try scene.stranger(), "unused"),
+        ] {
+            let server = try LoopbackTLSServer(identity)
+            let place = ["--connect-to", "127.0.0.1:\(server.port)", "--anchors", scene.anchors, "--json"]
+            let check = try ToolRun(arguments: ["check", "https://x.audit.test", "--policy", policy] + place).json()
+            let lint = try ToolRun(arguments: ["lint", policy, "--against", "x.audit.test"] + place).json()
+            let run = scene.audit(policy, "x.audit.test", "--connect-to", "127.0.0.1:\(server.port)", "--json")
+            let record = try #require(try AuditScene.records(run.output)["x.audit.test"])
+            for (mine, theirs) in [
+                (record["decision"], check["decision"]), (record["reason"], check["reason"]),
+                (record["rule"], check["rule"]), (record["matchedPin"], check["matchedPin"]),
+                (record["nearestMiss"], check["nearestMiss"]),
+            ] {
+                #expect(mine?.string == theirs?.string)
+            }
+            #expect(record["backup"]?.string == state)
+            let ids = { (root: JSONValue) in root["problems"]?.elements?.compactMap { $0["id"]?.string } ?? [] }
+            #expect(ids(record) == ids(lint).filter { $0.hasPrefix("live-") })
+            #expect(record["certificates"]?.elements?.compactMap { $0["position"]?.string } == ["leaf", "root"])
+            #expect(record["connectTo"]?.string == "127.0.0.1:\(server.port)")
+        }
+    }
+
+    @Test("A backup that the server shows too is told, with a warning that --strict counts")
+    func backupInUse() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let policy = try scene.policy(backup: scene.pin(scene.root.certificate))
+        let place = ["audit.test", "--connect-to", "127.0.0.1:\(server.port)"]
+        let run = scene.audit(policy, place[0], place[1], place[2])
+        #expect(run.code == 0)
+        #expect(run.output.contains("warning      live-backup-in-use"))
+        #expect(run.output.contains("1 server: 1 trusted (1 with warnings), 0 rejected, 0 not reached"))
+        #expect(scene.audit(policy, place[0], place[1], place[2], "--strict").code == 1)
+        let record = try AuditScene.records(scene.audit(policy, place[0], place[1], place[2], "--json").output)
+        #expect(record["audit.test"]?["backup"]?.string == "in-use")
+        let fine = scene.audit(try scene.policy(), place[0], place[1], place[2], "--strict")
+        #expect(fine.code == 0)
+        #expect(fine.output.hasPrefix("1 server: 1 trusted, 0 rejected, 0 not reached\n"))
+    }
+
+    @Test("Exit codes: fine, rejected, not reached alone")
+    func exitCodes() throws {
+        let good = try LoopbackTLSServer(scene.identity)
+        let bad = try LoopbackTLSServer(scene.stranger())
+        let gone = try LoopbackTLSServer(scene.identity)
+        gone.close()
+        let policy = try scene.policy()
+        func code(_ ports: [UInt16]) throws -> Int32 {
+            let list = try scene.list(ports.enumerated().map { ("h\($0.offset).audit.test", $0.element) })
+            return scene.audit(policy, "--hosts", list).code
+        }
+        #expect(try code([good.port]) == 0)
+        #expect(try code([good.port, bad.port]) == 1)
+        #expect(try code([good.port, gone.port]) == 3)
+        #expect(try code([good.port, bad.port, gone.port]) == 1)
+    }
+
+    @Test("Without hosts the rules' are asked, without a policy the path alone decides")
+    func whoIsAsked() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let place = "127.0.0.1:\(server.port)"
+        let rules = scene.audit(try scene.policy(), "--connect-to", place, "--json")
+        #expect(
+            try AuditScene.records(rules.output).mapValues(AuditScene.verdict) == ["audit.test": "trusted pin-matched"])
+        let path = scene.audit(
+            "x.audit.test", "https://audit.test/", "x.audit.test:443", "--connect-to", place, "--json")
+        #expect(path.code == 0)
+        let records = try AuditScene.records(path.output)
+        #expect(
+            records.mapValues(AuditScene.verdict) == [
+                "audit.test": "trusted host-not-pinned", "x.audit.test": "trusted host-not-pinned",
+            ])
+        #expect(records["audit.test"]?["problems"] == nil)
+        #expect(records["audit.test"]?["policy"] == nil)
+    }
+
+    @Test("A proxy in the environment is used, and excepted hosts go past it")
+    func proxy() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let port = server.port
+        let proxy = try LoopbackProxy(.httpConnect) { _, _ in port }
+        let environment = ["HTTPS_PROXY": "http://127.0.0.1:\(proxy.port)"]
+        let policy = try scene.policy()
+        let run = scene.audit(policy, "a.audit.test", "b.audit.test", environment: environment)
+        #expect(run.code == 0, "\(run.output)")
+        #expect(Set(proxy.connections.compactMap(\.host)) == ["a.audit.test", "b.audit.test"])
+        let list = try scene.list([("a.audit.test", port)])
+        let past = scene.audit(
+            policy, "--hosts", list, environment: environment.merging(["NO_PROXY": "127.0.0.1"]) { $1 })
+        #expect(past.code == 0, "\(past.output)")
+        #expect(proxy.connections.count == 2)
+        let refusing = try LoopbackProxy(.httpConnect) { _, _ in nil }
+        let refused = scene.audit(
+            policy, "a.audit.test", environment: ["HTTPS_PROXY": "http://127.0.0.1:\(refusing.port)"])
+        #expect(refused.code == 3)
+        #expect(refused.output.contains("NOT REACHED  proxy-refused"))
+        #expect(scene.audit(policy, environment: ["HTTPS_PROXY": "https://127.0.0.1:1"]).code == 2)
+    }
+
+    @Test("A name that does not resolve is one server's trouble")
+    func unresolved() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let list = try scene.directory.write(
+            "nowhere.invalid\na.audit.test 127.0.0.1:\(server.port)\nb.audit.test localhost:\(server.port)\n",
+            to: "l.txt")
+        let run = scene.audit(try scene.policy(), "--hosts", list, "--json")
+        #expect(
+            try AuditScene.records(run.output).mapValues(AuditScene.verdict) == [
+                "nowhere.invalid": "name-not-resolved", "a.audit.test": "trusted pin-matched",
+                "b.audit.test": "trusted pin-matched",
+            ])
+    }
+
+    @Test("A host list is read with its comments, and every line that cannot be read is told with its place")
+    func hostList() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let port = server.port
+        let good = try scene.directory.write(
+            "# the servers\r\n\r\n  a.audit.test\t127.0.0.1:\(port)  # one\r\nA.audit.test. 127.0.0.1:\(port)\n"
+                + "https://b.audit.test/x 127.0.0.1:\(port)", to: "good.txt")
+        let run = scene.audit(try scene.policy(), "--hosts", good, "--json")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try Set(AuditScene.records(run.output).keys) == ["a.audit.test", "b.audit.test"])
+        let bad = try scene.directory.write(
+            "a.audit.test\n  -x.test\nb.test 1.2.3.4:99999\nc.test d.test e.test\nhttp://f.test\n\u{0}\n", to: "bad.txt"
+        )
+        let refused = scene.audit(try scene.policy(), "--hosts", bad)
+        #expect(refused.code == 2)
+        for place in ["\(bad):2:3: ", "\(bad):3:1: ", "\(bad):4:1: ", "\(bad):5:1: ", "\(bad):6:1: "] {
+            #expect(refused.errors.contains("error: \(place)"), "\(place)")
+        }
+        #expect(refused.output.isEmpty)
+        let asPolicy = scene.audit(good)
+        #expect(asPolicy.code == 2)
+        #expect(asPolicy.errors.contains("a list of hosts is given with --hosts"))
+    }
+
+    @Test("A shard is the same whatever the list, and the shards are the list")
+    func shards() throws {
+        let names = (0..<40).map { "h\($0).audit.test" }
+        let endpoints = try names.map { ServerEndpoint(host: try ServerName($0)) }
+        let shards = try (1...3).map { try AuditShard("\($0)/3") }
+        for endpoint in endpoints { #expect(shards.count { $0.contains(endpoint.host) } == 1) }
+        for shard in shards { #expect(endpoints.contains { shard.contains($0.host) }) }
+        #expect(try AuditShard("1/1").contains(ServerName("a.audit.test")))
+        for text in ["0/3", "4/3", "1", "1/0", "1/2/3", "-1/2", "1/10001", "a/b"] {
+            #expect(throws: ToolError.self) { try AuditShard(text) }
+        }
+        // $(printf %s example.com | sha256sum | cut -c1-16) modulo 5 and 7.
+        #expect(try AuditShard("5/5").contains(ServerName("example.com")))
+        #expect(try AuditShard("6/7").contains(ServerName("Example.COM.")))
+    }
+
+    @Test("Command lines that say two things are refused")
+    func usage() throws {
+        let policy = try scene.policy()
+        for arguments in [
+            [], [policy, "--resume"], [policy, "--html", "x.html"], [policy, "--shard", "x"],
+            [policy, "--parallel", "0"],
+            [policy, "--parallel", "501"], [policy, "--time-limit", "0"], [policy, "--policy", policy],
+            ["--from", policy, "audit.test"], ["--from", policy, "--resume"], [policy, "--hosts", "-", "--hosts", "-"],
+        ] {
+            let run = ToolRun(arguments: ["audit"] + arguments)
+            #expect(run.code == 2, "\(arguments)")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// The recipes of `Examples/ci`: they are YAML, and their shell lines do what the README says.
+@Suite(
+    "Recipes for continuous integration",
+    .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"),
+    .enabled(if: Recipes.python != nil, "skipped: no Python that reads YAML in $PINTLE_VENV"))
+struct RecipeTests {
+    private let scene: AuditScene
+    private let server: LoopbackTLSServer
+    private let stranger: LoopbackTLSServer
+
+    init() throws {
+        scene = try AuditScene()
+        server = try LoopbackTLSServer(scene.identity)
+        stranger = try LoopbackTLSServer(scene.stranger())
+        _ = try scene.policy()
+        try #require(symlink(try #require(SpawnedTool.path), scene.directory.path(of: "pintle")) == 0)
+    }
+
+    private func shell(_ command: [String], environment: [String: String] = [:]) throws -> ProcessResult {
+        let search = scene.directory.path + ":" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")
+        let ours = [
+            "PATH": search, "SSL_CERT_FILE": scene.anchors, "SSL_CERT_DIR": "/nowhere",
+            "GITHUB_STEP_SUMMARY": scene.directory.path(of: "summary.md"),
+        ]
+        return try runProcess(
+            command, environment: ours.merging(environment) { $1 }, workingDirectory: scene.directory.path)
+    }
+
+    /// As GitHub's runners do (workflow syntax, `jobs.<job_id>.steps[*].shell`).
+    private func run(_ job: String, part: Int? = nil) throws -> ProcessResult {
+        let steps = try Recipes.read("pins.yml")["jobs"]?.member(job)?["steps"]?.elements.map(Array.init) ?? []
+        let step = try #require(steps.first { $0["run"] != nil && $0["name"]?.string != "Install pintle" })
+        let lines = try #require(step["run"]?.string)
+        #expect(!lines.contains("${{"))
+        var environment: [String: String] = [:]
+        for member in step["env"]?.members.map(Array.init) ?? [] {
+            let value = member.value.string ?? ""
+            #expect(value == "${{ matrix.part }}")
+            environment[member.key.string ?? ""] = part.map(String.init) ?? value
+        }
+        let options = step["shell"]?.string == "bash" ? ["--noprofile", "--norc", "-eo", "pipefail"] : ["-e"]
+        let script = try scene.directory.write(lines, to: "step.sh")
+        return try shell(["bash"] + options + [script], environment: environment)
+    }
+
+    @Test("The workflow lints, asks each server in one of its parts, and reports on all of them")
+    func workflow() throws {
+        let port = server.port
+        _ = try scene.list((0..<9).map { ("h\($0).audit.test", port) })
+        #expect(try run("lint").status == 0)
+        let parts = try Recipes.read("pins.yml")["jobs"]?["audit"]?["strategy"]?["matrix"]?["part"]?.elements?
+            .compactMap { $0.integer.map(Int.init) }
+        #expect(parts == [1, 2, 3])
+        for part in parts ?? [] { #expect(try run("audit", part: part).status == 0) }
+        #expect(server.waitUntilClosed(connections: 9))
+        #expect(server.connectionCount == 9)
+        let report = try run("report")
+        #expect(report.status == 0, "\(report.errorOutput)")
+        #expect(report.output.contains("9 servers: 9 trusted"))
+        #expect(try scene.read("summary.md") == report.output)
+        #expect(try scene.read("report.html").contains("<b>9</b> servers"))
+    }
+
+    @Test("A rejected server fails the report, a bad policy the lint, and an audit that could not be made its part")
+    func failures() throws {
+        let list = try scene.list([("a.audit.test", server.port), ("b.audit.test", stranger.port)])
+        for part in 1...3 { #expect(try run("audit", part: part).status == 0) }
+        let report = try run("report")
+        #expect(report.status == 1)
+        #expect(report.output.contains("2 servers: 1 trusted, 1 rejected"))
+        try scene.directory.write("a b c\n", to: "hosts.txt")
+        #expect(list.hasSuffix("/hosts.txt"))
+        unlink(scene.directory.path(of: "results-1.ndjson"))
+        #expect(try run("audit", part: 1).status != 0)
+        try scene.directory.write("{\"version\": 1, \"hosts\": [{}]}", to: "policy.json")
+        let lint = try run("lint")
+        #expect(lint.status == 1)
+        #expect(lint.output.hasPrefix("::error file=policy.json,line=1,"))
+    }
+
+    @Test("The hook lints every policy of a commit, and no other file")
+    func preCommit() throws {
+        let repositories = try Recipes.read("pre-commit-config.yaml")["repos"]?.elements.map(Array.init) ?? []
+        let hook = try #require(repositories.first?["hooks"]?.elements?.first { _ in true })
+        let entry = try #require(hook["entry"]?.string)
+        let pattern = try #require(hook["files"]?.string)
+        try scene.directory.write("{\"version\": 1, \"hosts\": [{}]}", to: "bad/policy.json")
+        try scene.directory.write("{\"version\": 1, \"hosts\": [{}]}", to: "worse/policy.json")
+        func lint(_ files: String) throws -> ProcessResult { try shell(["bash", "-c", "\(entry) \(files)"]) }
+        #expect(try lint("policy.json").status == 0)
+        let bad = try lint("bad/policy.json policy.json worse/policy.json")
+        #expect(bad.status == 1)
+        #expect(bad.output.contains("bad/policy.json:1:") && bad.output.contains("worse/policy.json:1:"))
+        let names = ["policy.json", "a/policy.json", "a/policy.json.bak", "notpolicy.json", "package.json"]
+        let taken = try shell(
+            ["grep", "-E", pattern] + [try scene.directory.write(names.joined(separator: "\n"), to: "n")])
+        #expect(taken.output == "policy.json\na/policy.json\n")
+    }
+
+    @Test("The article shows the recipes as they are", arguments: ["pins.yml", "pre-commit-config.yaml"])
+    func article(name: String) throws {
+        let article = String(
+            decoding: try Recipes.file("Sources/Pintle/Pintle.docc/ContinuousIntegration.md"), as: UTF8.self)
+        let blocks = article.split(separator: "```yaml\n").dropFirst().compactMap { $0.split(separator: "```").first }
+        func words(_ text: some StringProtocol) -> String {
+            text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        let recipe = words(String(decoding: try Recipes.file("Examples/ci/\(name)"), as: UTF8.self))
+        let shown = blocks.filter { recipe.contains(words($0)) }
+        #expect(shown.count == (name == "pins.yml" ? 2 : 1))
+    }
+}
+
+extension JSONValue {
+    fileprivate func member(_ name: String) -> JSONValue? { members?.first { $0.key.string == name }?.value }
+}
+
+/// The files of `Examples/ci`.
+enum Recipes {
+    private static let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+
+    /// One that has a reader of YAML.
+    static let python: String? = {
+        let venv = getenv("PINTLE_VENV").map { String(cString: $0) } ?? "\(root)/.build/venv"
+        let path = "\(venv)/bin/python"
+        let answer = try? runProcess([path, "-c", "import ruamel.yaml"])
+        return answer?.status == 0 ? path : nil
+    }()
+
+    static func file(_ name: String) throws -> [UInt8] {
+        try InputFile("\(root)/\(name)", standardInput: ByteSource([])).bytes
+    }
+
+    /// A recipe as JSON.
+    static func read(_ name: String) throws -> JSONValue {
+        let script =
+            "import sys, json, ruamel.yaml; json.dump(ruamel.yaml.YAML(typ='safe').load(sys.stdin), sys.stdout)"
+        let result = try runProcess([try #require(python), "-c", script], input: try file("Examples/ci/\(name)"))
+        #expect(result.status == 0, "\(result.errorOutput)")
+        return try JSONDocument(result.stdout).root
+    }
+}

@@ -6,7 +6,7 @@ import PackageDescription
 let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields",
     "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Names", "PEM", "Path", "Payload", "Pins",
-    "Policy", "Proxies", "Redirects",
+    "Plan", "Policy", "Proxies", "Redirects",
 ]
 
 let package = Package(

@@ -43,6 +43,7 @@ seed Arguments pin $'--as\npolicy\n--json\nexample.com:443\n-v\n--\n-file'
 seed Arguments check $'https://[2001:db8::1]:8443/path\n--policy=p.json\n--connect-to\n127.0.0.1:1\n--at\n2027-01-01T00:00:00Z'
 seed Names host 'API.xn--bcher-kva.example.'
 seed Approvals store '{"version":1,"generation":7,"approvals":[{"host":"a.b","port":443,"certificate":"'"$(printf 'ab%.0s' {1..32})"'","accepts":["self-signed"],"approvedAt":"2026-11-20T10:00:00Z","expiresAt":"2027-11-20T10:00:00Z","note":"x"},{"host":"::1","port":1,"spki":"'$hash'","accepts":[],"approvedAt":"2026-11-20T10:00:00Z","revokedAt":"2026-11-21T10:00:00Z"}]}'
+mkdir -p Plan && cp "$here"/../Examples/plans/*.json Plan/
 seed Names ipv4 '192.0.2.1:8443' && seed Names ipv6 'https://[2001:db8::192.0.2.1]:443/path?query#fragment'
 
 "$here/mint-certificates.sh" && "$here/mint-updates.sh" && "$here/mint-messages.sh" && . "$here/mint-foreign.sh"

@@ -1,0 +1,51 @@
+import FoundationEssentials
+
+@testable import Pintle
+@testable import PintleTools
+
+/// `pintle plan` on any file: a plan that can be played through, whose report is JSON and whose page has no more markup
+/// than its own; or problems, each with a place in the file.
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    let plan: RotationPlan
+    do throws(ToolError) {
+        plan = try PlanReader.read(input, file: "plan") { path throws(ToolError) in
+            guard let named else { throw .unusable("no-policy", path) }
+            return named
+        }
+    } catch {
+        let lines = input.count { $0 == UInt8(ascii: "\n") } + 1
+        let isPlaced = error.all.allSatisfy { problem in
+            problem.file == "plan" && problem.line.map { 1...lines ~= $0 } == true && (problem.column ?? 0) >= 1
+        }
+        guard isPlaced, error.all.count <= PlanLimits.problems, error.exitCode == .unusable else {
+            fatalError("a problem without a place: \(error)")
+        }
+        return 0
+    }
+    let isSmall = plan.apps.count <= 4 && plan.updates.count <= 3 && plan.keys.count <= 8 && plan.servers.count <= 2
+    guard isSmall, plan.until.wholeSeconds > -60_000_000_000 else { return 0 }
+    // Its last month, so that it takes no longer than reading did.
+    let now = plan.until.addingDays(-30)
+    do throws(ToolError) {
+        let report = PlanReport(try PlanSimulation(plan, now: now), tolerance: .none)
+        let document = report.document.bytes
+        guard (try? JSONDocument(document, limits: .init(allowsAnyNumber: true))) != nil else {
+            fatalError("the report is no JSON")
+        }
+        guard report.isLockedOut == !report.lockOuts.isEmpty else { fatalError("locked out, or not?") }
+        let page = PlanPage(report, file: "plan").html
+        guard page.split(separator: "<script").count == 1, page.split(separator: "<svg").count == plan.servers.count + 1
+        else { fatalError("foreign markup") }
+    } catch {
+        fatalError("a plan that was read cannot be played: \(error)")
+    }
+    return 0
+}
+
+private let named = try? PinningPolicy {
+    try PinnedHost(
+        "api.example.com", pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+        backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+}

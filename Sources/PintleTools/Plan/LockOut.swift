@@ -1,0 +1,161 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// Users of some versions of the app who cannot connect to a server from an instant on.
+struct LockOut {
+    struct Victim {
+        let app: Int
+        /// Until when; `nil` for the plan's end.
+        var until: Date?
+        /// At the beginning.
+        let share: UserShare
+    }
+
+    let server: Int
+    /// What the server serves when it begins.
+    let certificate: Int
+    let reason: String
+    let pathFailure: PathFailure.Code?
+    let from: Date
+    var victims: [Victim]
+    /// Of all victims together when it begins.
+    var share = UserShare.none
+    /// The most of them there ever are at a time, and when.
+    var peak = UserShare.none
+    var peakAt: Date
+
+    /// When the last of them can connect again; `nil` for not before the plan's end.
+    var until: Date? {
+        let ends = victims.compactMap(\.until)
+        return ends.count == victims.count ? ends.max() : nil
+    }
+}
+
+/// Users whose app would take whoever holds a stolen key for the server.
+struct Exposure {
+    let server: Int
+    let certificate: Int
+    let key: Int
+    let from: Date
+    /// `nil` for the plan's end.
+    let until: Date?
+    let apps: [Int]
+    /// At the beginning.
+    let share: UserShare
+    /// What is left at the end of the plan, or when the certificate ends.
+    let lastShare: UserShare
+}
+
+extension PlanSimulation {
+    /// Everybody who is refused a server, in the order of time.
+    func lockOuts() -> [LockOut] {
+        var found: [LockOut] = []
+        for server in plan.servers.indices {
+            for app in plan.apps.indices { collect(&found, server: server, app: app) }
+        }
+        return found.map(measured).sorted { ($0.from, $0.server) < ($1.from, $1.server) }
+    }
+
+    private func collect(_ found: inout [LockOut], server: Int, app: Int) {
+        var current: Int?
+        for (index, instant) in instants.enumerated() {
+            guard let (share, phase) = lockedOut(ofServer: server, app: app, during: index),
+                let certificate = phase.certificate, case .rejected(let rejection) = phase.decision
+            else {
+                end(&current, in: &found, at: instant)
+                continue
+            }
+            let code = rejection.pathFailure?.code
+            if let current, found[current].certificate == certificate, found[current].reason == rejection.reason,
+                found[current].pathFailure == code
+            {
+                continue
+            }
+            end(&current, in: &found, at: instant)
+            let victim = LockOut.Victim(app: app, until: nil, share: share)
+            // Other versions may lose the same server at the same time for the same reason.
+            let twin = found.firstIndex {
+                $0.server == server && $0.from == instant && $0.certificate == certificate
+                    && $0.reason == rejection.reason && $0.pathFailure == code
+            }
+            if let twin {
+                found[twin].victims.append(victim)
+                current = twin
+            } else {
+                found.append(
+                    LockOut(
+                        server: server, certificate: certificate, reason: rejection.reason, pathFailure: code,
+                        from: instant, victims: [victim], peakAt: instant))
+                current = found.count - 1
+            }
+        }
+    }
+
+    /// Of the version that was appended last.
+    private func end(_ current: inout Int?, in found: inout [LockOut], at instant: Date) {
+        guard let index = current else { return }
+        found[index].victims[found[index].victims.count - 1].until = instant
+        current = nil
+    }
+
+    private func measured(_ lockOut: LockOut) -> LockOut {
+        var lockOut = lockOut
+        let end = lockOut.until ?? plan.until
+        for (index, instant) in instants.enumerated() where instant >= lockOut.from && instant < end {
+            let apps = lockOut.victims.filter { instant < $0.until ?? plan.until }.map(\.app)
+            let share = lockedOut(ofServer: lockOut.server, apps: apps, during: index)
+            if instant == lockOut.from { lockOut.share = share }
+            if share > lockOut.peak { (lockOut.peak, lockOut.peakAt) = (share, instant) }
+        }
+        return lockOut
+    }
+
+    // MARK: Stolen keys
+
+    /// Users who would accept a stolen key, as long as a certificate for it is valid: a thief shows that certificate.
+    func exposures() -> [Exposure] {
+        var found: [Exposure] = []
+        for (index, key) in plan.keys.enumerated() {
+            guard let stolen = key.compromised else { continue }
+            for (number, certificate) in plan.certificates.enumerated() where certificate.keys.first == index {
+                for server in plan.servers.indices
+                where plan.servers[server].switches.contains(where: { $0.certificate == number }) {
+                    found += exposure(of: server, key: index, certificate: number, from: stolen).map { [$0] } ?? []
+                }
+            }
+        }
+        return found
+    }
+
+    private func exposure(of server: Int, key: Int, certificate: Int, from stolen: Date) -> Exposure? {
+        let endpoint = plan.servers[server].endpoint
+        let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: certificate)]
+        let phases = policies.map { Self.phases(of: endpoint, always, under: $0, plan, standIns, from: now) }
+        var first: (at: Date, share: UserShare)?
+        var apps: Set<Int> = []
+        var last = UserShare.none
+        var end: Date?
+        for instant in instants where instant >= stolen {
+            var share = UserShare.none
+            for app in plan.apps.indices {
+                let fooled = cohorts(ofApp: app, at: instant).filter { cohort in
+                    phases[cohort.policy].last { $0.from <= instant }?.decision?.isTrusted == true
+                }
+                let part = plan.apps[app].share(at: instant).part(fooled.reduce(.none) { $0 + $1.part })
+                if part > .none { apps.insert(app) }
+                share = share + part
+            }
+            if share > .none {
+                if first == nil { first = (instant, share) }
+                last = share
+                end = nil
+            } else if first != nil, end == nil {
+                end = instant
+            }
+        }
+        guard let first else { return nil }
+        return Exposure(
+            server: server, certificate: certificate, key: key, from: first.at, until: end, apps: apps.sorted(),
+            share: first.share, lastShare: last)
+    }
+}

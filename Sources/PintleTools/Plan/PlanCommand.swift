@@ -1,0 +1,123 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleFiles
+internal import PintleOpenSSL
+
+extension Command {
+    static let plan = Command(
+        name: "plan",
+        summary: "Rehearse a rotation: who is locked out when, and what to do",
+        examples: [
+            Example(line: "pintle plan plan.json", purpose: "play a plan through, from today to its end"),
+            Example(
+                line: "pintle plan plan.json --html plan.html",
+                purpose: "a page with a timeline for everybody who has to agree"),
+            Example(
+                line: "pintle plan plan.json --tolerate 0.5 --json",
+                purpose: "in CI: exit code 1 if more than 0.5 % of users would lose a server"),
+        ],
+        overview: [
+            """
+            Reads planned keys and certificates, what the servers will serve when, the versions of the app with their \
+            policies and their share of users over time, and signed updates. Asks for every version and every change \
+            what the app would decide, and says who could not connect from which day on, which pin to add by when, \
+            from which day on a key can be switched, and whom an update reaches. Nothing is connected to. Days are in UTC.
+            """
+        ],
+        arguments: [Argument(name: "PLAN", help: "The plan file, or - for standard input")],
+        ownOptions: [.page, .tolerate, .instant],
+        exitCodes: [
+            (.fine, "nobody is locked out, or no more than --tolerate"),
+            (.rejected, "users would be locked out"), (.unusable, "the plan or a policy cannot be used"),
+        ],
+        run: { invocation throws(ToolError) in try PlanCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let page = OptionSpecification(
+        name: "html", value: .file("FILE"), help: "Write a page with a timeline there too")
+    fileprivate static let tolerate = OptionSpecification(
+        name: "tolerate", value: .text("PERCENT"), help: "The share of users that a server may lose", defaultText: "0")
+}
+
+/// `pintle plan PLAN`
+struct PlanCommand {
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let now = try instant()
+        let tolerance = try tolerance()
+        let file = try invocation.file(
+            invocation.arguments.positionals[0], limit: PlanLimits.fileSize + 1)
+        let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
+            try Self.policy(path, besides: file.path)
+        }
+        try Self.check(plan, from: now, file: file.name)
+        let report = PlanReport(try PlanSimulation(plan, now: now), tolerance: tolerance)
+        if let path = invocation.arguments.value(of: .page) {
+            try OutputFile.replace(path, Array(PlanPage(report, file: file.name).html.utf8))
+            invocation.console.tell("wrote \(SafeText.escape(path))")
+        }
+        if invocation.writesJSON {
+            invocation.console.print(report.document)
+        } else {
+            PlanText(report, file: file.name).print(to: invocation.console)
+        }
+        return report.isLockedOut ? .rejected : .fine
+    }
+
+    private func instant() throws(ToolError) -> Date {
+        guard let text = invocation.arguments.value(of: .instant) else { return invocation.now }
+        do {
+            return try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
+        } catch {
+            throw .usage("--at is \(error.message): \(error.hint)", of: .plan)
+        }
+    }
+
+    private func tolerance() throws(ToolError) -> UserShare {
+        guard let text = invocation.arguments.value(of: .tolerate) else { return .none }
+        guard let share = UserShare(decimal: text.utf8) else {
+            throw .usage("--tolerate takes a share of users from 0 to 100: write it like 0.5", of: .plan)
+        }
+        return share
+    }
+
+    private static func check(_ plan: RotationPlan, from now: Date, file: String) throws(ToolError) {
+        guard now < plan.until else {
+            throw .unusable(
+                "plan-is-over", "the plan ended \(PlanTime.text(plan.until))", file: file,
+                hint: "write a later day in \"until\", or look back with --at")
+        }
+        guard plan.until <= now.startOfDay.addingDays(PlanLimits.days) else {
+            throw .unusable(
+                "plan-too-long", "the plan ends \(PlanTime.text(plan.until)), more than ten years ahead", file: file,
+                hint: "write an earlier day in \"until\"")
+        }
+    }
+
+    /// A policy file that the plan names, from its own folder; the anchors that it names, from theirs.
+    private static func policy(_ name: String, besides plan: String) throws(ToolError) -> PinningPolicy {
+        let folder = plan.lastIndex(of: "/").map { String(plan[...$0]) } ?? ""
+        let path = name.hasPrefix("/") ? name : folder + name
+        let bytes: [UInt8]
+        do {
+            bytes = try RegularFile.content(path, limit: PlanLimits.policyFileSize)
+        } catch {
+            throw .unusable(error.id, "the policy \(error)", hint: error.help)
+        }
+        do {
+            return try PinningPolicy(
+                json: bytes,
+                resolvingFile: { anchor throws(FileError) in try PolicyFolder(ofFile: path).content(of: anchor) },
+                isPublicSuffix: PublicSuffixList.contains)
+        } catch {
+            throw ToolError(error, file: path)
+        }
+    }
+}

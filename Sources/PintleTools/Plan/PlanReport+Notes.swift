@@ -1,0 +1,61 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleUpdates
+
+/// What else whoever reads the report should know.
+extension PlanReport {
+    /// What an app does with each update: `update 8, published 2027-02-15: taken by versions 2.1, 2.2`
+    var updateLines: [String] {
+        plan.updates.enumerated().map { number, update in
+            let takers = plan.apps.indices.filter { simulation.refusals[$0][number] == nil }
+            var parts = [takers.isEmpty ? "no version takes it" : "taken by \(versions(takers))"]
+            var reasons: [String: [Int]] = [:]
+            for app in plan.apps.indices {
+                guard let refusal = simulation.refusals[app][number] else { continue }
+                reasons[Self.text(of: refusal), default: []].append(app)
+            }
+            parts += reasons.sorted { $0.value[0] < $1.value[0] }.map { "not by \(versions($0.value)): \($0.key)" }
+            return "update \(update.version), published \(PlanTime.text(update.published)): "
+                + parts.joined(separator: "; ")
+        }
+    }
+
+    static func text(of refusal: PlanSimulation.UpdateRefusal) -> String {
+        switch refusal {
+        case .fetchesNone: "fetches none"
+        case .failure(let failure): "\(failure.code.rawValue), \(failure)"
+        }
+    }
+
+    var notes: [String] { [unnamedUsers, unknownCertificatePins].compactMap(\.self) }
+
+    private var unnamedUsers: String? {
+        var most: (share: UserShare, at: Date)?
+        for instant in simulation.instants {
+            let sum = plan.apps.reduce(UserShare.none) { $0 + $1.share(at: instant) }
+            if sum.rest > most?.share ?? .none { most = (sum.rest, instant) }
+        }
+        guard let most, most.share.units >= 100 else { return nil }
+        return "up to \(most.share) of users, on \(PlanTime.text(most.at)), have versions that the plan does not name: "
+            + "nothing is said about them"
+    }
+
+    /// Pins of whole certificates can only be followed where the plan has their fingerprints.
+    private var unknownCertificatePins: String? {
+        let known = Set(plan.certificates.compactMap(\.fingerprint))
+        let apps = plan.apps.indices.filter { index in
+            let policy = plan.policies[plan.apps[index].policy]
+            return plan.servers.contains { server in
+                guard let rule = policy.rule(for: server.endpoint) else { return false }
+                let host = policy.hosts[rule.index]
+                return (host.pins + host.backupPins).contains { pin in
+                    guard case .certificate(let pin) = pin.subject else { return false }
+                    return !known.contains(pin)
+                }
+            }
+        }
+        guard !apps.isEmpty else { return nil }
+        return
+            "\(versions(apps)): pins of certificates that the plan has no \"fingerprint\" of are taken to match nothing"
+    }
+}

@@ -1,0 +1,84 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// What a plan leads to, in sentences: for people, for scripts and for the page alike.
+struct PlanReport {
+    let simulation: PlanSimulation
+    let tolerance: UserShare
+    let lockOuts: [LockOut]
+    let exposures: [Exposure]
+    let advice: [PlanAdvice]
+    /// The most users that any server loses at a time, and when and which.
+    let worst: (share: UserShare, at: Date, server: Int)?
+
+    var plan: RotationPlan { simulation.plan }
+    /// Whether a server loses more users than are tolerated.
+    var isLockedOut: Bool { worst.map { $0.share > tolerance } ?? false }
+
+    init(_ simulation: PlanSimulation, tolerance: UserShare) {
+        self.simulation = simulation
+        self.tolerance = tolerance
+        lockOuts = simulation.lockOuts()
+        exposures = simulation.exposures()
+        var worst: (share: UserShare, at: Date, server: Int)?
+        for server in Set(lockOuts.map(\.server)).sorted() {
+            for (index, instant) in simulation.instants.enumerated() {
+                let share = simulation.lockedOut(
+                    ofServer: server, apps: simulation.plan.apps.indices, during: index)
+                if share > worst?.share ?? .none { worst = (share, instant, server) }
+            }
+        }
+        self.worst = worst
+        advice = PlanAdviser(simulation, tolerance: tolerance).advice(lockOuts, exposures)
+    }
+
+    // MARK: Sentences
+
+    /// `from 2027-03-01, 12.4 % of users (versions 2.1, 2.2) cannot connect to api.example.com`
+    func sentence(_ lockOut: LockOut) -> String {
+        let span = span(from: lockOut.from, until: lockOut.until)
+        let peak =
+            lockOut.peak.description == lockOut.share.description
+            ? "" : ", up to \(lockOut.peak) on \(PlanTime.text(lockOut.peakAt)),"
+        return "\(span), \(lockOut.share) of users\(peak) (\(versions(lockOut.victims.map(\.app)))) "
+            + "cannot connect to \(plan.servers[lockOut.server].name)"
+    }
+
+    /// Why: `pin-mismatch: the server shows "summer" with the key "next", which they do not pin`
+    func reason(_ lockOut: LockOut) -> String {
+        let certificate = plan.certificates[lockOut.certificate]
+        let served = "\"\(certificate.name)\""
+        let what =
+            switch (lockOut.reason, lockOut.pathFailure) {
+            case ("pin-mismatch", _):
+                "the server shows \(served), and they pin no key on its path: "
+                    + certificate.keys.map { "\"\(plan.keys[$0].name)\"" }.joined(separator: ", ")
+            case (_, .expired): "the server still shows \(served), which ended \(PlanTime.text(certificate.notAfter))"
+            case (_, .notYetValid):
+                "the server shows \(served), which is not valid before \(PlanTime.text(certificate.notBefore))"
+            case (_, .untrustedRoot): "the server shows \(served), whose root is none of their anchors"
+            case ("pins-expired", _): "their pins are past their date, and the policy then refuses"
+            case ("host-not-allowed", _): "their policy has no rule for the server, and refuses such hosts"
+            case ("unknown-host", _): "their policy has no rule for the server, and asks the user about such hosts"
+            default: "the server shows \(served)"
+            }
+        return (lockOut.pathFailure.map { "\(lockOut.reason) (\($0.rawValue))" } ?? lockOut.reason) + ": " + what
+    }
+
+    func sentence(_ exposure: Exposure) -> String {
+        let span = span(from: exposure.from, until: exposure.until)
+        let left = exposure.until == nil ? ", at the end still \(exposure.lastShare)," : ""
+        return "\(span), \(exposure.share) of users\(left) (\(versions(exposure.apps))) take whoever has the stolen "
+            + "key \"\(plan.keys[exposure.key].name)\" for \(plan.servers[exposure.server].name)"
+    }
+
+    func versions(_ apps: [Int]) -> String {
+        let names = apps.map { plan.apps[$0].version }
+        return (names.count == 1 ? "version " : "versions ") + names.joined(separator: ", ")
+    }
+
+    private func span(from start: Date, until end: Date?) -> String {
+        let from = start == simulation.now ? "already on \(PlanTime.text(start))" : "from \(PlanTime.text(start))"
+        return end.map { "\(from) until \(PlanTime.text($0))" } ?? from
+    }
+}

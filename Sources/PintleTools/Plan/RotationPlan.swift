@@ -1,0 +1,113 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// What somebody means to do with keys, certificates, releases and updates, as a plan file says it. Names have become
+/// positions in the lists here.
+struct RotationPlan: Sendable {
+    struct Key: Sendable {
+        let name: String
+        let pin: PublicKeyPin
+        /// From when on somebody else has it too.
+        var compromised: Date?
+    }
+
+    struct Certificate: Sendable {
+        let name: String
+        /// Of its path, leaf first, the anchor last; at least one.
+        let keys: [Int]
+        let notBefore: Date
+        let notAfter: Date
+        /// Of the leaf, for apps that pin the certificate.
+        var fingerprint: CertificatePin?
+        /// Whether the path ends in a root that systems trust.
+        var isPublic = true
+    }
+
+    struct Server: Sendable {
+        struct Switch: Sendable {
+            let from: Date
+            let certificate: Int
+        }
+
+        let endpoint: ServerEndpoint
+        /// At least one; each later than the one before.
+        let switches: [Switch]
+
+        /// As sentences call it: without the port that goes without saying.
+        var name: String { endpoint.port == 443 ? endpoint.host.description : endpoint.description }
+    }
+
+    struct App: Sendable {
+        let version: String
+        let released: Date
+        /// In ``RotationPlan/policies``.
+        let policy: Int
+        let fetchesUpdates: Bool
+        let share: ShareCurve
+
+        /// Nobody uses what is not out.
+        func share(at instant: Date) -> UserShare { instant < released ? .none : share.share(at: instant) }
+    }
+
+    struct Update: Sendable {
+        struct Reach: Sendable {
+            /// Counted from the first instant at which an app can fetch it.
+            let day: Int
+            let share: UserShare
+        }
+
+        let version: Int
+        let published: Date
+        let expires: Date
+        let policy: Int
+        let reach: [Reach]
+
+        /// Apps ask once a day: see `UpdateSchedule`.
+        static let defaultReach = [Reach(day: 1, share: .all)]
+    }
+
+    /// The end of what is looked at.
+    let until: Date
+    let keys: [Key]
+    let certificates: [Certificate]
+    let servers: [Server]
+    /// In the order of their release.
+    let apps: [App]
+    /// In the order of their versions.
+    let updates: [Update]
+    /// Each different one once.
+    let policies: [PinningPolicy]
+}
+
+/// What a plan may hold. Every server is judged under every policy at every change.
+enum PlanLimits {
+    static let fileSize = 16 << 20
+    static let policyFileSize = 1 << 20
+    static let keys = 64
+    static let certificates = 64
+    static let keysOfPath = 16
+    static let servers = 16
+    static let switches = 64
+    static let apps = 32
+    static let points = 256
+    static let updates = 8
+    static let reach = 8
+    static let nameLength = 64
+    /// Of days from now to the plan's end: ten years.
+    static let days = 3_653
+    static let problems = 100
+}
+
+/// The keys of a plan file, object by object.
+enum PlanKeys {
+    enum Plan: String, CaseIterable { case version, until, keys, certificates, servers, apps, updates }
+    enum Key: String, CaseIterable { case name, pin, compromised }
+    enum Certificate: String, CaseIterable { case name, keys, notBefore, notAfter, fingerprint, trust }
+    enum Server: String, CaseIterable { case host, port, serves }
+    enum Switch: String, CaseIterable { case from, certificate }
+    enum App: String, CaseIterable { case version, released, policy, fetchesUpdates, share }
+    enum Share: String, CaseIterable { case at, percent }
+    enum Update: String, CaseIterable { case version, published, expires, policy, reach }
+    enum Reach: String, CaseIterable { case day, percent }
+    enum Trust: String, CaseIterable { case system, `private` }
+}

@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleTestKit
+
+/// Certificates made on the spot in the place of those that a plan describes, so that the decision itself can be asked
+/// about them: it compares pins with certificates, and a plan may have nothing but the hash of a key that is offline.
+///
+/// Every planned key has a key pair here that stands in for it. In a policy the pins of planned keys become pins of
+/// their stand-ins; all others stay, and match nothing. Which pin matches what is the same before and after.
+struct StandIns {
+    private let plan: RotationPlan
+    /// What is presented for each certificate of the plan: DER, leaf first, the anchor last.
+    private let chains: [[[UInt8]]]
+    private let subjects: [Pin.Subject: Pin.Subject]
+
+    init(_ plan: RotationPlan) throws(ToolError) {
+        do {
+            let keys = try plan.keys.map { _ throws(MintingError) in try PrivateKey(.p256) }
+            let authorities = try plan.keys.indices.map { index throws(MintingError) in
+                try CertificateAuthority.root(name: "Authority \(index)", key: keys[index]).certificate.der
+            }
+            var chains: [[[UInt8]]] = []
+            var subjects: [Pin.Subject: Pin.Subject] = [:]
+            for (key, standIn) in zip(plan.keys, keys) {
+                guard let pin = try? PublicKeyPin(subjectPublicKeyInfo: standIn.spkiDER) else { continue }
+                subjects[.publicKey(key.pin)] = .publicKey(pin)
+            }
+            for certificate in plan.certificates {
+                guard let leafKey = certificate.keys.first else { continue }
+                var template = CertificateTemplate.forServer(hosts: ["stand-in.invalid"])
+                template.notBefore = .date(certificate.notBefore)
+                template.notAfter = .date(certificate.notAfter)
+                let leaf = try template.selfSigned(with: keys[leafKey]).der
+                chains.append([leaf] + certificate.keys.dropFirst().map { authorities[$0] })
+                if let fingerprint = certificate.fingerprint {
+                    subjects[.certificate(fingerprint)] = .certificate(CertificatePin(certificate: leaf))
+                }
+            }
+            (self.plan, self.chains, self.subjects) = (plan, chains, subjects)
+        } catch {
+            throw .unusable("no-certificates", "libcrypto makes no certificates: \(error)")
+        }
+    }
+
+    /// The policy with the pins of the stand-ins.
+    func policy(_ policy: PinningPolicy) throws(ToolError) -> PinningPolicy {
+        func replaced(_ pins: [Pin]) -> [Pin] { pins.map { Pin(subjects[$0.subject] ?? $0.subject, at: $0.position) } }
+        return try policy.replacingRules { $0.pinning(replaced($0.pins), backups: replaced($0.backupPins)) }
+    }
+
+    /// The decision of the core.
+    ///
+    /// - Parameter policy: one with the pins of the stand-ins.
+    func decision(
+        _ policy: PinningPolicy, about server: ServerEndpoint, serving certificate: Int, at instant: Date
+    ) -> TrustDecision {
+        let planned = plan.certificates[certificate]
+        let served = Set(planned.keys.map { plan.keys[$0].pin })
+        let evaluation = policy.evaluate(server, presented: chains[certificate], at: instant) { request in
+            // A plan knows dates and roots; that names and signatures are right is what it takes for granted.
+            let path = request.chain.certificates
+            let validity = request.chain.leaf.validity
+            let isAnchored =
+                planned.isPublic && request.anchors.includesSystem
+                || request.anchors.certificates.contains { served.contains($0.publicKeyPin) }
+            var findings: [PathFailure.Finding] = []
+            if !isAnchored {
+                findings.append(.init(.untrustedRoot, depth: path.count - 1, text: "the root is none of the anchors"))
+            }
+            if request.instant < validity.notBefore {
+                findings.append(.init(.notYetValid, depth: 0, text: "the certificate is not valid yet"))
+            } else if !validity.contains(request.instant) {
+                findings.append(.init(.expired, depth: 0, text: "the certificate has expired"))
+            }
+            if let failure = PathFailure(findings) { return .invalid(failure) }
+            return .valid(ValidatedPath(uncheckedLeafToAnchor: path.map(\.der)))
+        }
+        return evaluation.decision
+    }
+}
+
+extension PinningPolicy {
+    /// The same policy with other rules for the same hosts.
+    func replacingRules(_ change: (PinnedHost) -> PinnedHost) throws(ToolError) -> PinningPolicy {
+        do {
+            return try PinningPolicy(
+                hosts: hosts.map(change), unpinnedHosts: unpinnedHosts, updateVersion: updateVersion,
+                allowsUpdatesForAnyHost: allowsUpdatesForAnyHost)
+        } catch {
+            throw ToolError(error, file: "policy")
+        }
+    }
+}
+
+extension PinnedHost {
+    /// The same rule with other pins.
+    func pinning(_ pins: [Pin], backups: [Pin]) -> PinnedHost {
+        PinnedHost(
+            unchecked: host, port: port, includesSubdomains: includesSubdomains, pins: pins, backupPins: backups,
+            backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
+    }
+}

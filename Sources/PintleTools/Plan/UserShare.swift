@@ -1,0 +1,124 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// A share of users in thousandths of a per cent: whole numbers, so that sums are exact.
+struct UserShare: Sendable, Hashable, Comparable {
+    /// 0 to 100,000.
+    let units: Int
+
+    static let none = UserShare(units: 0)
+    static let all = UserShare(units: 100_000)
+
+    init(units: Int) {
+        self.units = min(max(units, 0), 100_000)
+    }
+
+    /// A number from 0 to 100 with at most three decimals and no exponent, as JSON writes it: `12.4`
+    init?(decimal text: some Sequence<UInt8>) {
+        var whole = 0
+        var (fraction, decimals) = (0, 0)
+        var hasPoint = false
+        var isEmpty = true
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let digit = Int(byte - UInt8(ascii: "0"))
+                isEmpty = false
+                if hasPoint {
+                    decimals += 1
+                    guard decimals <= 3 else { return nil }
+                    fraction = fraction * 10 + digit
+                } else {
+                    whole = whole * 10 + digit
+                    guard whole <= 100 else { return nil }
+                }
+            case UInt8(ascii: ".") where !hasPoint && !isEmpty:
+                hasPoint = true
+            default: return nil
+            }
+        }
+        guard !isEmpty, !hasPoint || decimals > 0 else { return nil }
+        while decimals < 3 {
+            fraction *= 10
+            decimals += 1
+        }
+        guard whole * 1_000 + fraction <= 100_000 else { return nil }
+        self.init(units: whole * 1_000 + fraction)
+    }
+
+    static func < (left: UserShare, right: UserShare) -> Bool { left.units < right.units }
+
+    static func + (left: UserShare, right: UserShare) -> UserShare { UserShare(units: left.units + right.units) }
+
+    var rest: UserShare { UserShare(units: 100_000 - units) }
+
+    /// A part of it; what is left of a user counts as one.
+    func part(_ share: UserShare) -> UserShare { UserShare(units: (units * share.units + 99_999) / 100_000) }
+
+    /// Up to three decimals: `12.4`
+    var decimal: String {
+        var digits = String(units % 1_000 + 1_000).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return digits.isEmpty ? "\(units / 1_000)" : "\(units / 1_000).\(digits)"
+    }
+}
+
+extension UserShare: CustomStringConvertible {
+    /// For people, one decimal: `12.4 %`. What is something is not shown as nothing, nor nearly all as all.
+    var description: String {
+        if units == 0 { return "0 %" }
+        if units < 100 { return "under 0.1 %" }
+        if units < 100_000, units > 99_900 { return "over 99.9 %" }
+        let tenths = (units + 50) / 100
+        return tenths % 10 == 0 ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
+    }
+}
+
+/// A share over time: straight lines between the points that are given, level before the first and after the last.
+struct ShareCurve: Sendable {
+    struct Point: Sendable {
+        let at: Date
+        let share: UserShare
+    }
+
+    /// At least one; each later than the one before.
+    let points: [Point]
+
+    func share(at instant: Date) -> UserShare {
+        guard let first = points.first, let last = points.last else { return .none }
+        if instant <= first.at { return first.share }
+        if instant >= last.at { return last.share }
+        guard let index = points.firstIndex(where: { $0.at > instant }), index > 0 else { return last.share }
+        let (left, right) = (points[index - 1], points[index])
+        let whole = right.at.wholeSeconds - left.at.wholeSeconds
+        guard whole > 0 else { return right.share }
+        let passed = instant.wholeSeconds - left.at.wholeSeconds
+        let change = right.share.units - left.share.units
+        return UserShare(units: left.share.units + change * passed / whole)
+    }
+}
+
+extension Date {
+    /// Since 1970, within the years that the readers of dates let through.
+    var wholeSeconds: Int {
+        let seconds = timeIntervalSince1970.rounded(.down)
+        return seconds.isFinite ? Int(min(max(seconds, -1e12), 1e12)) : 0
+    }
+
+    init(wholeSeconds: Int) { self.init(timeIntervalSince1970: Double(wholeSeconds)) }
+
+    /// The first instant of its day, UTC.
+    var startOfDay: Date { Date(wholeSeconds: (wholeSeconds - (wholeSeconds % 86_400 + 86_400) % 86_400)) }
+
+    func addingDays(_ days: Int) -> Date { Date(wholeSeconds: wholeSeconds + days * 86_400) }
+}
+
+/// Instants of a plan for people.
+enum PlanTime {
+    /// `2027-03-01`, and the time where it is not the first minute of the day: `2027-03-01 06:00 UTC`
+    static func text(_ date: Date) -> String {
+        let text = RFC3339.string(from: date)
+        let time = text.dropFirst(11).prefix(5)
+        return time == "00:00" ? String(text.prefix(10)) : "\(text.prefix(10)) \(time) UTC"
+    }
+}

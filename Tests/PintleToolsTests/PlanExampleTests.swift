@@ -1,0 +1,137 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+/// The plans of `Examples/plans`: each locks somebody out on a day that is known, and its twin, in which the advice is
+/// followed, nobody.
+@Suite("Plans of the examples")
+struct PlanExampleTests {
+    struct Story: Sendable, CustomTestStringConvertible {
+        let name: String
+        let lockOuts: [String]
+        let advice: [String]
+        /// How the verdict begins for people.
+        let sentence: String
+        var testDescription: String { name }
+    }
+
+    static let stories = [
+        Story(
+            name: "same-key-renewed",
+            lockOuts: [
+                "2.1 25.876 % from 2027-02-18T00:00:01Z until 2027-02-20T00:00:00Z invalid-path expired",
+                "2.2 74.124 % from 2027-02-18T00:00:01Z until 2027-02-20T00:00:00Z invalid-path expired",
+            ], advice: ["renew"],
+            sentence: "from 2027-02-18 until 2027-02-20, 100 % of users (versions 2.1, 2.2) cannot connect"),
+        Story(
+            name: "new-key-with-backup",
+            lockOuts: [
+                "2.1 28.166 % from 2027-02-01T00:00:00Z pin-mismatch",
+                "2.2 71.834 % from 2027-02-01T00:00:00Z pin-mismatch",
+            ], advice: ["add-pin", "use-known-key", "no-later-switch", "no-update"],
+            sentence: "from 2027-02-01, 100 % of users (versions 2.1, 2.2) cannot connect to api.example.com"),
+        Story(
+            name: "another-ca", lockOuts: ["3.0 6 % from 2027-03-03T00:00:00Z pin-mismatch"],
+            advice: ["reach", "use-known-key", "no-later-switch", "publish-update", "make-backup"],
+            sentence: "from 2027-03-03, 6 % of users (version 3.0) cannot connect to api.example.com"),
+        Story(
+            name: "key-compromise", lockOuts: ["1.9 9.451 % from 2027-02-11T00:00:00Z pin-mismatch"],
+            advice: ["reach", "no-later-switch", "publish-update", "withdraw-pin", "make-backup"],
+            sentence: "from 2027-02-11, 9.5 % of users (version 1.9) cannot connect to api.example.com"),
+        Story(
+            name: "old-app",
+            lockOuts: [
+                "2.1 4.1 % from 2027-03-01T00:00:00Z until 2027-09-01T00:00:00Z pin-mismatch",
+                "2.2 8.3 % from 2027-03-01T00:00:00Z until 2027-09-01T00:00:00Z pin-mismatch",
+            ], advice: ["reach", "use-known-key", "switch-later", "no-update", "make-backup"],
+            sentence: "from 2027-03-01 until 2027-09-01, 12.4 % of users (versions 2.1, 2.2) cannot connect to "
+                + "api.example.com"),
+    ]
+
+    private func outcome(_ name: String, _ arguments: String...) throws -> PlanOutcome {
+        let path = "\(PlanScene.examples)/\(name).json"
+        return try PlanOutcome(ToolRun(arguments: ["plan", path, "--json", "--at", "2026-11-20"] + arguments))
+    }
+
+    @Test("Each plan tells its lock-out on the right day, and what to do", arguments: stories)
+    func lockOut(story: Story) throws {
+        let outcome = try outcome(story.name)
+        #expect(outcome.code == 1)
+        #expect(outcome.lockOuts == story.lockOuts)
+        #expect(outcome.advice == story.advice)
+        let run = ToolRun("plan", "\(PlanScene.examples)/\(story.name).json", "--at", "2026-11-20", terminalWidth: 100)
+        #expect(run.code == 1)
+        let words = run.output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        #expect(words.contains(story.sentence))
+    }
+
+    @Test("Where the advice is followed nobody is locked out", arguments: stories)
+    func followed(story: Story) throws {
+        let outcome = try outcome(story.name + "-followed")
+        #expect(outcome.code == 0)
+        #expect(outcome.lockOuts == [])
+    }
+
+    @Test("The day is exact: a second before it nothing has happened", arguments: stories)
+    func boundary(story: Story) throws {
+        let start = try RFC3339.date(from: String(try #require(story.lockOuts.first).split(separator: " ")[4]))
+        let text = try String(
+            decoding: readFile("\(PlanScene.examples)/\(story.name).json"), as: UTF8.self)
+        func code(until: Date) throws -> Int32 {
+            let whole = #""until": "\#(RFC3339.string(from: until))""#
+            let plan = try replacingUntil(of: text, by: whole).replacing(
+                "policies/", with: "\(PlanScene.examples)/policies/")
+            return ToolRun("plan", "-", "--at", "2026-11-20", input: Array(plan.utf8)).code
+        }
+        #expect(try code(until: start) == 0)
+        #expect(try code(until: start.addingTimeInterval(1)) == 1)
+    }
+
+    private func replacingUntil(of text: String, by other: String) throws -> String {
+        let start = try #require(text.firstRange(of: "\"until\""))
+        let end = try #require(text[start.upperBound...].firstIndex(of: ","))
+        return text.replacingCharacters(start.lowerBound..<end, with: other)
+    }
+
+    private func readFile(_ path: String) throws -> [UInt8] {
+        try Array(Data(contentsOf: URL(filePath: path)))
+    }
+
+    @Test("A stolen key is told for as long as it is of use, and ends with the update that withdraws it")
+    func exposure() throws {
+        func spans(_ name: String) throws -> [String] {
+            let outcome = try outcome(name)
+            return outcome.elements("exposures").map { item in
+                "\(outcome.text(item, "key") ?? "") \(outcome.text(item, "from") ?? "") \(outcome.text(item, "until") ?? "")"
+            }
+        }
+        #expect(try spans("key-compromise") == ["current 2027-02-10T00:00:00Z 2027-05-01T00:00:01Z"])
+        #expect(try spans("key-compromise-followed") == ["current 2027-02-10T00:00:00Z 2027-02-13T00:00:00Z"])
+    }
+
+    @Test("What is tolerated is told and does not fail; a thousandth less does")
+    func tolerance() throws {
+        #expect(try outcome("old-app", "--tolerate", "12.4").code == 0)
+        #expect(try outcome("old-app", "--tolerate", "12.4").lockOuts.count == 2)
+        #expect(try outcome("old-app", "--tolerate", "12.399").code == 1)
+        let path = "\(PlanScene.examples)/old-app.json"
+        for wrong in ["101", "-1", "1e1", "12.3456", "a", "."] {
+            #expect(ToolRun("plan", path, "--at", "2026-11-20", "--tolerate=\(wrong)").code == 2)
+        }
+    }
+
+    @Test("A tolerance brings the day forward on which a key can be switched")
+    func laterSwitch() throws {
+        let outcome = try outcome("old-app", "--tolerate", "1")
+        let item = try #require(outcome.elements("advice").first { outcome.text($0, "id") == "switch-later" })
+        // Between 1 June (1 % and 3 %) and 1 September (none) in straight lines: 1 % is left after 69 of 92 days.
+        #expect(outcome.text(item, "by") == "2027-08-09T00:00:00Z")
+    }
+}
+
+extension String {
+    fileprivate func replacingCharacters(_ range: Range<Index>, with other: String) -> String {
+        String(self[..<range.lowerBound]) + other + String(self[range.upperBound...])
+    }
+}

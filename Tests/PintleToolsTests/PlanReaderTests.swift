@@ -1,0 +1,187 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// Plans that cannot be used: every problem has an id, a place and a remedy, and all of them are told at once.
+@Suite("Reading plans")
+struct PlanReaderTests {
+    private static let good = """
+        {"version": 1, "until": "2027-03-01",
+         "keys": [
+          {"name": "current", "pin": "\(PlanScene.current)"},
+          {"name": "root", "pin": "\(PlanScene.root)"}],
+         "certificates": [
+          {"name": "winter", "keys": ["current", "root"], "notBefore": "2026-11-01", "notAfter": "2027-06-01"}],
+         "servers": [
+          {"host": "api.example.com", "serves": [{"from": "2026-11-01", "certificate": "winter"}]}],
+         "apps": [
+          {"version": "1.0", "released": "2026-01-01", "policy": {"version": 1, "hosts": []},
+           "share": [{"at": "2026-11-20", "percent": 12.4}, {"at": "2026-12-20", "percent": 10}]}],
+         "updates": [
+          {"version": 7, "published": "2026-12-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []},
+           "reach": [{"day": 1, "percent": 60}, {"day": 7, "percent": 95}]},
+          {"version": 8, "published": "2027-01-01", "expires": "2027-02-01", "policy": {"version": 1, "hosts": []}}]}
+        """
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let old: String
+        let new: String
+        /// `line:column id`, one for each problem.
+        let problems: [String]
+        var testDescription: String { "\(old) -> \(new)" }
+
+        init(_ old: String, _ new: String, _ problems: String...) {
+            (self.old, self.new, self.problems) = (old, new, problems)
+        }
+    }
+
+    private func problems(_ text: String) throws -> [String] {
+        let run = ToolRun("plan", "-", "--json", "--at", "2026-11-20", input: Array(text.utf8))
+        guard run.code == 2 else { return ["exit \(run.code)"] }
+        let document = try run.json()
+        let errors = document["errors"]?.elements.map(Array.init) ?? [document["error"]].compactMap(\.self)
+        return errors.map { error in
+            #expect(error["hint"]?.string?.isEmpty == false)
+            #expect(error["file"]?.string == "stdin")
+            let place = "\(error["line"]?.integer ?? 0):\(error["column"]?.integer ?? 0)"
+            return "\(place) \(error["code"]?.string ?? "")"
+        }
+    }
+
+    @Test("The plan that the others are made of is fine")
+    func good() throws {
+        #expect(try problems(Self.good) == ["exit 0"])
+    }
+
+    @Test(
+        "Each problem has its id and its place",
+        arguments: [
+            Change(#""version": 1, "until""#, #""version": 2, "until""#, "1:13 unsupported-version"),
+            Change(#""version": 1, "until""#, #""until""#, "1:1 missing-key"),
+            Change(#""until": "2027-03-01""#, #""until": "2027-02-29""#, "1:25 invalid-date"),
+            Change(#""until": "2027-03-01""#, #""until": "2027-03-01T00:00:00""#, "1:25 invalid-date"),
+            Change(#""until": "2027-03-01""#, #""until": 20270301"#, "1:25 wrong-type"),
+            Change(#""until""#, #""til""#, "1:1 missing-key", "1:16 unknown-key"),
+            Change("{\"version\": 1, \"until\"", "[{\"version\": 1, \"until\"", "15:110 unexpected-end"),
+            Change(#""pin": "sha256/bY6"#, #""pin": "sha256/bY7"#, "exit 0"),
+            Change(#"bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="#, "bY6x", "3:30 wrong-pin-length"),
+            Change(PlanScene.root, PlanScene.current, "4:27 duplicate-pin"),
+            Change(#""name": "root""#, #""name": "current""#, "4:12 duplicate-name", "6:42 unknown-name"),
+            Change(#""name": "root""#, #""name": """#, "4:12 invalid-name", "6:42 unknown-name"),
+            Change(#""name": "root""#, #""name": "a\u202eb""#, "4:12 invalid-name", "6:42 unknown-name"),
+            Change(#""name": "root", "#, #""name": "root", "compromised": "soon", "#, "4:35 invalid-date"),
+            Change(#"["current", "root"]"#, #"["current", "current"]"#, "6:42 duplicate-name"),
+            Change(#"["current", "root"]"#, "[]", "6:30 empty-list"),
+            Change(#""notAfter": "2027-06-01""#, #""notAfter": "2026-11-01""#, "6:90 dates-out-of-order"),
+            Change(#""notAfter": "2027"#, #""trust": "nobody", "notAfter": "2027"#, "6:87 unknown-value"),
+            Change(#""notAfter": "2027"#, #""fingerprint": "ab", "notAfter": "2027"#, "6:93 wrong-pin-length"),
+            Change(#""host": "api.example.com""#, #""host": "*.example.com""#, "8:12 invalid-host"),
+            Change(#""host": "api.example.com""#, #""host": "api.example.com", "port": 0"#, "8:39 invalid-port"),
+            Change(
+                #"{"host": "api.example.com", "serves": ["#,
+                #"{"host": "api.example.com", "serves": [{"from": "2026-11-02", "certificate": "winter"}, "#,
+                "8:100 dates-out-of-order"),
+            Change(#""certificate": "winter""#, #""certificate": "wintre""#, "8:80 unknown-name"),
+            Change(#""version": "1.0", "#, "", "10:3 missing-key"),
+            Change(#""percent": 12.4"#, #""percent": 120"#, "11:46 invalid-percent"),
+            Change(#""percent": 12.4"#, #""percent": 1.2345"#, "11:46 invalid-percent"),
+            Change(#""percent": 12.4"#, #""percent": -1"#, "11:46 invalid-percent"),
+            Change(#""percent": 12.4"#, #""percent": 1e1"#, "11:46 invalid-percent"),
+            Change(#""percent": 12.4"#, #""percent": "12.4""#, "11:46 wrong-type"),
+            Change(#""at": "2026-12-20""#, #""at": "2026-11-20""#, "11:60 dates-out-of-order"),
+            Change(#""day": 7"#, #""day": 1"#, "14:49 dates-out-of-order"),
+            Change(#""day": 7"#, #""day": 7.5"#, "14:49 invalid-day"),
+            Change(#""percent": 95"#, #""percent": 59"#, "14:63 reach-falls"),
+            Change(
+                #""expires": "2027-02-01", "policy": {"version": 1, "hosts": []},"#,
+                #""expires": "2026-12-01", "policy": {"version": 1, "hosts": []},"#, "13:56 dates-out-of-order"),
+            Change(#""version": 8"#, #""version": 7"#, "15:15 versions-out-of-order"),
+            Change(#""version": 8"#, #""version": 0"#, "15:15 invalid-update-version"),
+            Change(#""published": "2027-01-01""#, #""published": "2026-12-01""#, "15:31 dates-out-of-order"),
+            Change(
+                #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
+                #""policy": {"version": 1, "host": []},"# + "\n   \"share\"", "10:58 missing-key", "10:73 unknown-key"),
+            Change(
+                #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
+                #""policy": 1,"# + "\n   \"share\"", "10:58 wrong-type"),
+            Change(
+                #""policy": {"version": 1, "hosts": []},"# + "\n   \"share\"",
+                #""policy": "missing/policy.json","# + "\n   \"share\"", "10:58 unreadable-file"),
+            Change(#""version": 1, "until""#, #""version": 1, "version": 1, "until""#, "1:16 duplicate-key"),
+        ])
+    func problem(change: Change) throws {
+        #expect(Self.good.contains(change.old))
+        #expect(try problems(Self.good.replacing(change.old, with: change.new, maxReplacements: 1)) == change.problems)
+    }
+
+    @Test("All problems are told at once, in the order of the file, and no more than a hundred")
+    func many() throws {
+        let keys = (0..<60).map { _ in "{}" }.joined(separator: ", ")
+        let text = Self.good.replacing(#""keys": ["#, with: #""keys": [\#(keys), "#, maxReplacements: 1)
+        let found = try problems(text)
+        #expect(found.count == 100)
+        #expect(found.first == "2:11 missing-key")
+        let lists = try problems(Self.good.replacing("2026-11-01", with: "never"))
+        #expect(lists == ["6:64 invalid-date", "8:51 invalid-date"])
+    }
+
+    @Test("Lists have limits")
+    func limits() throws {
+        let keys = (0...64).map { "{\"name\": \"\($0)\"}" }.joined(separator: ", ")
+        let start = try #require(Self.good.firstRange(of: "\"keys\": ["))
+        let end = try #require(Self.good.firstRange(of: "\"certificates\""))
+        let text = Self.good[..<start.lowerBound] + "\"keys\": [\(keys)],\n" + Self.good[end.lowerBound...]
+        #expect(try problems(String(text)).first == "2:10 too-many")
+    }
+
+    @Test("Versions together have no more than all users, also between the points")
+    func sum() throws {
+        func plan(_ one: String, _ two: String) -> String {
+            let app = #"{"version": "V", "released": "2026-01-01", "policy": {"version": 1, "hosts": []}, "share": S}"#
+            let apps = [
+                app.replacing("V", with: "1").replacing("S", with: one),
+                app.replacing("V", with: "2").replacing("S", with: two),
+            ]
+            let start = Self.good.firstRange(of: "\"apps\"")?.lowerBound ?? Self.good.startIndex
+            let end = Self.good.firstRange(of: "\"updates\"")?.lowerBound ?? Self.good.endIndex
+            return Self.good[..<start] + "\"apps\": [\(apps.joined(separator: ", "))],\n" + Self.good[end...]
+        }
+        let falling = #"[{"at": "2026-12-01", "percent": 80}, {"at": "2027-01-01", "percent": 20}]"#
+        let rising = #"[{"at": "2026-12-01", "percent": 20}, {"at": "2027-01-01", "percent": 80}]"#
+        #expect(try problems(plan(falling, rising)) == ["exit 0"])
+        let early = #"[{"at": "2026-12-01", "percent": 20}, {"at": "2026-12-10", "percent": 80}]"#
+        #expect(try problems(plan(falling, early)) == ["9:10 shares-exceed-100"])
+    }
+
+    @Test("A plan that has ended, or ends after more than ten years, says what to do")
+    func span() throws {
+        func code(at now: String) throws -> String? {
+            let run = ToolRun("plan", "-", "--json", "--at", now, input: Array(Self.good.utf8))
+            #expect(run.code == (now == "2027-02-28T23:59:59Z" || now == "2018-01-01" ? 0 : 2))
+            return try run.code == 2 ? run.json()["error"]?["code"]?.string : nil
+        }
+        #expect(try code(at: "2027-02-28T23:59:59Z") == nil)
+        #expect(try code(at: "2027-03-01") == "plan-is-over")
+        #expect(try code(at: "2018-01-01") == nil)
+        #expect(try code(at: "2017-01-01") == "plan-too-long")
+        #expect(ToolRun("plan", "-", "--at", "today", input: Array(Self.good.utf8)).code == 2)
+    }
+
+    @Test("A policy file is read from the plan's folder, and its problems are told where they stand")
+    func policyFile() throws {
+        let directory = try TemporaryDirectory()
+        let text = Self.good.replacing(
+            #"{"version": 1, "hosts": []},"# + "\n   \"share\"", with: "\"p/one.json\",\n   \"share\"")
+        let plan = try directory.write(text, to: "plan.json")
+        try directory.write(#"{"version": 1, "hosts": []}"#, to: "p/one.json")
+        #expect(ToolRun("plan", plan, "--at", "2026-11-20").code == 0)
+        try directory.write("{\"version\": 1,\n \"hosts\": {}}", to: "p/one.json")
+        let error = try ToolRun("plan", plan, "--at", "2026-11-20", "--json").json()["error"]
+        #expect(error?["code"]?.string == "wrong-type")
+        #expect(error?["file"]?.string == directory.path(of: "p/one.json"))
+        #expect(error?["line"]?.integer == 2)
+    }
+}

@@ -1,0 +1,185 @@
+import FoundationEssentials
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// What decides in a plan is the decision of the core; each refusal stands beside a twin that differs in one thing.
+@Suite("Plans")
+struct PlanTests {
+    /// Under both certificates, which makes two of them.
+    private static let always = [
+        "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch",
+        "1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch",
+    ]
+
+    @Test("A key that no rule pins locks out from the switch on; a pinned one does not")
+    func mismatch() throws {
+        var scene = PlanScene()
+        #expect(try scene.outcome().lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        scene.rule = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        #expect(try scene.outcome().lockOuts == [])
+        #expect(try scene.outcome().advice == ["make-backup"])
+    }
+
+    @Test("A lock-out that has begun already is told as of now")
+    func already() throws {
+        #expect(
+            try PlanScene().outcome(at: "2027-02-01T10:00:00Z").lockOuts == [
+                "1.0 100 % from 2027-02-01T10:00:00Z pin-mismatch"
+            ])
+    }
+
+    @Test("Where a pin may match counts: a root pinned at the leaf is none")
+    func positions() throws {
+        var scene = PlanScene()
+        func rule(at position: String) -> String {
+            #""pins": [{"spki": "\#(PlanScene.root)", "at": "\#(position)"}], "backupPins": ["\#(PlanScene.spare)"]"#
+        }
+        scene.rule = rule(at: "ca")
+        #expect(try scene.outcome().lockOuts == [])
+        scene.rule = rule(at: "leaf")
+        #expect(try scene.outcome().lockOuts == Self.always)
+    }
+
+    @Test("Leaf and authority may both be required, and then both count")
+    func leafAndCA() throws {
+        var scene = PlanScene()
+        func rule(_ root: String) -> String {
+            #""pins": [{"spki": "\#(PlanScene.current)", "at": "leaf"}, {"spki": "\#(root)", "at": "ca"}], "#
+                + #""backupPins": [{"spki": "\#(PlanScene.next)", "at": "leaf"}], "requires": "leafAndCA""#
+        }
+        scene.rule = rule(PlanScene.root)
+        #expect(try scene.outcome().lockOuts == [])
+        scene.rule = rule(PlanScene.spare)
+        #expect(try scene.outcome().lockOuts == Self.always)
+    }
+
+    @Test("A rule that only reports, and pins that have ended, lock nobody out; pins that refuse do from their date on")
+    func terms() throws {
+        var scene = PlanScene()
+        let pins = scene.rule
+        scene.rule = pins + #", "enforcement": "reportOnly""#
+        #expect(try scene.outcome().lockOuts == [])
+        scene.rule = pins + #", "expiry": {"after": "2027-01-20T00:00:00Z", "then": "systemTrust"}"#
+        #expect(
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2027-01-10T00:00:00Z until 2027-01-20T00:00:00Z pin-mismatch"
+            ])
+        scene.rule = pins + #", "expiry": {"after": "2027-01-05T00:00:00Z", "then": "reject"}"#
+        #expect(
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2027-01-05T00:00:00Z until 2027-01-10T00:00:00Z pins-expired",
+                "1.0 100 % from 2027-01-10T00:00:00Z pins-expired",
+            ])
+        #expect(try scene.outcome().advice == ["later-expiry"])
+    }
+
+    @Test("The path comes first: dates lock out under any pins")
+    func dates() throws {
+        var scene = PlanScene()
+        scene.rule = #""pins": ["\#(PlanScene.root)"], "backupPins": ["\#(PlanScene.spare)"]"#
+        scene.after = scene.after.replacing("2026-11-01", with: "2027-01-12")
+        #expect(
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2027-01-10T00:00:00Z until 2027-01-12T00:00:00Z invalid-path not-yet-valid"
+            ])
+        #expect(try scene.outcome().advice == ["serve-later"])
+    }
+
+    @Test("A private root is trusted where a rule has it as an anchor, and where its key is the planned one")
+    func anchors() throws {
+        let authority = try CertificateAuthority.root()
+        let pin = try PublicKeyPin(subjectPublicKeyInfo: authority.certificate.spkiDER)
+        var scene = PlanScene()
+        scene.keys = scene.keys.replacing(PlanScene.root, with: "\(pin)")
+        scene.before += #", "trust": "private""#
+        scene.after += #", "trust": "private""#
+        let pem = authority.certificate.pem.replacing("\n", with: "\\n")
+        let pins = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        scene.rule = pins + #", "anchors": {"include": ["\#(pem)"]}"#
+        #expect(try scene.outcome().lockOuts == [])
+        scene.rule = pins
+        #expect(
+            try scene.outcome().lockOuts.first == "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z "
+                + "invalid-path untrusted-root")
+        #expect(try scene.outcome().advice.first == "trust-root")
+        let other = try CertificateAuthority.root().certificate.pem.replacing("\n", with: "\\n")
+        scene.rule = pins + #", "anchors": {"include": ["\#(other)"]}"#
+        #expect(try scene.outcome().lockOuts.count == 2)
+    }
+
+    @Test("A pinned certificate matches where the plan has its fingerprint; otherwise a note says so")
+    func fingerprints() throws {
+        var scene = PlanScene()
+        let print = String(repeating: "ab", count: 32)
+        scene.rule = #""pins": [{"certificate": "\#(print)"}], "backupPins": ["\#(PlanScene.next)"]"#
+        let plain = scene.before
+        scene.before = plain + #", "fingerprint": "\#(print)""#
+        #expect(try scene.outcome().lockOuts == [])
+        #expect(try scene.outcome().notes == 0)
+        scene.before = plain
+        #expect(
+            try scene.outcome().lockOuts == [
+                "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"
+            ])
+        #expect(try scene.outcome().notes == 1)
+    }
+
+    @Test("A host without a rule is refused where the policy says so")
+    func unpinnedHosts() throws {
+        var scene = PlanScene()
+        scene.host = "other.example.com"
+        #expect(try scene.outcome().lockOuts == [])
+        scene.policyMembers = #""unpinnedHosts": "reject", "#
+        #expect(
+            try scene.outcome().lockOuts.first
+                == "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z host-not-allowed")
+        #expect(try scene.outcome().advice == ["add-rule"])
+    }
+
+    @Test("Random policies are decided about stand-ins as about the certificates themselves")
+    func standIns() throws {
+        var numbers = SeededNumbers(state: 20_261_121)
+        let now = Date(wholeSeconds: 1_795_000_000)
+        let identities = try (0..<6).map { _ in try CertificateAuthority.root() }
+        let pins = try identities.map { try PublicKeyPin(subjectPublicKeyInfo: $0.certificate.spkiDER) }
+        let keys = pins.enumerated().map { RotationPlan.Key(name: "\($0.offset)", pin: $0.element) }
+        let endpoint = ServerEndpoint(host: try ServerName("a.example.test"))
+        var trusted = 0
+        for _ in 0..<200 {
+            let order = Array(identities.indices.shuffled(using: &numbers).prefix(3))
+            let plan = RotationPlan(
+                until: now.addingDays(10), keys: keys,
+                certificates: [
+                    .init(name: "c", keys: order, notBefore: now.addingDays(-1), notAfter: now.addingDays(9))
+                ], servers: [], apps: [], updates: [], policies: [])
+            func pick() -> [Pin] {
+                let positions = PinPosition.allCases
+                return pins.indices.shuffled(using: &numbers).prefix(2).map { index in
+                    Pin(.publicKey(pins[index]), at: positions[Int.random(in: 0..<3, using: &numbers)])
+                }
+            }
+            let expiry: PinExpiry = Bool.random(using: &numbers) ? .never : .rejecting(after: now.addingDays(-1))
+            let (picked, backups) = (pick(), pick())
+            let policy = try PinningPolicy {
+                try PinnedHost(
+                    "example.test", includingSubdomains: Bool.random(using: &numbers), pins: picked,
+                    backupPins: backups.filter { !picked.contains($0) }, backup: .noneAccepted, expiry: expiry,
+                    enforcement: Int.random(in: 0..<4, using: &numbers) == 0 ? .reportOnly : .enforce)
+            }
+            let standIns = try StandIns(plan)
+            let path = ValidatedPath(uncheckedLeafToAnchor: order.map { identities[$0].certificate.der })
+            let real = policy.decide(endpoint, path: path, at: now)
+            let planned = standIns.decision(
+                try standIns.policy(policy), about: endpoint, serving: 0, at: now)
+            #expect(real.reason == planned.reason && real.isTrusted == planned.isTrusted)
+            if case .trusted(.pinMatched(let one)) = real, case .trusted(.pinMatched(let two)) = planned {
+                #expect(one.depth == two.depth && one.isBackup == two.isBackup)
+            }
+            trusted += real.isTrusted ? 1 : 0
+        }
+        #expect((20...180).contains(trusted))
+    }
+}

@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup build demo test unit ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup build demo test unit test-apple ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -33,11 +33,18 @@ build: ## Build the tool: .build/release/pintle
 demo: build ## Servers on this machine and what pinning does to each
 	@$(TOOL) demo
 
-test: build linkage unit debug-only ## All the tests
+test: build linkage unit debug-only test-apple ## All the tests
 
 unit:
 	@Scripts/setup.sh test
 	swift test --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+# Apart from the rest: the same package has other targets there.
+test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
+	@Scripts/setup.sh test
+	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product pintlePackageTests
+	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
+	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 ci: ## What a change must pass: the tests, format, lint, documentation, sanitizers, fuzzing
 	@rm -f .build/ci-times

@@ -28,6 +28,9 @@ var targets: [Target] = [
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
+// What both sides have; the tests of the core need no second run.
+let portable = (products: products, targets: targets.filter { !$0.isTest })
+
 // Targets that stand on OpenSSL exist on Linux only: on Apple's systems the platform validates the
 // path and hashes, and nothing here may ask for a library that is not there.
 #if os(Linux)
@@ -58,6 +61,7 @@ targets += [
             "Pintle", "PintleFiles", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleUpdates", "COpenSSL",
             "CCurl",
         ],
+        exclude: ["Apple"],
         swiftSettings: strict
     ),
     .target(
@@ -132,8 +136,62 @@ targets += [
     ),
 ]
 #else
+products += appleProducts
+// No SDK has compiled these yet: what it warns of must not keep anybody's app from building.
+targets += appleTargets()
 targets += [.target(name: "PintleCrypto", swiftSettings: strict)]
 #endif
+
+// Apple's side on Linux, with modules of Tests/StandIns in the place of Apple's: `make test-apple` sets the variable.
+// Sources ask `#if PINTLE_APPLE` and never `canImport`, whose answer would depend on what was built before.
+#if os(Linux)
+if Context.environment["PINTLE_APPLE_STANDINS"] == "1" {
+    products = portable.products + appleProducts
+    targets = portable.targets + appleTargets(standIns: ["Security"], [.treatAllWarnings(as: .error)])
+    targets += [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .target(name: "PintleCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(
+            name: "PintleTestKit", dependencies: ["COpenSSL"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("ssl")]),
+        .target(
+            name: "Security", dependencies: ["COpenSSL", "CCurl"], path: "Tests/StandIns/Security",
+            swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
+        .testTarget(
+            name: "PintleAppleTests",
+            dependencies: ["Pintle", "PintleApple", "PintleStorage", "PintleURLSession", "PintleTestKit", "Security"],
+            swiftSettings: strict),
+    ]
+}
+#endif
+
+/// The session for Apple's systems.
+///
+/// - Parameter modules: what stands in for Apple's.
+func appleTargets(standIns modules: [Target.Dependency] = [], _ settings: [SwiftSetting] = []) -> [Target] {
+    let settings =
+        settings + [
+            .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
+            .define("PINTLE_APPLE"),
+        ]
+    return [
+        .target(
+            name: "PintleApple", dependencies: ["Pintle", "PintleStorage"] + modules, swiftSettings: settings),
+        .target(
+            name: "PintleURLSession",
+            dependencies: ["Pintle", "PintleApple", "PintleFiles", "PintleStorage", "PintleUpdates"] + modules,
+            exclude: ["Linux", "TrustReceipt.swift", "TrustReceipt+Expect.swift"],
+            swiftSettings: settings),
+    ]
+}
+
+var appleProducts: [Product] {
+    [
+        .library(name: "PintleApple", targets: ["PintleApple"]),
+        .library(name: "PintleURLSession", targets: ["PintleURLSession"]),
+    ]
+}
 
 let package = Package(
     name: "pintle",

@@ -1,7 +1,7 @@
 // What other libraries' lines become.
 
-// Sessions exist on Linux only, so far.
-#if canImport(PintleURLSession)
+// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+#if canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
 import PintleURLSession

@@ -1,7 +1,7 @@
 // Pins a URLSession, and says why a server was refused.
 
-// Sessions exist on Linux only, so far.
-#if canImport(PintleURLSession)
+// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+#if canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
 import Foundation
 import FoundationNetworking

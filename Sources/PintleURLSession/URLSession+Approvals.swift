@@ -1,8 +1,13 @@
 public import Foundation
-public import FoundationNetworking
 public import Pintle
 public import PintleReports
 public import PintleStorage
+
+#if PINTLE_APPLE
+import Security
+#else
+public import FoundationNetworking
+#endif
 
 extension URLSession {
     /// A session for a policy that asks (`askUser`), with the default configuration.

@@ -1,7 +1,12 @@
 public import Foundation
-public import FoundationNetworking
 public import Pintle
 public import PintleReports
+
+#if PINTLE_APPLE
+import Security
+#else
+public import FoundationNetworking
+#endif
 
 extension URLSession {
     /// A session whose servers a policy decides about, with the default configuration.

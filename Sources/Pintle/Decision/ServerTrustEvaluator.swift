@@ -19,7 +19,7 @@ public import Foundation
 public struct ServerTrustEvaluator: Sendable {
     /// The policy that decides. Another policy is another evaluator.
     public let policy: PinningPolicy
-    private let approvals: @Sendable () -> TrustApprovals
+    package let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
     private var onFailure: (@Sendable (PinFailure) -> Void)?
 

@@ -1,8 +1,12 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import Pintle
 public import PintleUpdates
-internal import Synchronization
+
+#if PINTLE_APPLE
+import Security
+#else
+internal import FoundationNetworking
+#endif
 
 /// Fetches updates over connections that the system's trust alone decides about.
 ///
@@ -53,13 +57,13 @@ public struct SystemTrustTransport: UpdateTransport {
 
 /// Keeps what a task receives, up to a limit.
 private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
-    private struct State {
+    private struct State: Sendable {
         var bytes: [UInt8] = []
         var isTooLarge = false
         var continuation: CheckedContinuation<(HTTPURLResponse, [UInt8]), any Error>?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let maximumBytes: Int
 
     init(maximumBytes: Int) {

@@ -1,0 +1,113 @@
+import Foundation
+import Pintle
+import Security
+
+extension PinningSessionDelegate: URLSessionDelegate {
+    public func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
+        guard let ask = forwarded.flatMap({ offered($0.urlSession(_:didReceive:completionHandler:)) }) else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        ask(session, challenge, completionHandler)
+    }
+
+    public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        guard isLast(session) else { return }
+        forwarded.flatMap { offered($0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
+    }
+
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
+        #if !os(macOS)
+        forwarded.flatMap { offered($0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
+        #endif
+    }
+}
+
+extension PinningSessionDelegate: URLSessionTaskDelegate {
+    private var tasks: (any URLSessionTaskDelegate)? { forwarded as? any URLSessionTaskDelegate }
+
+    /// Passwords and client certificates are your delegate's to answer. A server's trust that arrives here after all
+    /// is decided as everywhere.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
+        guard let ask = tasks.flatMap({ offered($0.urlSession(_:task:didReceive:completionHandler:)) }) else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        ask(session, task, challenge, completionHandler)
+    }
+
+    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let start = rejections.start(of: task)
+        let explained = error.map { rejections.explain($0, url: task.currentRequest?.url, since: start) }
+        tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained)
+    }
+
+    /// From `https` to `http` no redirect is followed: the task ends with the response that asked for it.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard response.url?.scheme?.lowercased() != "https" || request.url?.scheme?.lowercased() == "https" else {
+            return completionHandler(nil)
+        }
+        guard
+            let ask = tasks.flatMap({
+                offered($0.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:))
+            })
+        else { return completionHandler(request) }
+        ask(session, task, response, request, completionHandler)
+    }
+
+    @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
+    public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+        rejections.noteStart(of: task)
+        tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
+    }
+
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        guard
+            let ask = tasks.flatMap({
+                offered($0.urlSession(_:task:willBeginDelayedRequest:completionHandler:))
+            })
+        else { return completionHandler(.continueLoading, nil) }
+        ask(session, task, request, completionHandler)
+    }
+
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        tasks.flatMap { offered($0.urlSession(_:taskIsWaitingForConnectivity:)) }?(session, task)
+    }
+
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStream:)) }) else {
+            return completionHandler(nil)
+        }
+        ask(session, task, completionHandler)
+    }
+
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        tasks.flatMap {
+            offered($0.urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:))
+        }?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+    }
+
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        tasks.flatMap { offered($0.urlSession(_:task:didFinishCollecting:)) }?(session, task, metrics)
+    }
+}

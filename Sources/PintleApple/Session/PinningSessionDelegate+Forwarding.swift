@@ -1,0 +1,87 @@
+import Foundation
+import Pintle
+import Security
+
+extension PinningSessionDelegate: URLSessionDataDelegate {
+    private var data: (any URLSessionDataDelegate)? { forwarded as? any URLSessionDataDelegate }
+
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard
+            let ask = data.flatMap({ offered($0.urlSession(_:dataTask:didReceive:completionHandler:)) })
+        else { return completionHandler(.allow) }
+        ask(session, dataTask, response, completionHandler)
+    }
+
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        self.data.flatMap { offered($0.urlSession(_:dataTask:didReceive:)) }?(session, dataTask, data)
+    }
+
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        let tell: ((URLSession, URLSessionDataTask, URLSessionDownloadTask) -> Void)? = data.flatMap {
+            offered($0.urlSession(_:dataTask:didBecome:))
+        }
+        tell?(session, dataTask, downloadTask)
+    }
+
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard
+            let ask = data.flatMap({ offered($0.urlSession(_:dataTask:willCacheResponse:completionHandler:)) })
+        else { return completionHandler(proposedResponse) }
+        ask(session, dataTask, proposedResponse, completionHandler)
+    }
+}
+
+extension PinningSessionDelegate: URLSessionDownloadDelegate {
+    private var downloads: (any URLSessionDownloadDelegate)? { forwarded as? any URLSessionDownloadDelegate }
+
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        downloads?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+    }
+
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        downloads.flatMap {
+            offered($0.urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:))
+        }?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
+    }
+
+    public func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        downloads.flatMap {
+            offered($0.urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:))
+        }?(session, downloadTask, fileOffset, expectedTotalBytes)
+    }
+}
+
+extension PinningSessionDelegate: URLSessionWebSocketDelegate {
+    private var webSockets: (any URLSessionWebSocketDelegate)? { forwarded as? any URLSessionWebSocketDelegate }
+
+    public func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
+    ) {
+        webSockets.flatMap { offered($0.urlSession(_:webSocketTask:didOpenWithProtocol:)) }?(
+            session, webSocketTask, `protocol`)
+    }
+
+    public func urlSession(
+        _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
+        didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?
+    ) {
+        webSockets.flatMap { offered($0.urlSession(_:webSocketTask:didCloseWith:reason:)) }?(
+            session, webSocketTask, closeCode, reason)
+    }
+}

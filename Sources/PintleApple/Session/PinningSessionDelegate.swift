@@ -1,0 +1,102 @@
+import Dispatch
+import Foundation
+import Pintle
+import Security
+
+/// The delegate of a `URLSession` whose servers a policy decides about. `URLSession.pinned(to:)` makes one; take it
+/// yourself where the session is made elsewhere:
+///
+///     let delegate = PinningSessionDelegate(policy, forwardingTo: mine)
+///     let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+///
+/// It answers one kind of challenge: about the certificates of the server that a request is for. A server that is
+/// trusted is left to the system, which looks once more; a credential is given where the policy brings private
+/// anchors or a person has approved. One that is refused ends the task: `didCompleteWithError` gets an `URLError`
+/// whose reason `TrustRejection(underlying:)` finds. Everything else goes to your delegate, and where that has no method
+/// for it, the answer is the one that the system would have given.
+///
+/// A session asks its own delegate about servers, before a delegate of a task: none that a task brings can say otherwise.
+/// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
+public final class PinningSessionDelegate: NSObject, Sendable {
+    private let source: any PolicySource
+    /// The system's: it keeps it as long as the session is not invalidated.
+    let forwarded: (any URLSessionDelegate)?
+    let rejections = RejectionLog()
+    private let observer: @Sendable (TrustEvaluation) -> Void
+    /// Whether the delegate is to hear that a session became invalid.
+    let isLast: @Sendable (URLSession) -> Bool
+
+    /// - Parameters:
+    ///   - source: is asked before each decision.
+    ///   - delegate: is told of everything else.
+    ///   - observer: is told of each verdict, on the thread that came to it.
+    public init(
+        _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)? = nil,
+        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
+    ) {
+        self.source = source
+        forwarded = delegate
+        self.observer = observer
+        isLast = { _ in true }
+    }
+
+    /// For one of several sessions that are one to the user.
+    package init(
+        _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
+        isLast: @escaping @Sendable (URLSession) -> Bool
+    ) {
+        self.source = source
+        forwarded = delegate
+        observer = { _ in }
+        self.isLast = isLast
+    }
+
+    /// The same for a policy that stays.
+    public convenience init(
+        _ policy: PinningPolicy, forwardingTo delegate: (any URLSessionDelegate)? = nil,
+        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
+    ) {
+        self.init(LivePolicy(policy), forwardingTo: delegate, observer: observer)
+    }
+
+    /// The moment of now, for ``explain(_:url:since:)``.
+    package var mark: Int { rejections.mark }
+
+    /// An error of a task with the reason in it, where a server was refused after `mark`; else as it is.
+    package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
+        rejections.explain(error, url: url, since: mark)
+    }
+
+    /// Several connections are evaluated at once, and none waits for a person.
+    private static let queue = DispatchQueue(
+        label: "Pintle.trust", qos: .userInitiated, attributes: .concurrent)
+
+    /// Answers a challenge about a server's trust, away from the caller's queue.
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let handed = Handed(challenge)
+        Self.queue.async {
+            let challenge = handed.value
+            let answer = ServerTrustEvaluator(self.source.current).evaluate(challenge)
+            if let evaluation = answer.evaluation { self.observer(evaluation) }
+            if let server = challenge.server { self.rejections.note(answer.rejection, of: server) }
+            completionHandler(answer.disposition, answer.credential)
+        }
+    }
+}
+
+/// Something that one queue hands to another and touches no more.
+///
+/// Sendable: of the two queues one at a time has it, because the sender gives up what it sends.
+struct Handed<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// A method of a delegate, which it may not have: such methods are optional with Apple's protocols.
+func offered<Method>(_ method: Method?) -> Method? { method }

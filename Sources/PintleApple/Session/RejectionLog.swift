@@ -1,0 +1,53 @@
+import Foundation
+import Pintle
+import Security
+
+/// Why servers were refused, to be found again when a task ends: the system's error says only `cancelled`.
+///
+/// Of each server the last refusal, until it is trusted again. Safe to use from any thread.
+final class RejectionLog: Sendable {
+    private struct State: Sendable {
+        var rejections: [ServerEndpoint: (number: Int, rejection: TrustRejection)] = [:]
+        var lastNumber = 0
+        var starts: [ObjectIdentifier: Int] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// So many servers at a time; whoever asks about more loses the reasons of the others.
+    private static let capacity = 1_024
+
+    func note(_ rejection: TrustRejection?, of server: ServerEndpoint) {
+        state.withLock { state in
+            state.lastNumber += 1
+            if state.rejections.count >= Self.capacity { state.rejections.removeAll() }
+            state.rejections[server] = rejection.map { (state.lastNumber, $0) }
+        }
+    }
+
+    /// What comes later was not before it.
+    var mark: Int { state.withLock { $0.lastNumber } }
+
+    func noteStart(of task: URLSessionTask) {
+        state.withLock { state in
+            // Of tasks that end without the delegate's knowledge nobody takes the start away.
+            if state.starts.count >= Self.capacity { state.starts.removeAll() }
+            state.starts[ObjectIdentifier(task)] = state.lastNumber
+        }
+    }
+
+    /// When a task started; 0 where nobody has said.
+    func start(of task: URLSessionTask) -> Int {
+        state.withLock { $0.starts.removeValue(forKey: ObjectIdentifier(task)) ?? 0 }
+    }
+
+    /// The error with the reason in it, where the server was refused after `mark`; else the error as it is.
+    func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
+        guard let error = error as? URLError, error.code == .cancelled || error.code == .userCancelledAuthentication,
+            let url = error.failingURL ?? url, let server = ServerEndpoint(httpsURL: url.absoluteString)
+        else { return error }
+        let found = state.withLock { $0.rejections[server] }
+        guard let found, found.number > mark else { return error }
+        return URLError(found.rejection, url: url)
+    }
+}

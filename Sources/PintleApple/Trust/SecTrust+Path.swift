@@ -1,0 +1,63 @@
+import Foundation
+import Pintle
+import Security
+
+/// Path validation by the system: what a decision asks for, asked of a trust object.
+///
+/// The system may go to the network meanwhile, for a missing issuer: never call it on the main queue.
+extension SecTrust {
+    /// The path as the system has it, leaf first: of a trust object that nobody has evaluated, it evaluates first.
+    var certificates: [[UInt8]] {
+        let path = SecTrustCopyCertificateChain(self) as? [SecCertificate]
+        return (path ?? []).map { Array(SecCertificateCopyData($0) as Data) }
+    }
+
+    /// Evaluates for the host, the anchors and the instant of the request, and reads the path that was evaluated.
+    func outcome(of request: PathRequest) -> PathOutcome {
+        let status = prepare(for: request)
+        guard status == errSecSuccess else {
+            return .invalid(PathFailure(.other, platformCode: Int(status), text: "the system cannot be asked"))
+        }
+        var error: CFError?
+        guard SecTrustEvaluateWithError(self, &error) else {
+            let status = error.map { OSStatus(truncatingIfNeeded: CFErrorGetCode($0)) } ?? errSecNotTrusted
+            return .invalid(SystemStatus.failure(status, leaf: request.chain.leaf))
+        }
+        let path = certificates
+        // Pins are compared with this path: it has to be about the certificate that was decided on.
+        guard path.first == request.chain.leaf.der else {
+            return .invalid(PathFailure(.other, text: "two readings of the chain differ"))
+        }
+        return .valid(ValidatedPath(uncheckedLeafToAnchor: path))
+    }
+
+    private func prepare(for request: PathRequest) -> OSStatus {
+        var status = SecTrustSetPolicies(self, SecPolicyCreateSSL(true, request.host.description as CFString))
+        guard status == errSecSuccess else { return status }
+        status = SecTrustSetVerifyDate(self, request.instant as CFDate)
+        guard status == errSecSuccess else { return status }
+        let anchors = request.anchors
+        guard !anchors.certificates.isEmpty || !anchors.includesSystem else {
+            return SecTrustSetAnchorCertificates(self, nil)
+        }
+        let certificates = anchors.certificates.compactMap { SecCertificate.reading($0.der) }
+        // One that the system cannot read is no reason to go on without it.
+        guard certificates.count == anchors.certificates.count else { return errSecDecode }
+        status = SecTrustSetAnchorCertificates(self, certificates as CFArray)
+        guard status == errSecSuccess else { return status }
+        return SecTrustSetAnchorCertificatesOnly(self, !anchors.includesSystem)
+    }
+
+    /// A trust object for what a server presented, DER, the leaf first.
+    static func presenting(_ chain: [[UInt8]]) -> SecTrust? {
+        let certificates = chain.compactMap { SecCertificate.reading($0) }
+        guard certificates.count == chain.count else { return nil }
+        var trust: SecTrust?
+        let status = SecTrustCreateWithCertificates(certificates as CFArray, SecPolicyCreateSSL(true, nil), &trust)
+        return status == errSecSuccess ? trust : nil
+    }
+}
+
+extension SecCertificate {
+    static func reading(_ der: [UInt8]) -> SecCertificate? { SecCertificateCreateWithData(nil, Data(der) as CFData) }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Pintle
+import Security
+
+extension ServerTrustEvaluator {
+    /// Decides by a policy, on paths that the system has validated.
+    ///
+    /// - Parameters:
+    ///   - policy: that decides.
+    ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`.
+    public init(policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none }) {
+        self.init(policy: policy, approvals: approvals) { request in
+            guard let trust = SecTrust.presenting(request.chain.certificates.map(\.der)) else {
+                return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the system cannot read it"))
+            }
+            return trust.outcome(of: request)
+        }
+    }
+
+    /// Decides by what is in force at one instant.
+    public init(_ snapshot: PolicySnapshot) {
+        self.init(policy: snapshot.policy, approvals: { snapshot.approvals })
+    }
+
+    /// Decides about the server behind a trust object, whose policies, anchors and date are replaced.
+    ///
+    /// The system evaluates, which may take its time: never call it on the main queue.
+    ///
+    /// - Parameters:
+    ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate.
+    ///   - trust: from the connection; used by nobody else meanwhile.
+    ///   - instant: now.
+    public func evaluate(_ server: ServerEndpoint, _ trust: SecTrust, at instant: Date) -> TrustEvaluation {
+        judge(server, trust, at: instant).evaluation
+    }
+
+    /// - Returns: beside the verdict, whether the system would not have come to it by itself.
+    func judge(
+        _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
+    ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
+        var isPrivate = false
+        let evaluation = policy.evaluate(
+            server, presented: trust.certificates, approvals: approvals(), at: instant
+        ) { request in
+            let outcome = trust.outcome(of: request)
+            // Of two outcomes a later one counts only where it is the path that is trusted.
+            if case .valid = outcome { isPrivate = !request.anchors.certificates.isEmpty }
+            return outcome
+        }
+        return (evaluation, isPrivate)
+    }
+}

@@ -1,0 +1,204 @@
+public import Foundation
+internal import Pintle
+internal import PintleApple
+import Security
+
+/// A session whose every server a policy decides about. Made by `URLSession.pinned(to:)`.
+///
+/// The system's sessions cannot be subclassed, so this one holds one: ``current``. After a change of the policy it holds
+/// another, whose connections are its own; tasks of the old one end as they were decided. Tasks made here fail with an
+/// `URLError` whose reason `TrustRejection(underlying:)` finds. Safe to use from any thread.
+public final class PinnedURLSession: Sendable {
+    private struct State: Sendable {
+        var generation: UInt64
+        var session: URLSession
+        var isInvalidated = false
+    }
+
+    private let source: any PolicySource
+    private let configuration: Kept
+    private let delegateQueue: OperationQueue?
+    private let delegate: PinningSessionDelegate
+    private let last = Locked<ObjectIdentifier?>(nil)
+    private let state: Locked<State>
+
+    init(
+        source: some PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue: OperationQueue?
+    ) {
+        self.source = source
+        self.configuration = Kept(configuration)
+        self.delegateQueue = delegateQueue
+        // Of the sessions that a change of the policy ends the delegate hears nothing.
+        self.delegate = PinningSessionDelegate(source, forwardingTo: delegate) { [last] session in
+            last.withLock { $0 == ObjectIdentifier(session) }
+        }
+        let session = URLSession(
+            configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
+        state = Locked(State(generation: source.current.generation, session: session))
+    }
+
+    /// The system's session under the policy that is in force now, for what wants one. Ask anew for each task: one that
+    /// was kept goes on under the connections of its time. Of a server that was refused its errors say only `cancelled`.
+    public var current: URLSession {
+        let generation = source.current.generation
+        let (session, old) = state.withLock { state -> (URLSession, URLSession?) in
+            guard generation > state.generation, !state.isInvalidated else { return (state.session, nil) }
+            let old = state.session
+            state.session = URLSession(
+                configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue)
+            state.generation = generation
+            return (state.session, old)
+        }
+        old?.finishTasksAndInvalidate()
+        return session
+    }
+
+    /// A copy of what it was made with.
+    public var sessionConfiguration: URLSessionConfiguration { configuration.copy }
+
+    /// Lets running tasks end, and takes no more.
+    public func finishTasksAndInvalidate() { invalidated.finishTasksAndInvalidate() }
+
+    /// Cancels running tasks, and takes no more. Those that began before the last change of the policy run to their end.
+    public func invalidateAndCancel() { invalidated.invalidateAndCancel() }
+
+    private var invalidated: URLSession {
+        let session = state.withLock { state in
+            state.isInvalidated = true
+            return state.session
+        }
+        last.withLock { $0 = ObjectIdentifier(session) }
+        return session
+    }
+
+    // MARK: For tasks
+
+    private func explained<Product: Sendable>(
+        _ url: URL?, _ work: (URLSession) async throws -> Product
+    ) async throws -> Product {
+        let mark = delegate.mark
+        do {
+            return try await work(current)
+        } catch {
+            // Whoever cancelled knows why.
+            throw Task.isCancelled ? error : delegate.explain(error, url: url, since: mark)
+        }
+    }
+
+    private func explained<Product>(
+        _ request: URLRequest, _ handler: @escaping @Sendable (Product?, URLResponse?, (any Error)?) -> Void
+    ) -> @Sendable (Product?, URLResponse?, (any Error)?) -> Void {
+        let (mark, url, delegate) = (delegate.mark, request.url, delegate)
+        return { product, response, error in
+            handler(product, response, error.map { delegate.explain($0, url: url, since: mark) })
+        }
+    }
+}
+
+extension PinnedURLSession {
+    public func data(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await explained(request.url) { try await $0.data(for: request, delegate: delegate) }
+    }
+
+    public func data(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await data(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    public func upload(
+        for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await explained(request.url) { try await $0.upload(for: request, from: bodyData, delegate: delegate) }
+    }
+
+    public func upload(
+        for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await explained(request.url) { try await $0.upload(for: request, fromFile: fileURL, delegate: delegate) }
+    }
+
+    public func download(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await explained(request.url) { try await $0.download(for: request, delegate: delegate) }
+    }
+
+    public func download(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await download(for: URLRequest(url: url), delegate: delegate)
+    }
+}
+
+extension PinnedURLSession {
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask { current.dataTask(with: request) }
+
+    public func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
+
+    public func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        current.dataTask(with: request, completionHandler: explained(request, completionHandler))
+    }
+
+    public func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        current.uploadTask(with: request, from: bodyData)
+    }
+
+    public func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        current.uploadTask(
+            with: request, from: bodyData, completionHandler: explained(request, completionHandler))
+    }
+
+    public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        current.uploadTask(with: request, fromFile: fileURL)
+    }
+
+    public func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        current.uploadTask(
+            with: request, fromFile: fileURL, completionHandler: explained(request, completionHandler))
+    }
+
+    public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        current.downloadTask(with: request)
+    }
+
+    public func downloadTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        current.downloadTask(with: request, completionHandler: explained(request, completionHandler))
+    }
+}
+
+/// A configuration that nobody outside can reach.
+///
+/// Sendable: it is read alone, and handed out in copies.
+private final class Kept: @unchecked Sendable {
+    private let configuration: URLSessionConfiguration
+
+    init(_ configuration: URLSessionConfiguration) {
+        self.configuration = Self.copy(of: configuration)
+    }
+
+    var copy: URLSessionConfiguration { Self.copy(of: configuration) }
+
+    private static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
+        configuration.copy() as? URLSessionConfiguration ?? configuration
+    }
+}

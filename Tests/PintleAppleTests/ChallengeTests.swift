@@ -1,0 +1,132 @@
+import Foundation
+import Pintle
+import PintleApple
+import PintleTestKit
+import Security
+import Testing
+
+/// The decision table: what a challenge is answered with, each refusal beside its accepting twin.
+@Suite("Apple: challenges")
+struct ChallengeTests {
+    @Test("With the system's roots the system answers for itself, with private ones a credential does")
+    func trusted() throws {
+        for (isSystem, disposition) in [
+            (true, URLSession.AuthChallengeDisposition.performDefaultHandling), (false, .useCredential),
+        ] {
+            let stage = try Stage(isSystem: isSystem)
+            let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
+            let answer = evaluator.evaluate(try Stage.challenge(stage.identity.chain))
+            #expect(answer.disposition == disposition)
+            #expect((answer.credential?.trust == nil) == isSystem)
+            #expect(answer.rejection == nil)
+            #expect(answer.evaluation?.decision.reason == "pin-matched")
+            #expect(answer.evaluation?.path?.certificates == stage.identity.chainWithRoot)
+        }
+    }
+
+    @Test(
+        "A wrong pin is refused though the path is good, and the right one though it is bad", arguments: [true, false])
+    func both(isSystem: Bool) throws {
+        let stage = try Stage(isSystem: isSystem)
+        let anchors: TrustAnchors? = isSystem ? .system : nil
+        let challenge = try Stage.challenge(stage.identity.chain)
+        let mismatch = ServerTrustEvaluator(policy: try stage.policy(rightPin: false, anchors: anchors))
+            .evaluate(challenge)
+        #expect(mismatch.disposition == .cancelAuthenticationChallenge && mismatch.credential == nil)
+        #expect(mismatch.rejection?.reason == "pin-mismatch")
+        // The key is the pinned one, the authority nobody's.
+        let stranger = try CertificateAuthority.root().issue(key: stage.identity.key)
+        let foreign = ServerTrustEvaluator(policy: try stage.policy(anchors: anchors))
+            .evaluate(try Stage.challenge(stranger.chain))
+        #expect(foreign.disposition == .cancelAuthenticationChallenge && foreign.credential == nil)
+        #expect(foreign.rejection?.pathFailure?.code == .untrustedRoot)
+        #expect(foreign.rejection?.pathFailure?.primary.platformCode == Int(errSecNotTrusted))
+    }
+
+    @Test("A pinned certificate that is appended to a foreign chain counts for nothing")
+    func appended() throws {
+        let (stage, attacker) = (try Stage(isSystem: true), try Stage(isSystem: true))
+        let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
+        let chain = attacker.identity.chain + stage.identity.chainWithRoot
+        #expect(evaluator.evaluate(try Stage.challenge(chain)).rejection?.reason == "pin-mismatch")
+        let own = evaluator.evaluate(try Stage.challenge(stage.identity.chain + attacker.identity.chain))
+        #expect(own.rejection == nil)
+    }
+
+    @Test("A challenge that is about something else is left to the system")
+    func others() throws {
+        let stage = try Stage()
+        let evaluator = ServerTrustEvaluator(policy: try stage.policy(unpinnedHosts: .reject))
+        let space = URLProtectionSpace(
+            host: "localhost", port: 443, protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        let answer = evaluator.evaluate(.asked(space))
+        #expect(answer.disposition == .performDefaultHandling && answer.rejection == nil && answer.evaluation == nil)
+    }
+
+    @Test("Without a certificate, or for a host that cannot be read, nobody is trusted")
+    func unreadable() throws {
+        let stage = try Stage(isSystem: true)
+        let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: []))
+        let empty = evaluator.evaluate(.asked(.serverTrust(nil, host: "localhost", port: 443)))
+        #expect(empty.rejection?.pathFailure?.code == .emptyChain)
+        let odd = evaluator.evaluate(try Stage.challenge(stage.identity.chain, host: "a b"))
+        #expect(odd.rejection?.pathFailure?.code == .nameMismatch)
+        for answer in [empty, odd] { #expect(answer.disposition == .cancelAuthenticationChallenge) }
+        #expect(evaluator.evaluate(try Stage.challenge(stage.identity.chain)).rejection == nil)
+    }
+
+    @Test("A host without a rule is refused where the policy says so")
+    func notAllowed() throws {
+        let stage = try Stage(isSystem: true)
+        for (hosts, reason) in [(PinningPolicy.UnpinnedHosts.reject, "host-not-allowed"), (.systemTrust, nil)] {
+            let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [], unpinnedHosts: hosts))
+            #expect(evaluator.evaluate(try Stage.challenge(stage.identity.chain)).rejection?.reason == reason)
+        }
+    }
+
+    @Test(
+        "An approved server gets a credential, its question names what the system thinks, and a changed key is an alarm"
+    )
+    func approvals() throws {
+        let identity = try Identity.selfSigned()
+        let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+        let challenge = try Stage.challenge(identity.chain, port: 8_443)
+        let first = ServerTrustEvaluator(policy: policy).evaluate(challenge)
+        guard case .unknownHost(let host) = first.rejection else {
+            Issue.record("\(first)")
+            return
+        }
+        #expect(host.pathFailure?.code == .selfSigned && host.unacceptableFailure == nil)
+        #expect(host.endpoint.port == 8_443)
+        var approvals = TrustApprovals()
+        try approvals.approve(
+            TrustApproval(.certificate(host.leaf.fingerprint), for: host.endpoint, at: Date()))
+        let evaluator = ServerTrustEvaluator(policy: policy, approvals: { [approvals] in approvals })
+        let second = evaluator.evaluate(challenge)
+        #expect(second.disposition == .useCredential && second.evaluation?.decision.reason == "user-approved")
+        let other = evaluator.evaluate(try Stage.challenge(try Identity.selfSigned().chain, port: 8_443))
+        #expect(other.rejection?.reason == "pin-mismatch")
+    }
+
+    @Test("The instant that is given decides, and not the clock")
+    func instant() throws {
+        let stage = try Stage(isSystem: true)
+        let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
+        let challenge = try Stage.challenge(stage.identity.chain)
+        let late = evaluator.evaluate(challenge, at: Date(timeIntervalSinceNow: 400 * 86_400))
+        #expect(late.rejection?.pathFailure?.code == .expired)
+        #expect(evaluator.evaluate(challenge).rejection == nil)
+    }
+
+    @Test("What other TLS stacks were presented is judged by the system too")
+    func presented() throws {
+        let stage = try Stage()
+        let evaluator = ServerTrustEvaluator(policy: try stage.policy())
+        let server = ServerEndpoint(host: try ServerName("localhost"))
+        let good = evaluator.evaluate(server, presented: stage.identity.chain, at: Date())
+        #expect(good.decision.reason == "pin-matched")
+        let stranger = try Stage().identity.chain
+        #expect(evaluator.evaluate(server, presented: stranger, at: Date()).decision.reason == "invalid-path")
+    }
+}

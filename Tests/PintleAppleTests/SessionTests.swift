@@ -1,0 +1,95 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// Real servers, and the session that `URLSession.pinned(to:)` makes.
+@Suite("Apple: pinned sessions")
+struct SessionTests {
+    @Test("The right pin gets the response, a wrong one nothing, and the server not a byte", arguments: [true, false])
+    func pin(isSystem: Bool) async throws {
+        let stage = try Stage(isSystem: isSystem)
+        let anchors: TrustAnchors? = isSystem ? .system : nil
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy(anchors: anchors))
+        #expect(try await session.data(from: try server.address()).0 == Data("ok\n".utf8))
+
+        let interceptor = try stage.server()
+        let refusing = URLSession.pinned(to: try stage.policy(rightPin: false, anchors: anchors))
+        let error = await #expect(throws: URLError.self) {
+            try await refusing.data(from: try interceptor.address())
+        }
+        #expect(error?.code == .serverCertificateUntrusted)
+        guard case .pinMismatch(let mismatch) = TrustRejection(underlying: try #require(error)) else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(mismatch.endpoint.port == interceptor.port)
+        #expect(interceptor.waitUntilClosed())
+        #expect(interceptor.requestByteCount == 0)
+    }
+
+    @Test("An untrusted path is refused before any pin, with the failure as reason")
+    func path() async throws {
+        let stage = try Stage()
+        let session = URLSession.pinned(to: try stage.policy())
+        let stranger = try Stage().server()
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try stranger.address()) }
+        #expect(error?.code == .serverCertificateHasUnknownRoot)
+        #expect(TrustRejection(underlying: try #require(error))?.pathFailure?.code == .untrustedRoot)
+        let own = try stage.server()
+        #expect(try await session.data(from: try own.address()).0.count == 3)
+    }
+
+    @Test("An error that is not about trust has no rejection")
+    func otherErrors() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let url = try server.address()
+        server.close()
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.pinned(to: try stage.policy()).data(from: url)
+        }
+        #expect(TrustRejection(underlying: try #require(error)) == nil)
+    }
+
+    @Test("Another policy decides at once, in another session of the system's")
+    func replaced() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let session = URLSession.pinned(to: policy)
+        let first = session.current
+        _ = try await session.data(from: try server.address())
+        #expect(session.current === first)
+        policy.replace(with: try stage.policy(rightPin: false))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        #expect(session.current !== first)
+        policy.replace(with: try stage.policy())
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+    }
+
+    @Test("Fail, ask, store, try again")
+    func loop() async throws {
+        let identity = try Identity.selfSigned()
+        let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
+        let store = TrustDecisionStore()
+        let session = URLSession.pinned(
+            to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        guard case .unknownHost(let host) = TrustRejection(underlying: try #require(error)) else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(server.waitUntilClosed())
+        #expect(server.requestByteCount == 0)
+        try store.approve(host)
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+        try store.revoke(host.endpoint)
+        let again = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(again))?.reason == "unknown-host")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Pintle
+import PintleTestKit
+import Security
+
+/// An authority, and servers and policies that belong to it.
+struct Stage: Sendable {
+    let root: CertificateAuthority
+    let identity: Identity
+
+    /// - Parameter isSystem: whether the system trusts the authority.
+    init(isSystem: Bool = false) throws {
+        root = try .root()
+        identity = try root.issue(hosts: ["localhost", "127.0.0.1", "::1"])
+        if isSystem { StandIn.addSystemAnchor(root.certificate.der) }
+    }
+
+    func server(
+        handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
+    ) throws -> LoopbackTLSServer {
+        try LoopbackTLSServer(identity, handler: handler)
+    }
+
+    /// A rule for localhost: with the server's pin, or with a stranger's.
+    func policy(
+        rightPin: Bool = true, anchors: TrustAnchors? = nil, unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
+    ) throws -> PinningPolicy {
+        let key = rightPin ? identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
+        let rule = try PinnedHost(
+            "localhost", pins: [pin], backup: .noneAccepted, anchors: try anchors ?? self.anchors)
+        return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
+    }
+
+    var anchors: TrustAnchors {
+        get throws { .only([try Certificate(der: root.certificate.der)]) }
+    }
+
+    /// What the system would ask about a server that shows this chain.
+    static func challenge(
+        _ chain: [[UInt8]], host: String = "localhost", port: Int = 443
+    ) throws -> URLAuthenticationChallenge {
+        var trust: SecTrust?
+        let certificates = chain.compactMap { SecCertificateCreateWithData(nil, Data($0)) }
+        _ = SecTrustCreateWithCertificates(certificates, SecPolicyCreateSSL(true, host), &trust)
+        return .asked(.serverTrust(trust, host: host, port: port))
+    }
+}
+
+extension LoopbackTLSServer {
+    func address(_ path: String = "", host: String = "localhost") throws -> URL {
+        guard let url = URL(string: url(host: host) + path) else { throw URLError(.badURL) }
+        return url
+    }
+}

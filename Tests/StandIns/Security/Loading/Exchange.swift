@@ -1,0 +1,148 @@
+internal import CCurl
+internal import COpenSSL
+internal import Foundation
+internal import FoundationNetworking
+
+/// One request and its response over a connection of their own, with libcurl.
+final class Exchange {
+    enum Outcome {
+        case answered(HTTPURLResponse, Data)
+        case failed(URLError.Code)
+    }
+
+    private let request: URLRequest
+    private let body: Data?
+    private let judge: (SecTrust) -> URLError.Code?
+    private let isOver: () -> Bool
+    private let seconds: Double
+    private var refusal: URLError.Code?
+    private var head: [String] = []
+    private var received = Data()
+
+    /// - Parameter judge: asked in the handshake; what it returns ends it.
+    init(
+        _ request: URLRequest, body: Data?, judge: @escaping (SecTrust) -> URLError.Code?,
+        isOver: @escaping () -> Bool, seconds: Double
+    ) {
+        self.request = request
+        self.body = body
+        self.judge = judge
+        self.isOver = isOver
+        self.seconds = seconds
+    }
+
+    private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    func run() -> Outcome {
+        guard Self.isReady, let url = request.url, let curl = curl_easy_init() else { return .failed(.unknown) }
+        defer { curl_easy_cleanup(curl) }
+        // Lives until the transfer is over: nobody else holds it.
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        pintle_curl_set_pointer(curl, CURLOPT_URL, url.absoluteString)
+        pintle_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
+        pintle_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(seconds * 1_000))
+        pintle_curl_set_long(curl, CURLOPT_SSL_VERIFYPEER, 1)
+        // The name is for the trust object to compare.
+        pintle_curl_set_long(curl, CURLOPT_SSL_VERIFYHOST, 0)
+        pintle_curl_set_long(curl, CURLOPT_SSL_SESSIONID_CACHE, 0)
+        pintle_curl_set_pointer(curl, CURLOPT_CAINFO, nil)
+        pintle_curl_set_pointer(curl, CURLOPT_CAPATH, nil)
+        pintle_curl_set_pointer(curl, CURLOPT_PROXY, "")
+        pintle_curl_set_pointer(curl, CURLOPT_CUSTOMREQUEST, request.httpMethod ?? "GET")
+        var fields: UnsafeMutablePointer<curl_slist>?
+        defer { curl_slist_free_all(fields) }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            fields = curl_slist_append(fields, "\(name): \(value)")
+        }
+        pintle_curl_set_pointer(curl, CURLOPT_HTTPHEADER, fields)
+        if let body {
+            pintle_curl_set_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+            _ = body.withUnsafeBytes { pintle_curl_set_pointer(curl, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) }
+        }
+        pintle_curl_set_write(
+            curl,
+            { bytes, size, count, me in
+                guard let me, let bytes else { return 0 }
+                return Exchange.of(me).take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            }, me)
+        pintle_curl_set_header(
+            curl,
+            { bytes, size, count, me in
+                guard let me, let bytes else { return 0 }
+                Exchange.of(me).takeHead(UnsafeRawBufferPointer(start: bytes, count: size * count))
+                return size * count
+            }, me)
+        pintle_curl_set_ssl_context(
+            curl,
+            { _, context, me in
+                SSL_CTX_set_cert_verify_callback(
+                    context.map { OpaquePointer($0) },
+                    { store, me in
+                        guard let store, let me else { return 0 }
+                        return Exchange.of(me).verify(store)
+                    }, me)
+                return CURLE_OK
+            }, me)
+        let result = curl_easy_perform(curl)
+        if let refusal { return .failed(refusal) }
+        guard result == CURLE_OK, let response = response(to: url) else { return .failed(Self.code(of: result)) }
+        return .answered(response, received)
+    }
+
+    private static func of(_ pointer: UnsafeMutableRawPointer) -> Exchange {
+        Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard !isOver() else { return 0 }
+        received.append(contentsOf: bytes)
+        return bytes.count
+    }
+
+    private func takeHead(_ bytes: UnsafeRawBufferPointer) {
+        let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        if line.hasPrefix("HTTP/") { head = [] }
+        if !line.isEmpty { head.append(line) }
+    }
+
+    private func verify(_ store: OpaquePointer) -> CInt {
+        let sent = X509_STORE_CTX_get0_untrusted(store)
+        var chain: [SecCertificate] = []
+        for index in 0..<max(0, OPENSSL_sk_num(sent)) {
+            guard let pointer = OPENSSL_sk_value(sent, index) else { continue }
+            if let certificate = SecCertificate(borrowing: OpaquePointer(pointer)) { chain.append(certificate) }
+        }
+        var trust: SecTrust?
+        guard
+            SecTrustCreateWithCertificates(chain, SecPolicyCreateSSL(true, request.url?.host), &trust) == errSecSuccess,
+            let trust
+        else {
+            refusal = .secureConnectionFailed
+            return 0
+        }
+        refusal = judge(trust)
+        X509_STORE_CTX_set_error(store, refusal == nil ? X509_V_OK : X509_V_ERR_CERT_UNTRUSTED)
+        return refusal == nil ? 1 : 0
+    }
+
+    private func response(to url: URL) -> HTTPURLResponse? {
+        guard let status = head.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
+        var fields: [String: String] = [:]
+        for line in head.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            fields[String(line[..<colon])] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+    }
+
+    private static func code(of result: CURLcode) -> URLError.Code {
+        switch result {
+        case CURLE_COULDNT_RESOLVE_HOST: .cannotFindHost
+        case CURLE_COULDNT_CONNECT: .cannotConnectToHost
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION: .secureConnectionFailed
+        case CURLE_UNSUPPORTED_PROTOCOL: .unsupportedURL
+        default: .networkConnectionLost
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Foundation
+internal import FoundationNetworking
+
+/// Carries out one task, on a thread of its own: exchanges, redirects and the challenges in between.
+final class Loader: Sendable {
+    private let task: URLSessionTask
+    private var session: URLSession { task.session }
+
+    init(_ task: URLSessionTask) {
+        self.task = task
+    }
+
+    func run() {
+        guard var request = task.originalRequest else { return }
+        var failures = 0
+        for _ in 0..<20 where !task.isOver {
+            guard let url = request.url, let host = url.host else {
+                return task.finish(with: URLError(.badURL), data: Data())
+            }
+            task.progress.with { $0.request = request }
+            let asker = { @Sendable (trust: SecTrust) in
+                self.judge(trust, host: host, port: url.port ?? 443)
+            }
+            let exchange = Exchange(
+                request, body: task.body, judge: asker, isOver: { self.task.isOver },
+                seconds: min(request.timeoutInterval, session.configuration.timeoutIntervalForRequest))
+            let outcome = exchange.run()
+            switch outcome {
+            case .failed(let code):
+                return task.finish(
+                    with: URLError(code, userInfo: URLSessionTask.information(of: url)), data: Data())
+            case .answered(let response, let data):
+                if (300..<400).contains(response.statusCode),
+                    let place = response.value(forHTTPHeaderField: "Location"),
+                    let next = URL(string: place, relativeTo: url)?.absoluteURL
+                {
+                    var following = URLRequest(url: next, timeoutInterval: request.timeoutInterval)
+                    following.httpMethod = request.httpMethod
+                    guard let allowed = askRedirect(response, following) else {
+                        return deliver(response, data)
+                    }
+                    request = allowed
+                    continue
+                }
+                if response.statusCode == 401, let credential = askPassword(url, response, failures) {
+                    failures += 1
+                    let text = "\(credential.user ?? ""):\(credential.password ?? "")"
+                    request.setValue(
+                        "Basic " + Data(text.utf8).base64EncodedString(), forHTTPHeaderField: "Authorization")
+                    continue
+                }
+                return deliver(response, data)
+            }
+        }
+        task.finish(with: URLError(.httpTooManyRedirects), data: Data())
+    }
+
+    private func deliver(_ response: HTTPURLResponse, _ data: Data) {
+        task.progress.with { $0.response = response }
+        if case .delegate = task.delivery, let task = task as? URLSessionDataTask,
+            let delegate = session.delegate as? any URLSessionDataDelegate
+        {
+            let disposition = wait { (answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void) in
+                delegate.urlSession(
+                    self.session, dataTask: task, didReceive: response, completionHandler: answer)
+            }
+            guard disposition == .allow else { return task.cancel() }
+            if !data.isEmpty {
+                session.deliver { delegate.urlSession(self.session, dataTask: task, didReceive: data) }
+            }
+        }
+        task.finish(with: nil, data: data)
+    }
+
+    /// On the session's queue, and then until the answer comes.
+    private func wait<Answer: Sendable>(
+        _ question: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
+    ) -> Answer? {
+        let answer = Guarded<Answer?>(nil)
+        let isAnswered = DispatchSemaphore(value: 0)
+        session.deliver {
+            question { given in
+                answer.with { $0 = given }
+                isAnswered.signal()
+            }
+        }
+        // A task that is cancelled meanwhile waits no longer.
+        while isAnswered.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+            if task.isOver { return nil }
+        }
+        return answer.with { $0 }
+    }
+
+    private func askRedirect(_ response: HTTPURLResponse, _ request: URLRequest) -> URLRequest? {
+        guard let delegate = session.taskDelegate else { return request }
+        let task = task
+        return wait { (answer: @escaping @Sendable (URLRequest?) -> Void) in
+            delegate.urlSession(
+                self.session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+                completionHandler: answer)
+        } ?? nil
+    }
+
+    private func askPassword(_ url: URL, _ response: HTTPURLResponse, _ failures: Int) -> URLCredential? {
+        guard let delegate = task.delegate ?? session.taskDelegate else { return nil }
+        let space = URLProtectionSpace(
+            host: url.host ?? "", port: url.port ?? 443, protocol: url.scheme, realm: "test",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        let challenge = URLAuthenticationChallenge(space, previousFailureCount: failures)
+        let task = task
+        let answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
+            delegate.urlSession(self.session, task: task, didReceive: challenge) { disposition, credential in
+                answer(Answer(disposition: disposition, credential: credential))
+            }
+        }
+        return answer?.disposition == .useCredential ? answer?.credential : nil
+    }
+
+    private struct Answer: Sendable {
+        let disposition: URLSession.AuthChallengeDisposition
+        let credential: URLCredential?
+    }
+
+    /// What Apple's loading system does with a server's trust: the session's delegate first, and what it leaves to
+    /// the system the system decides.
+    private func judge(_ trust: SecTrust, host: String, port: Int) -> URLError.Code? {
+        let space = URLProtectionSpace.serverTrust(trust, host: host, port: port)
+        let challenge = URLAuthenticationChallenge(space)
+        let answer: Answer?
+        if let delegate = session.delegate {
+            answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
+                delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
+                    answer(Answer(disposition: disposition, credential: credential))
+                }
+            }
+        } else {
+            answer = Answer(disposition: .performDefaultHandling, credential: nil)
+        }
+        switch answer?.disposition {
+        case .useCredential: return answer?.credential?.trust == nil ? .serverCertificateUntrusted : nil
+        case .performDefaultHandling:
+            return SecTrustEvaluateWithError(trust, nil) ? nil : .serverCertificateUntrusted
+        case .rejectProtectionSpace: return .serverCertificateUntrusted
+        case .cancelAuthenticationChallenge, nil: return .cancelled
+        }
+    }
+}

@@ -1,0 +1,137 @@
+public import Foundation
+
+/// A session that asks its delegate about each server, as Apple's does and Foundation's for Linux does not.
+///
+/// Each task has a thread and a connection of its own: nothing is pooled, shared or resumed.
+open class URLSession: NSObject, @unchecked Sendable {
+    public enum AuthChallengeDisposition: Int, Sendable {
+        case useCredential, performDefaultHandling, cancelAuthenticationChallenge, rejectProtectionSpace
+    }
+
+    public enum ResponseDisposition: Int, Sendable {
+        case cancel, allow, becomeDownload, becomeStream
+    }
+
+    public enum DelayedRequestDisposition: Int, Sendable {
+        case continueLoading, useNewRequest, cancel
+    }
+
+    private struct State {
+        var delegate: (any URLSessionDelegate)?
+        var tasks: [Int: URLSessionTask] = [:]
+        var lastIdentifier = 0
+        var isInvalidated = false
+    }
+
+    public let configuration: URLSessionConfiguration
+    public let delegateQueue: OperationQueue
+    private let inner: Guarded<State>
+
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) {
+        self.configuration = configuration
+        inner = Guarded(State(delegate: delegate))
+        if let queue {
+            delegateQueue = queue
+        } else {
+            delegateQueue = OperationQueue()
+            delegateQueue.maxConcurrentOperationCount = 1
+        }
+    }
+
+    public convenience init(configuration: URLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    public var delegate: (any URLSessionDelegate)? { inner.with { $0.delegate } }
+    var taskDelegate: (any URLSessionTaskDelegate)? { delegate as? any URLSessionTaskDelegate }
+
+    func deliver(_ work: @escaping @Sendable () -> Void) { delegateQueue.addOperation(work) }
+
+    private func register<Kind: URLSessionTask>(_ make: (Int) -> Kind) -> Kind {
+        let identifier = inner.with { state in
+            state.lastIdentifier += 1
+            return state.lastIdentifier
+        }
+        let task = make(identifier)
+        inner.with { $0.tasks[identifier] = task }
+        taskDelegate?.urlSession(self, didCreateTask: task)
+        return task
+    }
+
+    func taskEnded(_ task: URLSessionTask) {
+        let isLast = inner.with { state in
+            state.tasks[task.taskIdentifier] = nil
+            return state.isInvalidated && state.tasks.isEmpty
+        }
+        if isLast { sayInvalid() }
+    }
+
+    private func sayInvalid() {
+        let delegate = inner.with { state in
+            defer { state.delegate = nil }
+            return state.delegate
+        }
+        guard let delegate else { return }
+        deliver { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
+    }
+
+    open func finishTasksAndInvalidate() {
+        let isIdle = inner.with { state in
+            state.isInvalidated = true
+            return state.tasks.isEmpty
+        }
+        if isIdle { sayInvalid() }
+    }
+
+    open func invalidateAndCancel() {
+        finishTasksAndInvalidate()
+        for task in inner.with({ Array($0.tasks.values) }) { task.cancel() }
+    }
+
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        register { URLSessionDataTask(self, $0, request, body: nil, .delegate) }
+    }
+
+    open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
+
+    open func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        register { URLSessionDataTask(self, $0, request, body: nil, .data(completionHandler)) }
+    }
+
+    open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        register { URLSessionUploadTask(self, $0, request, body: bodyData, .delegate) }
+    }
+
+    open func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        register { URLSessionUploadTask(self, $0, request, body: bodyData, .data(completionHandler)) }
+    }
+
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        uploadTask(with: request, from: (try? Data(contentsOf: fileURL)) ?? Data())
+    }
+
+    open func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        uploadTask(with: request, from: try? Data(contentsOf: fileURL), completionHandler: completionHandler)
+    }
+
+    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        register { URLSessionDownloadTask(self, $0, request, body: nil, .delegate) }
+    }
+
+    open func downloadTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        register { URLSessionDownloadTask(self, $0, request, body: nil, .file(completionHandler)) }
+    }
+}

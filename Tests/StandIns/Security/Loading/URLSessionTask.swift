@@ -1,0 +1,136 @@
+public import Foundation
+
+/// One request; made by a session. What a user may ask from any thread is behind the lock.
+open class URLSessionTask: NSObject, @unchecked Sendable {
+    public enum State: Int, Sendable {
+        case running, suspended, canceling, completed
+    }
+
+    enum Delivery {
+        case delegate
+        case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
+        case file(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
+    }
+
+    struct Progress {
+        var state = State.suspended
+        var request: URLRequest
+        var response: URLResponse?
+        var error: (any Error)?
+        var delegate: (any URLSessionTaskDelegate)?
+        var isReported = false
+    }
+
+    public let taskIdentifier: Int
+    public let originalRequest: URLRequest?
+    let session: URLSession
+    let delivery: Delivery
+    let body: Data?
+    let progress: Guarded<Progress>
+
+    init(_ session: URLSession, _ identifier: Int, _ request: URLRequest, body: Data?, _ delivery: Delivery) {
+        self.session = session
+        taskIdentifier = identifier
+        originalRequest = request
+        self.body = body ?? request.httpBody
+        self.delivery = delivery
+        progress = Guarded(Progress(request: request))
+    }
+
+    public var currentRequest: URLRequest? { progress.with { $0.request } }
+    public var response: URLResponse? { progress.with { $0.response } }
+    public var error: (any Error)? { progress.with { $0.error } }
+    public var state: State { progress.with { $0.state } }
+    public var delegate: (any URLSessionTaskDelegate)? {
+        get { progress.with { $0.delegate } }
+        set { progress.with { $0.delegate = newValue } }
+    }
+
+    open func resume() {
+        let starts = progress.with { progress in
+            guard progress.state == .suspended else { return false }
+            progress.state = .running
+            return true
+        }
+        guard starts else { return }
+        let loader = Loader(self)
+        Thread { loader.run() }.start()
+    }
+
+    /// The caller hears of it at once; what runs below ends at its next step.
+    open func cancel() {
+        let url = currentRequest?.url
+        finish(with: URLError(.cancelled, userInfo: Self.information(of: url)), data: Data())
+    }
+
+    var isOver: Bool { progress.with { $0.isReported } }
+
+    static func information(of url: URL?) -> [String: Any] {
+        guard let url else { return [:] }
+        return [NSURLErrorFailingURLErrorKey: url]
+    }
+
+    /// Once: whoever comes later says nothing.
+    func finish(with error: (any Error)?, data: Data) {
+        let isFirst = progress.with { progress in
+            guard !progress.isReported else { return false }
+            progress.isReported = true
+            progress.state = .completed
+            progress.error = error
+            return true
+        }
+        guard isFirst else { return }
+        let response = self.response
+        session.deliver {
+            switch self.delivery {
+            case .data(let handler): handler(error == nil ? data : nil, error == nil ? response : nil, error)
+            case .file(let handler):
+                handler(error == nil ? Self.file(data) : nil, error == nil ? response : nil, error)
+            case .delegate:
+                if error == nil, let task = self as? URLSessionDownloadTask,
+                    let delegate = self.session.delegate as? any URLSessionDownloadDelegate
+                {
+                    delegate.urlSession(self.session, downloadTask: task, didFinishDownloadingTo: Self.file(data))
+                }
+                self.session.taskDelegate?.urlSession(self.session, task: self, didCompleteWithError: error)
+            }
+            self.session.taskEnded(self)
+        }
+    }
+
+    private static func file(_ data: Data) -> URL {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("standin-\(UUID().uuidString)")
+        try? data.write(to: file)
+        return file
+    }
+}
+
+// Sendable as their superclass is: they add nothing.
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+/// Only its type is here.
+open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
+    public enum CloseCode: Int, Sendable {
+        case invalid = 0
+        case normalClosure = 1000
+    }
+}
+/// Nothing is measured.
+open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {}
+
+/// A value behind a lock. Sendable: it is touched under the lock alone.
+final class Guarded<Value>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    func with<Result>(_ body: (inout Value) -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body(&value)
+    }
+}

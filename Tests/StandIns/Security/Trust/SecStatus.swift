@@ -1,0 +1,36 @@
+// The numbers are those of Apple's SecBase.h.
+public var errSecSuccess: OSStatus { 0 }
+public var errSecParam: OSStatus { -50 }
+public var errSecItemNotFound: OSStatus { -25300 }
+public var errSecDuplicateItem: OSStatus { -25299 }
+public var errSecCreateChainFailed: OSStatus { -25318 }
+public var errSecDecode: OSStatus { -26275 }
+public var errSecHostNameMismatch: OSStatus { -67602 }
+public var errSecUnknownCriticalExtensionFlag: OSStatus { -67603 }
+public var errSecNoBasicConstraints: OSStatus { -67604 }
+public var errSecNoBasicConstraintsCA: OSStatus { -67605 }
+public var errSecInvalidKeyUsageForPolicy: OSStatus { -67608 }
+public var errSecInvalidExtendedKeyUsage: OSStatus { -67609 }
+public var errSecPathLengthConstraintExceeded: OSStatus { -67611 }
+public var errSecInvalidRoot: OSStatus { -67612 }
+public var errSecInternalError: OSStatus { -67671 }
+public var errSecVerificationFailure: OSStatus { -67686 }
+public var errSecInvalidSignature: OSStatus { -67688 }
+public var errSecKeyUsageIncorrect: OSStatus { -67731 }
+public var errSecUnsupportedKeySize: OSStatus { -67735 }
+public var errSecInvalidDigestAlgorithm: OSStatus { -67815 }
+public var errSecCertificateExpired: OSStatus { -67818 }
+public var errSecCertificateNotValidYet: OSStatus { -67819 }
+public var errSecCertificateRevoked: OSStatus { -67820 }
+public var errSecInvalidCertAuthority: OSStatus { -67826 }
+public var errSecNotTrusted: OSStatus { -67843 }
+public var errSecCertificatePolicyNotAllowed: OSStatus { -67899 }
+public var errSecCertificateNameNotAllowed: OSStatus { -67900 }
+public var errSecCertificateValidityPeriodTooLong: OSStatus { -67901 }
+public var errSecCertificateIsCA: OSStatus { -67902 }
+public var errSecCertificateDuplicateExtension: OSStatus { -67903 }
+
+/// Not Apple's words, which differ from release to release.
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
+    "stand-in for the text of status \(status)"
+}

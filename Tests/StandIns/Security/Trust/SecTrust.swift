@@ -1,0 +1,86 @@
+public import Foundation
+
+/// The policy for TLS servers; there is no other here.
+public final class SecPolicy {
+    let host: String?
+
+    init(host: String?) {
+        self.host = host
+    }
+}
+
+public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy { SecPolicy(host: hostname) }
+
+/// What is to be evaluated, and how. Not `Sendable`, which is the stricter of what Apple's releases say.
+public final class SecTrust {
+    let presented: [SecCertificate]
+    var host: String?
+    /// `nil`: the system's alone.
+    var anchors: [SecCertificate]?
+    var usesAnchorsOnly = true
+    var instant: Date?
+    /// Until something is set anew.
+    var result: (path: [SecCertificate], status: OSStatus)?
+
+    init(presented: [SecCertificate], host: String?) {
+        self.presented = presented
+        self.host = host
+    }
+}
+
+public func SecTrustCreateWithCertificates(
+    _ certificates: CFTypeRef, _ policies: CFTypeRef?, _ trust: UnsafeMutablePointer<SecTrust?>
+) -> OSStatus {
+    let presented = (certificates as? [SecCertificate]) ?? (certificates as? SecCertificate).map { [$0] } ?? []
+    guard !presented.isEmpty else { return errSecParam }
+    trust.pointee = SecTrust(presented: presented, host: (policies as? SecPolicy)?.host)
+    return errSecSuccess
+}
+
+public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
+    guard let policy = policies as? SecPolicy else { return errSecParam }
+    trust.host = policy.host
+    trust.result = nil
+    return errSecSuccess
+}
+
+/// As Apple's: without the call below the system's roots count no more, and `nil` brings them back.
+public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
+    if let anchorCertificates {
+        guard let anchors = anchorCertificates as? [SecCertificate] else { return errSecParam }
+        trust.anchors = anchors
+    } else {
+        trust.anchors = nil
+    }
+    trust.usesAnchorsOnly = true
+    trust.result = nil
+    return errSecSuccess
+}
+
+public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertificatesOnly: Bool) -> OSStatus {
+    trust.usesAnchorsOnly = anchorCertificatesOnly
+    trust.result = nil
+    return errSecSuccess
+}
+
+public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
+    trust.instant = verifyDate
+    trust.result = nil
+    return errSecSuccess
+}
+
+public func SecTrustEvaluateWithError(
+    _ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?
+) -> Bool {
+    StandIn.noteEvaluation(onMainThread: Thread.isMainThread)
+    let status = trust.evaluated.status
+    guard status != errSecSuccess else { return true }
+    error?.pointee = NSError(domain: NSOSStatusErrorDomain, code: Int(status))
+    return false
+}
+
+/// Evaluates first where nobody has.
+public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
+    let path = trust.evaluated.path
+    return path.isEmpty ? nil : path
+}

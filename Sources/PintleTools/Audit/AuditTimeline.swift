@@ -107,11 +107,3 @@ struct AuditTimeline {
             + "\(bars[Self.weeks + 1].certificates) later"
     }
 }
-
-/// Text on its way into a page.
-enum HTMLText {
-    /// As content of an element or of an attribute in double quotes. What could reorder the text around it is written out.
-    static func escape(_ text: String) -> String {
-        XMLText.escape(SafeText.escape(text)).replacing("'", with: "&#39;")
-    }
-}

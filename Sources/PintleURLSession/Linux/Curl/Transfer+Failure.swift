@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Foundation
 internal import Pintle
 
 extension Transfer {

@@ -35,6 +35,12 @@ package final class FileLock: Sendable {
         throw Self.busy(path, "its lock is removed again and again")
     }
 
+    /// A process that is being started has a copy of the descriptor until it runs another program: closing ours would
+    /// leave the lock with it, and the next one to ask would find it busy.
+    deinit {
+        flock(descriptor.number, LOCK_UN)
+    }
+
     /// Somebody who removes it while it is waited for does so a few times at most.
     private static let attempts = 100
 

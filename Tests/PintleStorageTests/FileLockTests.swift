@@ -71,4 +71,26 @@ struct FileLockTests {
         }
         #expect(hasLock.isUp)
     }
+
+    @Test("A lock that is given back is free, though a process that is being started has its descriptor yet")
+    func copied() throws {
+        var lock: FileLock? = try file.lock()
+        let copies = descriptors(of: lockPath).map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        let error = #expect(throws: StorageError.self) { try file.lock(patience: 0) }
+        #expect(error?.code == .busy)
+        withExtendedLifetime(lock) {}
+        lock = nil
+        _ = try file.lock(patience: 0)
+    }
+
+    /// Those of this process that are open on a file.
+    private func descriptors(of path: String) -> [Int32] {
+        (0..<Int32(1_024)).filter { number in
+            var (own, named) = (stat(), stat())
+            guard fstat(number, &own) == 0, stat(path, &named) == 0 else { return false }
+            return own.st_dev == named.st_dev && own.st_ino == named.st_ino
+        }
+    }
 }

@@ -41,7 +41,7 @@ struct PlanPageTests {
         #expect(run.code == 1)
         let page = String(decoding: try directory.read("plan.html"), as: UTF8.self)
         #expect(!page.contains("<b ") && !page.contains("<i>"))
-        #expect(page.contains("&lt;b onclick='x'&gt;&amp;amp;&quot;&lt;/b&gt;"))
+        #expect(page.contains("&lt;b onclick=&#39;x&#39;&gt;&amp;amp;&quot;&lt;/b&gt;"))
         #expect(try !PageXML.elements(of: page).contains("i"))
         let odd = ToolRun(
             "plan", plan, "--at", "2026-11-20", "--html", directory.path(of: "missing/plan.html"))

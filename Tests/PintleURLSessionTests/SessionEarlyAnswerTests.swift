@@ -82,6 +82,9 @@ struct SessionEarlyAnswerTests {
         #expect(delegate.error == nil)
         #expect(delegate.events == ["stream", "response 200", "data", "complete"])
         #expect(delegate.log.withLock { $0.data } == Data("body".utf8))
+        for _ in 0..<3_000 where received.value.load(ordering: .relaxed) < 23 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         #expect(received.value.load(ordering: .relaxed) == 23)
     }
 
@@ -95,6 +98,10 @@ struct SessionEarlyAnswerTests {
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         #expect(try await session.upload(for: request, from: Data(count: 4 << 20)).0 == Data("body".utf8))
+        // What was sent last may be on its way yet.
+        for _ in 0..<3_000 where received.value.load(ordering: .relaxed) < 4 << 20 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         #expect(received.value.load(ordering: .relaxed) == 4 << 20)
     }
 

@@ -25,6 +25,7 @@ struct StoreDamageTests {
         "list": "{\"version\": 1, \"generation\": 4, \"approvals\": [",
         "more": "{\"version\": 1, \"generation\": 4, \"approvals\": [], \"trust\": \"all\"}",
         "mark": "\u{FEFF}{\"version\": 1, \"generation\": 4, \"approvals\": []}",
+        "large": "{\"generation\": 4, \"approvals\": [" + String(repeating: "\"", count: 1_000_000),
         "no start": "\"accepts\": [],\n \"approvedAt\": \"2026-11-20T10:00:00Z\"}]}",
     ]
 

@@ -61,10 +61,12 @@ struct TextTests {
     func safeText() {
         #expect(SafeText.escape("a\u{1B}[2J\u{202E}b\n") == "a\\u{1B}[2J\\u{202E}b\\u{A}")
         #expect(SafeText.escape("Zürich") == "Zürich")
-        #expect(SafeText.escape("\u{6F22}\u{1F512}\u{391}") == "\u{6F22}\u{1F512}\u{391}")
+        #expect(SafeText.claim("\u{6F22}\u{1F512}\u{391}") == "\u{6F22}\u{1F512}\u{391}")
         // What runs from right to left, and what stands on the letter before it.
-        #expect(SafeText.escape("a\u{5D0}1\u{627}") == "a\\u{5D0}1\\u{627}")
-        #expect(SafeText.escape("\u{1E900}\u{10A00}e\u{301}") == "\\u{1E900}\\u{10A00}e\\u{301}")
+        #expect(SafeText.escape("\u{5D0}1/\u{627}") == "\u{5D0}1/\u{627}")
+        #expect(SafeText.claim("a\u{1B}") == "a\\u{1B}")
+        #expect(SafeText.claim("a\u{5D0}1\u{627}") == "a\\u{5D0}1\\u{627}")
+        #expect(SafeText.claim("\u{1E900}\u{10A00}e\u{301}") == "\\u{1E900}\\u{10A00}e\\u{301}")
     }
 
     @Test(

@@ -248,7 +248,7 @@ struct CheckReport {
 
     /// One line, or with `-v` all of them.
     private func fieldList(_ label: String, _ items: [String]) {
-        let items = items.map(SafeText.escape)
+        let items = items.map(SafeText.claim)
         let width = console.width - 10
         guard invocation.isVerbose else {
             return field(label, TextLayout.list(items, width: width, ellipsis: console.ellipsis))
@@ -259,7 +259,7 @@ struct CheckReport {
     }
 
     private func shortened(_ name: String, beside columns: Int) -> String {
-        let name = SafeText.escape(name)
+        let name = SafeText.claim(name)
         return invocation.isVerbose
             ? name : TextLayout.shortened(name, to: max(16, console.width - columns), ellipsis: console.ellipsis)
     }

@@ -126,11 +126,11 @@ extension FirstContact {
     /// Foreign texts, as many as fit on one line.
     private func list(_ label: String, _ items: [String]) {
         let width = console.width - Self.indent
-        field(label, TextLayout.list(items.map(SafeText.escape), width: width, ellipsis: console.ellipsis))
+        field(label, TextLayout.list(items.map(SafeText.claim), width: width, ellipsis: console.ellipsis))
     }
 
     /// Foreign text, escaped before, on one line.
     private func shortened(_ text: String) -> String {
-        TextLayout.shortened(SafeText.escape(text), to: console.width - Self.indent, ellipsis: console.ellipsis)
+        TextLayout.shortened(SafeText.claim(text), to: console.width - Self.indent, ellipsis: console.ellipsis)
     }
 }

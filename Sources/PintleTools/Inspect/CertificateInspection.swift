@@ -30,7 +30,7 @@ struct CertificateInspection {
     private func print(_ field: Field) {
         let indent = 16
         // Hashes and names are tokens without blanks, so wrapping keeps them whole.
-        for (index, line) in TextLayout.wrapped(SafeText.escape(field.text), width: console.width - indent).enumerated()
+        for (index, line) in TextLayout.wrapped(SafeText.claim(field.text), width: console.width - indent).enumerated()
         {
             console.print("  " + TextLayout.padded(index == 0 ? field.label : "", to: indent - 2) + line)
         }

@@ -83,7 +83,7 @@ struct PinReport {
     private static let labelWidth = 7
 
     private func printHead(_ entry: PinEntry, name: String, facts: [String]) {
-        let name = SafeText.escape(name)
+        let name = SafeText.claim(name)
         let tail = facts.joined(separator: "  ")
         let room = console.width - Self.labelWidth - 2 - tail.count
         let shown = isVerbose ? name : TextLayout.shortened(name, to: room, ellipsis: console.ellipsis)

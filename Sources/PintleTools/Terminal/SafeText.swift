@@ -3,12 +3,18 @@ internal import Pintle
 /// Foreign text on its way to a terminal.
 enum SafeText {
     /// What could move the cursor, colour the screen or reorder the line is written as `\u{1B}`; a line break
-    /// is too, and so are letters that run from right to left: they take the digits and the marks beside them along.
-    static func escape(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: \.isUnsafeOnTerminal) else { return text }
+    /// is too.
+    static func escape(_ text: String) -> String { escape(text, \.isUnsafeToPrint) }
+
+    /// The same for text that a stranger has put into a certificate: letters that run from right to left are written
+    /// out too, since they take the digits and the marks beside them along. In somebody's own paths and notes they stay.
+    static func claim(_ text: String) -> String { escape(text) { $0.isUnsafeToPrint || $0.isRightToLeft } }
+
+    private static func escape(_ text: String, _ isUnsafe: (Unicode.Scalar) -> Bool) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var safe = ""
         for scalar in text.unicodeScalars {
-            if scalar.isUnsafeOnTerminal {
+            if isUnsafe(scalar) {
                 safe += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
             } else {
                 safe.unicodeScalars.append(scalar)
@@ -19,11 +25,11 @@ enum SafeText {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isUnsafeOnTerminal: Bool {
-        value >= 0x80 && Self.rightToLeft.contains { $0.contains(value) } || isUnsafeToPrint
+    /// Whether it is in one of the blocks whose letters run from right to left (Unicode, DerivedBidiClass).
+    fileprivate var isRightToLeft: Bool {
+        value >= 0x590 && Self.rightToLeft.contains { $0.contains(value) }
     }
 
-    /// The blocks whose letters are right-to-left by default (Unicode, DerivedBidiClass).
     private static let rightToLeft: [ClosedRange<UInt32>] = [
         0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF,
     ]

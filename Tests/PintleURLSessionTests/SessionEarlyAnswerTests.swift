@@ -82,10 +82,22 @@ struct SessionEarlyAnswerTests {
         #expect(delegate.error == nil)
         #expect(delegate.events == ["stream", "response 200", "data", "complete"])
         #expect(delegate.log.withLock { $0.data } == Data("body".utf8))
-        for _ in 0..<3_000 where received.value.load(ordering: .relaxed) < 23 {
-            try await Task.sleep(for: .milliseconds(10))
+        #expect(await received.reaches(23))
+    }
+
+    @Test("A little content and its answer may cross on the way", arguments: [true, false])
+    func crossing(isEarly: Bool) async throws {
+        let stage = try Stage()
+        let received = Atomic<Int>.Box()
+        let answer = Frame.head + Frame.data("body", isLast: true)
+        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "PUT"
+        for _ in 0..<20 {
+            let session = URLSession.pinned(to: try stage.policy())
+            #expect(try await session.upload(for: request, from: Data(count: 23)).0 == Data("body".utf8))
         }
-        #expect(received.value.load(ordering: .relaxed) == 23)
+        #expect(await received.reaches(20 * 23))
     }
 
     @Test("Much content is sent to its end, whenever the answer comes", arguments: [true, false], [true, false])
@@ -98,11 +110,7 @@ struct SessionEarlyAnswerTests {
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         #expect(try await session.upload(for: request, from: Data(count: 4 << 20)).0 == Data("body".utf8))
-        // What was sent last may be on its way yet.
-        for _ in 0..<3_000 where received.value.load(ordering: .relaxed) < 4 << 20 {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(received.value.load(ordering: .relaxed) == 4 << 20)
+        #expect(await received.reaches(4 << 20))
     }
 
     @Test(
@@ -185,5 +193,13 @@ extension Atomic<Int> {
     /// A count that closures share.
     final class Box: Sendable {
         let value = Atomic<Int>(0)
+
+        /// The other side may know a moment later.
+        func reaches(_ count: Int) async -> Bool {
+            for _ in 0..<3_000 where value.load(ordering: .relaxed) < count {
+                try? await Task.sleep(for: .milliseconds(10))
+            }
+            return value.load(ordering: .relaxed) == count
+        }
     }
 }

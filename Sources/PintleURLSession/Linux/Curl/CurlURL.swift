@@ -4,7 +4,8 @@ internal import Pintle
 /// A URL as libcurl has read it. The policy is asked about this parse and the transfer is made from it, so
 /// that the two cannot mean different hosts: Foundation and libcurl disagree on `127.1`, `0x7f.1` and U+3002.
 ///
-/// Sendable: the handle is not changed after `init`, and libcurl copies what it needs of it.
+/// `@unchecked`: after `init` the handle is only read, by `curl_url_get`, for which it is constant, and by libcurl,
+/// which copies it when a transfer starts. The rest never changes.
 final class CurlURL: @unchecked Sendable {
     enum Scheme: String {
         case https, http

@@ -9,7 +9,7 @@ extension Transfer {
         attempt.headLines += 1
         guard attempt.headSize <= Self.headLimit, attempt.headLines <= Self.headLineLimit else {
             let excess = attempt.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
-            return refuseHead("the head of the response \(excess)")
+            return refuseHead("\(attempt.hasHead ? "what follows the content" : "the head of the response") \(excess)")
         }
         // What comes after the content are trailers, which Foundation does not show.
         guard !attempt.hasHead else { return count }

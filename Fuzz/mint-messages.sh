@@ -4,7 +4,7 @@
 set -euo pipefail
 seed() { mkdir -p "$1" && printf '%s' "$3" >"$1/seed-$2"; }
 
-seed Heads head $'HTTP/1.1 200 OK\r\nX-List: a\r\nx-list: b\r\nSet-Cookie: k=v; Path=/; Domain=a.example; Expires=Wed, 09 Jun 2032 10:18:14 GMT, l="w"; Secure\r\nSet-Cookie: m=n; Max-Age=5\r\nContent-Length: 2\r\n\r\n'
+seed Heads head $'HTTP/1.1 200 OK\r\nX-List: a\r\nx-list: b\r\n c\r\nSet-Cookie: k=v; Path=/; Domain=a.example; Expires=Wed, 09 Jun 2032 10:18:14 GMT, l="w"; Secure\r\nSet-Cookie: m=n; Max-Age=5\r\nContent-Length: 2\r\n\r\n'
 seed Redirects absolute 'https://A.example:443/b?c#d'
 seed Redirects relative '//[2001:db8::1]/../b'
 seed Proxies environment $'socks5h://us%65r:p%40ss@[2001:db8::1]:1080/\n10.0.0.0/8, *.example,b.example:443'

@@ -97,6 +97,18 @@ struct SpoolCrashTests {
         #expect(repeats == [0, 1])
     }
 
+    @Test("A program that ends at once after its failures has kept them")
+    func ending() throws {
+        for round in 0..<5 {
+            let hosts = (0..<20).map { "h\($0).example.com" }
+            let result = try runProcess(
+                [try #require(ReportVictim.path), "exit", directory.path(of: "exit-\(round)"), policy, "0"] + hosts,
+                timeout: 120)
+            #expect(result.status == 0)
+            #expect(try names("exit-\(round)").count { $0.hasSuffix(".report") } == 20)
+        }
+    }
+
     @Test("Processes that keep and send at once lose nothing and send nothing twice")
     func atOnce() throws {
         let victim = try #require(ReportVictim.path)

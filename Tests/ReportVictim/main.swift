@@ -9,6 +9,7 @@ import Synchronization
 //
 // keep FOLDER POLICY STEP HOST...: the servers with these names show no certificate, and each failure is kept. Prints
 //   "HOST OUTCOME" for each.
+// exit FOLDER POLICY STEP HOST...: the same, as a session hands failures over, and then the process ends at once.
 // deliver FOLDER LOG STEP: sends what is there to a collector that appends "ID URL" to the file LOG. Prints what came of it.
 //
 // At the given step, of the writing or of the sending, it kills itself; 0 for never.
@@ -54,7 +55,7 @@ var options = ReportOptions()
 options.longestDelay = 0
 let spool = try ReportSpool(folder: words[1]) { _ in step() }
 switch words[0] {
-case "keep":
+case "keep", "exit":
     let policy = try PinningPolicy(json: content(words[2]))
     let reporter = PinReporter(spool: spool, options: options, transport: Collector(path: "/dev/null"))
     for host in words.dropFirst(4) {
@@ -63,6 +64,10 @@ case "keep":
             .invalid(PathFailure(.other, text: "nobody looked"))
         }
         guard let failure = PinFailure(evaluation, by: policy, at: Date()) else { exit(4) }
+        if words[0] == "exit" {
+            PinFailureFeed.shared.post(.verdict(failure), to: reporter)
+            continue
+        }
         say("\(host) \(reporter.keep(failure).map { "\($0)" } ?? "nothing")")
     }
 case "deliver":

@@ -91,12 +91,18 @@ package final class PinFailureFeed: Sendable {
         return true
     }
 
-    /// At the end of the process: hands over what waits, and waits two seconds at most for what is being observed.
+    /// At the end of the process: hands over what waits, and begins nothing new after two seconds.
     private func finish() {
-        for _ in 0..<Self.capacity { guard handOver() else { break } }
-        for _ in 0..<2_000 {
-            guard state.withLock({ $0.underWay }) > 0 else { return }
-            usleep(1_000)
-        }
+        let end = Self.uptime + 2
+        while Self.uptime < end, handOver() {}
+        // One may be with an observer on another thread.
+        while Self.uptime < end, state.withLock({ $0.underWay }) > 0 { usleep(1_000) }
+    }
+
+    /// In seconds, of a clock that nobody sets.
+    private static var uptime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

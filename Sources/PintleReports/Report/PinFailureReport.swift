@@ -87,14 +87,21 @@ public struct PinFailureReport: Sendable, Hashable {
     /// - Parameter size: of what is to be sent, in bytes.
     /// - Returns: whether it is kept.
     mutating func fit(_ maximumBytes: Int = Self.maximumBytes, size: (PinFailureReport) -> Int) -> Bool {
-        while size(self) > maximumBytes {
-            if servedCertificateChain.count > 1 {
-                servedCertificateChain.removeLast()
+        while true {
+            let excess = size(self) - maximumBytes
+            guard excess > 0 else { return true }
+            // In JSON a text is at least as long, so that no more goes than has to.
+            var freed = 0
+            while freed < excess, servedCertificateChain.count > 1 {
+                freed += servedCertificateChain.removeLast().utf8.count
                 omittedCertificates += 1
-            } else if validatedCertificateChain.count > 1 {
-                validatedCertificateChain.removeLast()
+            }
+            while freed < excess, validatedCertificateChain.count > 1 {
+                freed += validatedCertificateChain.removeLast().utf8.count
                 omittedCertificates += 1
-            } else if !servedCertificateChain.isEmpty || !validatedCertificateChain.isEmpty {
+            }
+            if freed > 0 { continue }
+            if !servedCertificateChain.isEmpty || !validatedCertificateChain.isEmpty {
                 omittedCertificates += servedCertificateChain.count + validatedCertificateChain.count
                 servedCertificateChain = []
                 validatedCertificateChain = []
@@ -104,7 +111,6 @@ public struct PinFailureReport: Sendable, Hashable {
                 return false
             }
         }
-        return true
     }
 }
 

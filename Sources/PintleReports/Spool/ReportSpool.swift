@@ -130,7 +130,10 @@ package final class ReportSpool: Sendable {
 
     private func store(_ report: SpooledReport, _ name: SpoolName) throws(StorageError) -> Outcome {
         let lock = try stateFile.lock()
-        let all = (try? Folder.names(in: folder.path)) ?? []
+        guard let all = try? Folder.names(in: folder.path) else {
+            throw StorageError(
+                .unreadable, folder.path, "its files cannot be counted", hint: "leave the folder to the reports alone")
+        }
         // A process that was ended while it wrote has left them; whoever has the lock writes nothing else.
         for left in all where left.hasSuffix(SpoolName.suffix + ".new") { try? folder.remove(left) }
         let names = all.compactMap { SpoolName($0) }

@@ -6,7 +6,7 @@ import PackageDescription
 let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields",
     "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Names", "PEM", "Path", "Payload", "Pins",
-    "Plan", "Policy", "Proxies", "Redirects",
+    "Plan", "Policy", "Proxies", "Redirects", "Spool",
 ]
 
 let package = Package(
@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
                 .product(name: "PintleURLSession", package: "pintle"),
+                .product(name: "PintleReports", package: "pintle"),
                 .product(name: "PintleUpdates", package: "pintle"),
                 .product(name: "_PintleTools", package: "pintle"),
             ],

@@ -97,6 +97,25 @@ struct SpoolCrashTests {
         #expect(repeats == [0, 1])
     }
 
+    @Test("A disk that is full keeps no report, loses none that is there, and none comes twice because of it")
+    func fullDisk() throws {
+        let victim = try #require(ReportVictim.path)
+        #expect(try keep("full").status == 0)
+        let before = try names("full")
+        let full = try runProcess(
+            [victim, "keep", directory.path(of: "full"), policy, "0", "z.example.com"], environment: ["LIMIT": "100"],
+            timeout: 120)
+        #expect(full.output.hasPrefix("z.example.com notStored("), "\(full.output)")
+        #expect(try names("full") == before)
+        // The collector takes them, and the disk does not take that down.
+        let sent = try runProcess(
+            [victim, "deliver", directory.path(of: "full"), directory.path(of: "full.log"), "0"],
+            environment: ["LIMIT": "400"], timeout: 120)
+        #expect(sent.status == 0 && sent.output == "done 6 0\n", "\(sent.output)")
+        #expect(try deliver("full").output == "done 0 0\n")
+        #expect(Set(log("full")).count == 6 && log("full").count == 6)
+    }
+
     @Test("A program that ends at once after its failures has kept them")
     func ending() throws {
         for round in 0..<5 {

@@ -224,6 +224,24 @@ struct SessionReportTests {
         #expect(recorder.reports.allSatisfy { $0.servedCertificateChain.isEmpty })
     }
 
+    @Test("No handshake and no task waits for an observer")
+    func slowObserver() async throws {
+        struct Slow: PinFailureObserver {
+            let gate = DispatchSemaphore(value: 0)
+            func observe(_ event: PinFailureEvent) { _ = gate.wait(timeout: .now() + 300) }
+        }
+        let server = try stage.server()
+        let slow = Slow()
+        for _ in 0..<3 {
+            // A connection of its own, and with it an event.
+            let session = URLSession.pinned(
+                to: try policy(to: server, enforcement: .reportOnly), configuration: .ephemeral, observer: slow)
+            let (_, response) = try await session.data(from: server.address())
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        }
+        for _ in 0..<100 { slow.gate.signal() }
+    }
+
     @Test("What goes wrong with updates is an event, and what goes well is none")
     func updates() async throws {
         let recorder = PinFailureRecorder()

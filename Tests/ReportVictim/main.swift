@@ -12,6 +12,8 @@ import Synchronization
 // exit FOLDER POLICY STEP HOST...: the same, as a session hands failures over, and then the process ends at once.
 // deliver FOLDER LOG STEP: sends what is there to a collector that appends "ID URL" to the file LOG. Prints what came of it.
 //
+// No file may grow beyond $LIMIT bytes, if it is set: a disk that is full.
+//
 // At the given step, of the writing or of the sending, it kills itself; 0 for never.
 
 let steps = Atomic(0)
@@ -51,6 +53,11 @@ struct Collector: ReportTransport {
     }
 }
 
+if let limit = getenv("LIMIT").flatMap({ UInt(String(cString: $0)) }) {
+    var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
+    guard setrlimit(__rlimit_resource_t(1), &limits) == 0 else { exit(3) }  // RLIMIT_FSIZE
+    signal(SIGXFSZ, SIG_IGN)
+}
 var options = ReportOptions()
 options.longestDelay = 0
 let spool = try ReportSpool(folder: words[1]) { _ in step() }

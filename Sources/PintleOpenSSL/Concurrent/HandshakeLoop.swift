@@ -6,7 +6,7 @@ internal import Glibc
 /// opening a way through a proxy. The steps of a handshake, its time limits and its errors are those of ``TLSClient``.
 package struct HandshakeLoop {
     /// Names that are looked up, and proxies that are asked, at a time.
-    package static let lookupLimit = 16
+    package static let lookupLimit = 32
     /// How long a wait may be before the caller is asked again whether to go on.
     private static let pulse = Duration.milliseconds(100)
 

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import Glibc
 internal import Pintle
 internal import PintleCrypto
 internal import PintleOpenSSL
@@ -146,7 +147,7 @@ struct AuditCommand {
             hosts.append(try HostArgument.endpoint(host))
         }
         let shard = try arguments.value(of: .shard).map { text throws(ToolError) in try AuditShard(text) } ?? .all
-        let parallel = try number(.parallel, 1...500) ?? 100
+        let parallel = fitting(try number(.parallel, 1...500) ?? 100)
         let timeLimit = try number(.timeLimit, 1...604_800)
         let input = try files.first.map { path throws(ToolError) in try PolicyInput(path, invocation) }
         if let file = input?.file, Self.looksLikeAList(file.bytes) {
@@ -170,6 +171,17 @@ struct AuditCommand {
             policyFile: input?.file, policy: policy, targets: targets, parallel: parallel,
             timeLimit: timeLimit.map { .seconds($0) }, results: arguments.value(of: .results),
             resumes: arguments.has(.resume), html: arguments.value(of: .html), isStrict: arguments.has(.isStrict))
+    }
+
+    /// No more servers at a time than there may be sockets: a race between two addresses needs two for each.
+    private func fitting(_ parallel: Int) -> Int {
+        var limit = rlimit()
+        guard getrlimit(CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return parallel }
+        let room = max(1, Int(clamping: limit.rlim_cur).subtractingReportingOverflow(32).partialValue / 2)
+        if room < parallel {
+            console.warn("\(room) servers are asked at a time: the limit of open files allows no more")
+        }
+        return min(room, parallel)
     }
 
     /// A policy is an object.

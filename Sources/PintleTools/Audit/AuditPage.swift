@@ -43,9 +43,10 @@ struct AuditPage {
             <p><span class="key certificates"></span> certificates <span class="key pins"></span> pins, by week; \
             of a path the certificate that ends first, without its root</p>
             \(timeline.svg)
-            <h2>Reasons</h2>
-            \(Self.counts(tally.reasons))
-            \(tally.problems.isEmpty ? "" : "<h2>Problems</h2>\n" + Self.counts(tally.problems))
+            <div class="lists">
+            <section><h2>Reasons</h2>\(Self.counts(tally.reasons))</section>
+            \(tally.problems.isEmpty ? "" : "<section><h2>Problems</h2>\(Self.counts(tally.problems))</section>")
+            </div>
             <h2>Servers</h2>
             <table id="servers">
             <thead><tr>\(Self.columns.map { "<th scope=\"col\">\($0)</th>" }.joined())</tr></thead>
@@ -111,6 +112,7 @@ struct AuditPage {
         h1 { font-size: 1.5em } h2 { font-size: 1.1em; margin-top: 2em }
         .figures { display: flex; flex-wrap: wrap; gap: 1em } .figures div { border: 1px solid var(--line); \
         border-radius: 6px; padding: .5em 1em } .figures b { font-size: 1.5em }
+        .lists { display: flex; flex-wrap: wrap; gap: 0 4em }
         .good { color: var(--good) } .warning { color: var(--warning) } .bad { color: var(--bad) }
         .key { display: inline-block; width: .8em; height: .8em; margin-left: .8em }
         .key.certificates { background: var(--certificates) } .key.pins { background: var(--pins) }

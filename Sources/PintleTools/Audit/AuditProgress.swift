@@ -25,7 +25,7 @@ final class AuditProgress {
     func draw(_ tally: AuditTally) {
         let now = ContinuousClock.now
         guard isWanted, begin.duration(to: now) >= .milliseconds(500),
-            !isShown || lastDrawn.duration(to: now) >= .milliseconds(100)
+            lastDrawn.duration(to: now) >= .milliseconds(100)
         else { return }
         lastDrawn = now
         isShown = true

@@ -31,11 +31,16 @@ final class AuditRun {
         var rest = request.targets.remaining(after: known)
         var left = 0
         while rest.next() != nil { left += 1 }
-        if before > 0 { console.tell("\(before) results are there already; \(left) servers are left to ask") }
+        if before > 0 {
+            console.tell(
+                "\(ValidityText.counted(before, "result")) from before; \(ValidityText.counted(left, "server")) left to ask"
+            )
+        }
 
         let interrupts = Interrupts()
         let progress = AuditProgress(
             console, environment: invocation.environment, total: before + left, before: before)
+        defer { progress.erase() }
         var isLate = false
         let isDone = try survey.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
             try self.take(line, progress)
@@ -53,7 +58,9 @@ final class AuditRun {
         let notAsked = isDone ? 0 : left - (tally.servers - before)
         conclude(notAsked: notAsked)
         guard notAsked == 0 else {
-            console.warn("\(notAsked) servers were not asked: " + (isLate ? "the time is up" : "interrupted"))
+            console.warn(
+                "not asked: \(ValidityText.counted(notAsked, "server")); " + (isLate ? "the time is up" : "interrupted")
+            )
             if request.results != nil, !request.resumes {
                 console.hint("to go on: " + invocation.commandLine(adding: ["--resume"]))
             }

@@ -103,7 +103,8 @@ struct PlanExampleTests {
         func spans(_ name: String) throws -> [String] {
             let outcome = try outcome(name)
             return outcome.elements("exposures").map { item in
-                "\(outcome.text(item, "key") ?? "") \(outcome.text(item, "from") ?? "") \(outcome.text(item, "until") ?? "")"
+                [outcome.text(item, "key"), outcome.text(item, "from"), outcome.text(item, "until")]
+                    .compactMap(\.self).joined(separator: " ")
             }
         }
         #expect(try spans("key-compromise") == ["current 2027-02-10T00:00:00Z 2027-05-01T00:00:01Z"])

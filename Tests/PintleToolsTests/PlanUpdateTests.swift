@@ -60,7 +60,9 @@ struct PlanUpdateTests {
     @Test("An update that withdraws a key too early locks out from the hour of its publication")
     func tooEarly() throws {
         let withdrawn = #""pins": ["\#(PlanScene.next)"], "backupPins": ["\#(PlanScene.spare)"]"#
-        let early = try scene(published: "2027-01-08", rule: withdrawn).outcome().lockOuts
+        let outcome = try scene(published: "2027-01-08", rule: withdrawn).outcome()
+        #expect(outcome.advice == ["keep-pin"])
+        let early = outcome.lockOuts
         #expect(early == ["1.0 50 % from 2027-01-08T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
         var onTime = scene(published: "2027-01-10", rule: withdrawn)
         onTime.rule = Self.mended

@@ -16,6 +16,8 @@ struct LockOut {
     let certificate: Int
     let reason: String
     let pathFailure: PathFailure.Code?
+    /// The update that brought the policy which refuses; `nil` for the one that was shipped.
+    let update: Int?
     let from: Date
     var victims: [Victim]
     /// Of all victims together when it begins.
@@ -28,6 +30,14 @@ struct LockOut {
     var until: Date? {
         let ends = victims.compactMap(\.until)
         return ends.count == victims.count ? ends.max() : nil
+    }
+}
+
+extension LockOut {
+    /// Whether both have the same cause, be it at other times or for other versions.
+    func isAlike(_ other: LockOut) -> Bool {
+        server == other.server && certificate == other.certificate && reason == other.reason
+            && pathFailure == other.pathFailure && update == other.update
     }
 }
 
@@ -59,33 +69,26 @@ extension PlanSimulation {
     private func collect(_ found: inout [LockOut], server: Int, app: Int) {
         var current: Int?
         for (index, instant) in instants.enumerated() {
-            guard let (share, phase) = lockedOut(ofServer: server, app: app, during: index),
+            guard let (loss, phase) = lockedOut(ofServer: server, app: app, during: index),
                 let certificate = phase.certificate, case .rejected(let rejection) = phase.decision
             else {
                 end(&current, in: &found, at: instant)
                 continue
             }
-            let code = rejection.pathFailure?.code
-            if let current, found[current].certificate == certificate, found[current].reason == rejection.reason,
-                found[current].pathFailure == code
-            {
-                continue
-            }
+            let isShipped = plan.apps[app].policy == loss.policy
+            let next = LockOut(
+                server: server, certificate: certificate, reason: rejection.reason,
+                pathFailure: rejection.pathFailure?.code,
+                update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy }, from: instant,
+                victims: [LockOut.Victim(app: app, until: nil, share: loss.share)], peakAt: instant)
+            if let current, found[current].isAlike(next) { continue }
             end(&current, in: &found, at: instant)
-            let victim = LockOut.Victim(app: app, until: nil, share: share)
             // Other versions may lose the same server at the same time for the same reason.
-            let twin = found.firstIndex {
-                $0.server == server && $0.from == instant && $0.certificate == certificate
-                    && $0.reason == rejection.reason && $0.pathFailure == code
-            }
-            if let twin {
-                found[twin].victims.append(victim)
+            if let twin = found.firstIndex(where: { $0.from == instant && $0.isAlike(next) }) {
+                found[twin].victims += next.victims
                 current = twin
             } else {
-                found.append(
-                    LockOut(
-                        server: server, certificate: certificate, reason: rejection.reason, pathFailure: code,
-                        from: instant, victims: [victim], peakAt: instant))
+                found.append(next)
                 current = found.count - 1
             }
         }
@@ -135,11 +138,12 @@ extension PlanSimulation {
         var apps: Set<Int> = []
         var last = UserShare.none
         var end: Date?
-        for instant in instants where instant >= stolen {
+        for (index, instant) in instants.enumerated() where instant >= stolen {
             var share = UserShare.none
             for app in plan.apps.indices {
-                let fooled = cohorts(ofApp: app, at: instant).filter { cohort in
-                    phases[cohort.policy].last { $0.from <= instant }?.decision?.isTrusted == true
+                let fooled = cohorts(ofApp: app, during: index).start.filter { cohort in
+                    let phases = phases[cohort.policy]
+                    return phases.last(before: instant).map { phases[$0].decision?.isTrusted == true } ?? false
                 }
                 let part = plan.apps[app].share(at: instant).part(fooled.reduce(.none) { $0 + $1.part })
                 if part > .none { apps.insert(app) }

@@ -5,7 +5,19 @@ internal import PintleUpdates
 /// What to do about versions of the app that do not pin a key: release, wait, or update.
 extension PlanAdviser {
     func mismatch(_ lockOut: LockOut) -> [PlanAdvice] {
-        [release(lockOut), knownKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) + updates(lockOut)
+        if let update = lockOut.update { return [keptPin(lockOut, update)] }
+        return [release(lockOut), knownKey(lockOut), laterSwitch(lockOut)].compactMap(\.self) + updates(lockOut)
+    }
+
+    /// An update has taken a pin away that is still needed, or has never had it.
+    private func keptPin(_ lockOut: LockOut, _ update: Int) -> PlanAdvice {
+        let key = plan.keys[missingKey(lockOut)]
+        let certificate = plan.certificates[lockOut.certificate]
+        return PlanAdvice(
+            kind: .keepPin, server: lockOut.server,
+            text: "update \(plan.updates[update].version) needs \(key.pin) (key \"\(key.name)\") among the pins of "
+                + "\(server(lockOut.server)) for as long as \"\(certificate.name)\" is served",
+            by: plan.updates[update].published, pin: key.pin, apps: lockOut.victims.map(\.app))
     }
 
     // MARK: A release
@@ -15,22 +27,21 @@ extension PlanAdviser {
         let knowing = knowingApps(lockOut)
         let day = PlanTime.text(lockOut.from)
         let key = plan.keys[missingKey(lockOut)]
-        guard let first = knowing.first else {
+        guard !knowing.isEmpty else {
             let last = plan.apps.last.map { "the release after version \($0.version)" } ?? "the next release"
             return PlanAdvice(
                 kind: .addPin, server: lockOut.server,
-                text:
-                    "put \(key.pin) (key \"\(key.name)\") into the backup pins of \(server(lockOut.server)) in \(last); "
-                    + "it must have reached \(wanted) of users by \(day), before \"\(certificate.name)\" is served",
+                text: "put \(key.pin) (key \"\(key.name)\") into the backup pins of "
+                    + "\(server(lockOut.server)) in \(last); it must have reached \(wanted) of users by \(day), before "
+                    + "\"\(certificate.name)\" is served",
                 by: lockOut.from, pin: key.pin, share: wanted, apps: lockOut.victims.map(\.app))
         }
         let share = knowing.reduce(UserShare.none) { $0 + plan.apps[$1].share(at: lockOut.from) }
-        let name = plan.apps[first].version
-        let newer = knowing.count == 1 ? "version \(name) knows" : "versions from \(name) on know"
+        let known = knowing.count == 1 ? "knows" : "know"
         return PlanAdvice(
             kind: .reach, server: lockOut.server,
-            text: "\(newer) the key \"\(key.name)\" and will have \(share) of users on \(day): bring it to "
-                + "\(wanted) by then",
+            text: "\(versions(knowing)) \(known) the key \"\(key.name)\" and will have \(share) of users on \(day): "
+                + "bring \(knowing.count == 1 ? "it" : "them") to \(wanted) by then",
             by: lockOut.from, pin: key.pin, share: wanted, apps: knowing)
     }
 
@@ -110,7 +121,7 @@ extension PlanAdviser {
         var left = UserShare.none
         var latest: Date?
         for (index, instant) in simulation.instants.enumerated() where instant >= lockOut.from && instant < end {
-            let share = max(refused(phases, at: instant), refused(phases, at: simulation.middle(index)))
+            let share = refused(phases, during: index)
             if share > tolerance { (latest, left) = (instant, share) }
         }
         guard let latest else { return nil }
@@ -133,17 +144,22 @@ extension PlanAdviser {
             kind: .switchLater, server: lockOut.server, text: text, by: day, apps: lockOut.victims.map(\.app))
     }
 
-    private func refused(_ phases: [[PlanSimulation.Phase]], at instant: Date) -> UserShare {
-        var sum = UserShare.none
-        for app in plan.apps.indices {
-            var part = UserShare.none
-            for cohort in simulation.cohorts(ofApp: app, at: instant)
-            where phases[cohort.policy].last(where: { $0.from <= instant })?.decision?.isTrusted == false {
-                part = part + cohort.part
+    private func refused(_ phases: [[PlanSimulation.Phase]], during index: Int) -> UserShare {
+        func sum(at instant: Date, _ cohorts: (Int) -> [PlanSimulation.Cohort]) -> UserShare {
+            plan.apps.indices.reduce(.none) { sum, app in
+                let part = cohorts(app).reduce(UserShare.none) { part, cohort in
+                    let phases = phases[cohort.policy]
+                    guard let phase = phases.last(before: instant), phases[phase].decision?.isTrusted == false else {
+                        return part
+                    }
+                    return part + cohort.part
+                }
+                return sum + plan.apps[app].share(at: instant).part(part)
             }
-            sum = sum + plan.apps[app].share(at: instant).part(part)
         }
-        return sum
+        return max(
+            sum(at: simulation.instants[index]) { simulation.cohorts(ofApp: $0, during: index).start },
+            sum(at: simulation.middle(index)) { simulation.cohorts(ofApp: $0, during: index).middle })
     }
 
     // MARK: An update
@@ -176,7 +192,8 @@ extension PlanAdviser {
                     kind: .publishUpdate, server: lockOut.server,
                     text: "or publish an update \(day) with \(key.pin) (key \"\(key.name)\") in the pins of "
                         + "\(server(lockOut.server)): \(versions(takers)) \(fetches) within "
-                        + "\(ValidityText.counted(days, "day")), after the lock-out too, since updates come without pins",
+                        + "\(ValidityText.counted(days, "day")), after the lock-out too, since updates come without "
+                        + "pins",
                     by: late ? simulation.now : by, pin: key.pin, apps: takers))
         }
         for (refusal, apps) in refusals.sorted(by: { $0.key < $1.key }) {

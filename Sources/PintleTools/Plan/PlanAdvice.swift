@@ -11,6 +11,7 @@ struct PlanAdvice {
         case noLaterSwitch = "no-later-switch"
         case publishUpdate = "publish-update"
         case noUpdate = "no-update"
+        case keepPin = "keep-pin"
         case renew = "renew"
         case serveLater = "serve-later"
         case trustRoot = "trust-root"
@@ -40,6 +41,9 @@ struct PlanAdviser {
 
     var plan: RotationPlan { simulation.plan }
 
+    /// Beyond them nobody reads on; the first ones come first.
+    static let maximumLockOuts = 20
+
     init(_ simulation: PlanSimulation, tolerance: UserShare) {
         self.simulation = simulation
         self.tolerance = tolerance
@@ -47,7 +51,7 @@ struct PlanAdviser {
 
     func advice(_ lockOuts: [LockOut], _ exposures: [Exposure]) -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
-        for lockOut in lockOuts {
+        for lockOut in lockOuts.prefix(Self.maximumLockOuts) {
             for item in self.advice(for: lockOut)
             where !advice.contains(where: { $0.server == item.server && $0.text == item.text }) {
                 advice.append(item)
@@ -120,8 +124,9 @@ struct PlanAdviser {
     private func spentBackups() -> [PlanAdvice] {
         var advice: [PlanAdvice] = []
         guard let app = plan.apps.indices.last, let last = simulation.instants.last else { return [] }
+        let final = simulation.instants.count - 1
         for server in plan.servers.indices {
-            guard let policy = simulation.cohorts(ofApp: app, at: last).first?.policy,
+            guard let policy = simulation.cohorts(ofApp: app, during: final).start.first?.policy,
                 let phase = simulation.phase(ofServer: server, policy: policy, at: last),
                 case .trusted(.pinMatched(let match)) = phase.decision, match.isBackup,
                 let start = simulation.phases[server][policy].first(where: { $0.certificate == phase.certificate })?

@@ -21,7 +21,8 @@ extension Command {
             Reads planned keys and certificates, what the servers will serve when, the versions of the app with their \
             policies and their share of users over time, and signed updates. Asks for every version and every change \
             what the app would decide, and says who could not connect from which day on, which pin to add by when, \
-            from which day on a key can be switched, and whom an update reaches. Nothing is connected to. Days are in UTC.
+            from which day on a key can be switched, and whom an update reaches. Nothing is connected to. Days are \
+            in UTC.
             """
         ],
         arguments: [Argument(name: "PLAN", help: "The plan file, or - for standard input")],

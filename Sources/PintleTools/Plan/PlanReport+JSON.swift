@@ -21,7 +21,8 @@ extension PlanReport {
             }
             json.array("lockouts") { json in
                 for lockOut in lockOuts {
-                    for victim in lockOut.victims { write(lockOut, victim, to: &json) }
+                    let key = plan.keys[PlanAdviser(simulation, tolerance: tolerance).missingKey(lockOut)]
+                    for victim in lockOut.victims { write(lockOut, victim, missing: key, to: &json) }
                 }
             }
             if !exposures.isEmpty {
@@ -38,7 +39,9 @@ extension PlanReport {
         return json
     }
 
-    private func write(_ lockOut: LockOut, _ victim: LockOut.Victim, to json: inout JSONWriter) {
+    private func write(
+        _ lockOut: LockOut, _ victim: LockOut.Victim, missing key: RotationPlan.Key, to json: inout JSONWriter
+    ) {
         json.object { json in
             json.member("from", RFC3339.string(from: lockOut.from))
             json.member("until", victim.until.map { RFC3339.string(from: $0) })
@@ -49,7 +52,6 @@ extension PlanReport {
             json.member("pathFailure", lockOut.pathFailure?.rawValue)
             json.member("certificate", plan.certificates[lockOut.certificate].name)
             if lockOut.reason == "pin-mismatch" {
-                let key = plan.keys[PlanAdviser(simulation, tolerance: tolerance).missingKey(lockOut)]
                 json.member("missingKey", key.name)
                 json.member("missingPin", key.pin.description)
             }

@@ -27,7 +27,14 @@ extension PlanReport {
         }
     }
 
-    var notes: [String] { [unnamedUsers, unknownCertificatePins].compactMap(\.self) }
+    var notes: [String] { [unnamedUsers, unknownCertificatePins, restOfAdvice].compactMap(\.self) }
+
+    private var restOfAdvice: String? {
+        let rest = lockOuts.count - PlanAdviser.maximumLockOuts
+        return rest > 0
+            ? "advice is given about the first \(PlanAdviser.maximumLockOuts) lock-outs, not about the last \(rest)"
+            : nil
+    }
 
     private var unnamedUsers: String? {
         var most: (share: UserShare, at: Date)?

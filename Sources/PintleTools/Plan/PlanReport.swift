@@ -48,10 +48,11 @@ struct PlanReport {
     func reason(_ lockOut: LockOut) -> String {
         let certificate = plan.certificates[lockOut.certificate]
         let served = "\"\(certificate.name)\""
+        let source = lockOut.update.map { "with update \(plan.updates[$0].version) " } ?? ""
         let what =
             switch (lockOut.reason, lockOut.pathFailure) {
             case ("pin-mismatch", _):
-                "the server shows \(served), and they pin no key on its path: "
+                "the server shows \(served), and \(source)they pin no key on its path: "
                     + certificate.keys.map { "\"\(plan.keys[$0].name)\"" }.joined(separator: ", ")
             case (_, .expired): "the server still shows \(served), which ended \(PlanTime.text(certificate.notAfter))"
             case (_, .notYetValid):

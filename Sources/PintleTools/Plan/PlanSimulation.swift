@@ -31,6 +31,18 @@ struct PlanSimulation {
     let refusals: [[UpdateRefusal?]]
     /// Every instant at which something changes, and the beginning of every day; the first is now.
     let instants: [Date]
+    /// By app and sample: the users of the version by the policy in force for them.
+    private let cohortTable: [[[Cohort]]]
+    /// By server, app and sample.
+    private let lossTable: [[[Loss?]]]
+
+    /// Users of a version that a server is refused to.
+    struct Loss {
+        let share: UserShare
+        /// Of most of them.
+        let policy: Int
+        let phase: Int
+    }
 
     enum UpdateRefusal {
         /// It was shipped without the means.
@@ -44,16 +56,29 @@ struct PlanSimulation {
         let standIns = try StandIns(plan)
         var policies: [PinningPolicy] = []
         for policy in plan.policies { policies.append(try standIns.policy(policy)) }
-        self.plan = plan
-        self.now = now
-        self.standIns = standIns
-        self.policies = policies
-        phases = plan.servers.map { server in
+        let phases = plan.servers.map { server in
             policies.map { policy in
                 Self.phases(of: server.endpoint, server.switches, under: policy, plan, standIns, from: now)
             }
         }
-        refusals = try Self.refusals(in: plan)
+        let refusals = try Self.refusals(in: plan)
+        let instants = Self.instants(of: plan, phases, from: now)
+        let samples = instants.enumerated().flatMap { [$1, Self.middle($0, of: instants, until: plan.until)] }
+        let cohorts = plan.apps.indices.map { app in
+            samples.map { PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: $0) }
+        }
+        lossTable = phases.map { phases in
+            plan.apps.indices.map { app in
+                samples.enumerated().map { sample, instant in
+                    Self.loss(of: plan.apps[app].share(at: instant), cohorts[app][sample], phases, at: instant)
+                }
+            }
+        }
+        (self.plan, self.now, self.standIns, self.policies) = (plan, now, standIns, policies)
+        (self.phases, self.refusals, self.instants, cohortTable) = (phases, refusals, instants, cohorts)
+    }
+
+    private static func instants(of plan: RotationPlan, _ phases: [[[Phase]]], from now: Date) -> [Date] {
         var instants: Set<Date> = [now]
         for phase in phases.joined().joined() { instants.insert(phase.from) }
         for app in plan.apps { instants.formUnion([app.released] + app.share.points.map(\.at)) }
@@ -66,7 +91,13 @@ struct PlanSimulation {
         }
         let firstDay = now.startOfDay
         instants.formUnion((0...PlanLimits.days).map(firstDay.addingDays))
-        self.instants = instants.filter { $0 >= now && $0 < plan.until }.sorted()
+        return instants.filter { $0 >= now && $0 < plan.until }.sorted()
+    }
+
+    /// Half-way to the next instant. What rises from nothing at an instant shows there, and nothing else changes.
+    private static func middle(_ index: Int, of instants: [Date], until: Date) -> Date {
+        let end = instants.indices.contains(index + 1) ? instants[index + 1] : until
+        return Date(wholeSeconds: (instants[index].wholeSeconds + end.wholeSeconds) / 2)
     }
 
     /// What `policy` decides about a server that serves this, at each change.
@@ -119,73 +150,62 @@ struct PlanSimulation {
     // MARK: Users
 
     func phase(ofServer server: Int, policy: Int, at instant: Date) -> Phase? {
-        phases[server][policy].last { $0.from <= instant }
+        let phases = phases[server][policy]
+        return phases.last(before: instant).map { phases[$0] }
     }
 
-    /// The users of a version by the policy in force for them, the newest update first. Whoever is slow to take one
-    /// update is taken to be slow for all.
-    func cohorts(ofApp index: Int, at instant: Date) -> [Cohort] {
-        let app = plan.apps[index]
-        var cohorts: [Cohort] = []
-        var covered = UserShare.none
-        for number in plan.updates.indices.reversed() where refusals[index][number] == nil {
-            let reach = reach(ofUpdate: number, inApp: app, at: instant)
-            guard reach > covered else { continue }
-            cohorts.append(
-                Cohort(policy: plan.updates[number].policy, part: UserShare(units: reach.units - covered.units)))
-            covered = reach
+    /// The users of a version by the policy in force for them, at an instant and half-way to the next.
+    func cohorts(ofApp app: Int, during index: Int) -> (start: [Cohort], middle: [Cohort]) {
+        (cohortTable[app][2 * index], cohortTable[app][2 * index + 1])
+    }
+
+    func middle(_ index: Int) -> Date { Self.middle(index, of: instants, until: plan.until) }
+
+    private static func loss(
+        of users: UserShare, _ cohorts: [Cohort], _ phases: [[Phase]], at instant: Date
+    ) -> Loss? {
+        guard users > .none else { return nil }
+        var part = UserShare.none
+        var largest: (part: UserShare, policy: Int, phase: Int)?
+        for cohort in cohorts {
+            let phases = phases[cohort.policy]
+            guard let index = phases.last(before: instant), case .rejected = phases[index].decision else { continue }
+            part = part + cohort.part
+            if cohort.part > largest?.part ?? .none { largest = (cohort.part, cohort.policy, index) }
         }
-        if covered < .all { cohorts.append(Cohort(policy: app.policy, part: covered.rest)) }
-        return cohorts
-    }
-
-    /// How many of a version's users have taken an update, if they may. It can be taken from its publication, or the
-    /// version's release, until the next one takes its place or it expires.
-    private func reach(ofUpdate number: Int, inApp app: RotationPlan.App, at instant: Date) -> UserShare {
-        let update = plan.updates[number]
-        let start = max(update.published, app.released)
-        let next = plan.updates.indices.contains(number + 1) ? plan.updates[number + 1].published : .distantFuture
-        let end = min(instant, update.expires, next)
-        guard end >= start else { return .none }
-        let begins = update.reach.first?.day == 0 ? [] : [ShareCurve.Point(at: start, share: .none)]
-        let curve = ShareCurve(
-            points: begins + update.reach.map { ShareCurve.Point(at: start.addingDays($0.day), share: $0.share) })
-        return curve.share(at: end)
-    }
-
-    /// Half-way to the next instant. What rises from nothing at an instant shows there, and nothing else changes.
-    func middle(_ index: Int) -> Date {
-        let end = instants.indices.contains(index + 1) ? instants[index + 1] : plan.until
-        return Date(wholeSeconds: (instants[index].wholeSeconds + end.wholeSeconds) / 2)
+        return largest.map { Loss(share: users.part(part), policy: $0.policy, phase: $0.phase) }
     }
 
     /// Users of a version that a server is refused to from an instant to the next, and the phase of most of them.
-    func lockedOut(ofServer server: Int, app: Int, during index: Int) -> (share: UserShare, phase: Phase)? {
-        lockedOut(ofServer: server, app: app, at: instants[index])
-            ?? lockedOut(ofServer: server, app: app, at: middle(index))
-    }
-
-    func lockedOut(ofServer server: Int, app: Int, at instant: Date) -> (share: UserShare, phase: Phase)? {
-        let users = plan.apps[app].share(at: instant)
-        guard users > .none else { return nil }
-        var part = UserShare.none
-        var largest: (part: UserShare, phase: Phase)?
-        for cohort in cohorts(ofApp: app, at: instant) {
-            guard let phase = phase(ofServer: server, policy: cohort.policy, at: instant),
-                case .rejected = phase.decision
-            else { continue }
-            part = part + cohort.part
-            if cohort.part > largest?.part ?? .none { largest = (cohort.part, phase) }
-        }
-        guard let largest else { return nil }
-        return (users.part(part), largest.phase)
+    func lockedOut(ofServer server: Int, app: Int, during index: Int) -> (loss: Loss, phase: Phase)? {
+        let losses = lossTable[server][app]
+        guard let loss = losses[2 * index] ?? losses[2 * index + 1] else { return nil }
+        return (loss, phases[server][loss.policy][loss.phase])
     }
 
     /// The users of some versions who cannot connect to a server, the most of them from an instant to the next.
     func lockedOut(ofServer server: Int, apps: some Sequence<Int>, during index: Int) -> UserShare {
-        func sum(at instant: Date) -> UserShare {
-            apps.reduce(.none) { $0 + (lockedOut(ofServer: server, app: $1, at: instant)?.share ?? .none) }
+        func sum(_ sample: Int) -> UserShare {
+            apps.reduce(.none) { $0 + (lossTable[server][$1][sample]?.share ?? .none) }
         }
-        return max(sum(at: instants[index]), sum(at: middle(index)))
+        return max(sum(2 * index), sum(2 * index + 1))
+    }
+
+    /// Users of a version that a server is refused to at any instant.
+    func lockedOut(ofServer server: Int, app: Int, at instant: Date) -> UserShare {
+        let cohorts = PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: instant)
+        return Self.loss(of: plan.apps[app].share(at: instant), cohorts, phases[server], at: instant)?.share ?? .none
+    }
+}
+
+extension [PlanSimulation.Phase] {
+    /// The position of the phase that an instant lies in; they are in the order of time.
+    func last(before instant: Date) -> Int? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].from <= instant { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : low - 1
     }
 }

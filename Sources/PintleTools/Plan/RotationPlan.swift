@@ -86,10 +86,10 @@ enum PlanLimits {
     static let keys = 64
     static let certificates = 64
     static let keysOfPath = 16
-    static let servers = 16
-    static let switches = 64
+    static let servers = 8
+    static let switches = 32
     static let apps = 32
-    static let points = 256
+    static let points = 64
     static let updates = 8
     static let reach = 8
     static let nameLength = 64

@@ -97,10 +97,14 @@ targets += [
         exclude: ["limbo-exceptions.txt"],
         swiftSettings: strict
     ),
+    // The program that both adapters are attacked with.
+    .target(
+        name: "AttackDemo", dependencies: ["PintleURLSession", "PintleTestKit"], path: "Tests/AttackDemo",
+        swiftSettings: strict),
     .testTarget(
         name: "PintleURLSessionTests",
         dependencies: [
-            "Pintle", "PintleCrypto", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit",
+            "AttackDemo", "Pintle", "PintleCrypto", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit",
             "PintleTestPeers", "PintleReports", "PintleUpdates",
         ],
         swiftSettings: strict
@@ -139,7 +143,7 @@ targets += [
 products += appleProducts
 // No SDK has compiled these yet: what it warns of must not keep anybody's app from building.
 targets += appleTargets()
-targets += [.target(name: "PintleCrypto", swiftSettings: strict)]
+targets += [.target(name: "PintleCrypto", swiftSettings: strict + [.define("PINTLE_APPLE")])]
 #endif
 
 // Apple's side on Linux, with modules of Tests/StandIns in the place of Apple's: `make test-apple` sets the variable.
@@ -147,20 +151,36 @@ targets += [.target(name: "PintleCrypto", swiftSettings: strict)]
 #if os(Linux)
 if Context.environment["PINTLE_APPLE_STANDINS"] == "1" {
     products = portable.products + appleProducts
-    targets = portable.targets + appleTargets(standIns: ["Security"], [.treatAllWarnings(as: .error)])
+    targets =
+        portable.targets
+        + appleTargets(standIns: ["Network", "Security", "WebKit", "os"], [.treatAllWarnings(as: .error)])
     targets += [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .target(name: "PintleCrypto", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(
+            name: "PintleCrypto", dependencies: ["CryptoKit"], swiftSettings: strict + [.define("PINTLE_APPLE")]),
         .target(
             name: "PintleTestKit", dependencies: ["COpenSSL"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("ssl")]),
         .target(
+            name: "CryptoKit", dependencies: ["COpenSSL"], path: "Tests/StandIns/CryptoKit", swiftSettings: strict),
+        .target(
+            name: "Network", dependencies: ["Security"], path: "Tests/StandIns/Network", swiftSettings: strict),
+        .target(name: "WebKit", dependencies: ["Security"], path: "Tests/StandIns/WebKit", swiftSettings: strict),
+        .target(name: "os", path: "Tests/StandIns/os", swiftSettings: strict),
+        .target(
             name: "Security", dependencies: ["COpenSSL", "CCurl"], path: "Tests/StandIns/Security",
             swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
+        .target(
+            name: "AttackDemo", dependencies: ["PintleURLSession", "PintleTestKit", "Security"],
+            path: "Tests/AttackDemo", swiftSettings: strict + [.define("PINTLE_APPLE")]),
         .testTarget(
             name: "PintleAppleTests",
-            dependencies: ["Pintle", "PintleApple", "PintleStorage", "PintleURLSession", "PintleTestKit", "Security"],
+            dependencies: [
+                "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage", "PintleURLSession",
+                "PintleTestKit",
+                "PintleUpdates", "Network", "Security", "WebKit", "os",
+            ],
             swiftSettings: strict),
     ]
 }

@@ -1,4 +1,4 @@
-#if canImport(CryptoKit)
+#if PINTLE_APPLE
 internal import CryptoKit
 #else
 internal import COpenSSL
@@ -37,7 +37,7 @@ public enum Ed25519 {
 
     /// The public half of a seed of 32 bytes, raw; `nil` for any other length.
     public static func publicKey(ofSeed seed: [UInt8]) -> [UInt8]? {
-        #if canImport(CryptoKit)
+        #if PINTLE_APPLE
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed)).map {
             Array($0.publicKey.rawRepresentation)
         }
@@ -54,7 +54,7 @@ public enum Ed25519 {
 
     /// The signature of `message` by a seed of 32 bytes; `nil` for any other length.
     public static func signature(of message: [UInt8], seed: [UInt8]) -> [UInt8]? {
-        #if canImport(CryptoKit)
+        #if PINTLE_APPLE
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed).signature(for: message)).map { Array($0) }
         #else
         guard seed.count == keySize, let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count)
@@ -75,7 +75,7 @@ public enum Ed25519 {
     }
 
     private static func verifies(_ signature: [UInt8], _ message: [UInt8], _ publicKey: [UInt8]) -> Bool {
-        #if canImport(CryptoKit)
+        #if PINTLE_APPLE
         guard let key = try? Curve25519.Signing.PublicKey(rawRepresentation: publicKey) else { return false }
         return key.isValidSignature(signature, for: message)
         #else

@@ -1,4 +1,4 @@
-#if canImport(CryptoKit)
+#if PINTLE_APPLE
 internal import CryptoKit
 #else
 internal import COpenSSL
@@ -7,7 +7,7 @@ internal import COpenSSL
 extension SHA256Digest {
     /// Hashes these bytes. The one place in the package that touches a hash function.
     public init(hashing bytes: UnsafeRawBufferPointer) {
-        #if canImport(CryptoKit)
+        #if PINTLE_APPLE
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var function = CryptoKit.SHA256()
         function.update(bufferPointer: bytes)

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Pintle
 import Security
@@ -67,17 +66,13 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         rejections.explain(error, url: url, since: mark)
     }
 
-    /// Several connections are evaluated at once, and none waits for a person.
-    private static let queue = DispatchQueue(
-        label: "Pintle.trust", qos: .userInitiated, attributes: .concurrent)
-
     /// Answers a challenge about a server's trust, away from the caller's queue.
     func answer(
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let handed = Handed(challenge)
-        Self.queue.async {
+        TrustQueue.shared.async {
             let challenge = handed.value
             let answer = ServerTrustEvaluator(self.source.current).evaluate(challenge)
             if let evaluation = answer.evaluation { self.observer(evaluation) }

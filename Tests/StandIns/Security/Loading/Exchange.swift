@@ -42,6 +42,8 @@ final class Exchange {
         pintle_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
         pintle_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(seconds * 1_000))
         pintle_curl_set_long(curl, CURLOPT_SSL_VERIFYPEER, 1)
+        // Apple's loading system takes nothing older, unless an app asks for it.
+        pintle_curl_set_long(curl, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // The name is for the trust object to compare.
         pintle_curl_set_long(curl, CURLOPT_SSL_VERIFYHOST, 0)
         pintle_curl_set_long(curl, CURLOPT_SSL_SESSIONID_CACHE, 0)

@@ -1,0 +1,71 @@
+// What there is for Apple's systems beside the session.
+
+// Compiled on Apple's systems, and on Linux by `make test-apple`, with stand-ins for their modules.
+#if canImport(PintleApple) && canImport(WebKit)
+import Foundation
+import Network
+import PintleApple
+import PintleURLSession
+import Security
+import WebKit
+import os
+
+func ownSession(_ policy: PinningPolicy, _ mine: any URLSessionDelegate) -> URLSession {
+    // snippet.delegate
+    let logger = Logger(subsystem: "com.example.app", category: "trust")
+    let delegate = PinningSessionDelegate(policy, forwardingTo: mine, observer: { logger.log($0) })
+    let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
+    // snippet.end
+    return session
+}
+
+/// A delegate of one's own.
+final class Delegate: NSObject, URLSessionDelegate {
+    private let evaluator: ServerTrustEvaluator
+
+    init(_ policy: PinningPolicy) {
+        evaluator = ServerTrustEvaluator(policy: policy)
+    }
+
+    // snippet.challenge
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let answer = evaluator.evaluate(challenge)
+        if let rejection = answer.rejection { note(rejection) }
+        completionHandler(answer.disposition, answer.credential)
+    }
+    // snippet.end
+
+    private func note(_ rejection: TrustRejection) { print(rejection) }
+}
+
+/// Keeps the delegate, which a web view does not.
+@MainActor
+final class Browser: NSObject, WKNavigationDelegate {
+    private let webView: WKWebView
+    private var trust: WebViewTrustDelegate?
+
+    init(_ webView: WKWebView) {
+        self.webView = webView
+    }
+
+    func open(_ url: URL, _ policy: PinningPolicy) {
+        // snippet.webView
+        let trust = WebViewTrustDelegate(policy, forwardingTo: self)
+        webView.navigationDelegate = trust
+        self.trust = trust
+        webView.load(URLRequest(url: url))
+        // snippet.end
+    }
+}
+
+func connectionOptions(_ policy: LivePolicy) throws -> NWProtocolTLS.Options {
+    // snippet.network
+    let options = NWProtocolTLS.Options()
+    options.decideTrust(of: ServerEndpoint(host: try ServerName("example.com")), by: policy)
+    // snippet.end
+    return options
+}
+#endif

@@ -1,0 +1,115 @@
+#if !os(tvOS) && !os(watchOS)
+import Foundation
+import Pintle
+import Security
+import WebKit
+
+extension WebViewTrustDelegate: WKNavigationDelegate {
+    public func webView(
+        _ webView: WKWebView, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler:
+            @escaping @MainActor @Sendable (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            ) -> Void
+    ) {
+        guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
+        guard let ask = forwarded.flatMap({ offered($0.webView(_:didReceive:completionHandler:)) }) else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        ask(webView, challenge, completionHandler)
+    }
+
+    /// TLS 1.0 and 1.1 are nobody's wish.
+    public func webView(
+        _ webView: WKWebView, authenticationChallenge challenge: URLAuthenticationChallenge,
+        shouldAllowDeprecatedTLS decisionHandler: @escaping @MainActor @Sendable (Bool) -> Void
+    ) {
+        decisionHandler(false)
+    }
+
+    public func webView(
+        _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
+    ) {
+        forwarded.flatMap { offered($0.webView(_:didFailProvisionalNavigation:withError:)) }?(
+            webView, navigation, rejections.explain(error, url: webView.url, since: start))
+    }
+
+    public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
+        forwarded.flatMap { offered($0.webView(_:didFail:withError:)) }?(
+            webView, navigation, rejections.explain(error, url: webView.url, since: start))
+    }
+
+    public func webView(_ webView: WKWebView, didStartProvisionalNavigation navigation: WKNavigation!) {
+        start = rejections.mark
+        forwarded.flatMap { offered($0.webView(_:didStartProvisionalNavigation:)) }?(webView, navigation)
+    }
+
+    public func webView(
+        _ webView: WKWebView, didReceiveServerRedirectForProvisionalNavigation navigation: WKNavigation!
+    ) {
+        forwarded.flatMap { offered($0.webView(_:didReceiveServerRedirectForProvisionalNavigation:)) }?(
+            webView, navigation)
+    }
+
+    public func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
+        forwarded.flatMap { offered($0.webView(_:didCommit:)) }?(webView, navigation)
+    }
+
+    public func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {
+        forwarded.flatMap { offered($0.webView(_:didFinish:)) }?(webView, navigation)
+    }
+
+    public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
+        forwarded.flatMap { offered($0.webViewWebContentProcessDidTerminate(_:)) }?(webView)
+    }
+
+    public func webView(
+        _ webView: WKWebView, navigationAction: WKNavigationAction, didBecome download: WKDownload
+    ) {
+        forwarded.flatMap { offered($0.webView(_:navigationAction:didBecome:)) }?(webView, navigationAction, download)
+    }
+
+    public func webView(
+        _ webView: WKWebView, navigationResponse: WKNavigationResponse, didBecome download: WKDownload
+    ) {
+        forwarded.flatMap { offered($0.webView(_:navigationResponse:didBecome:)) }?(
+            webView, navigationResponse, download)
+    }
+}
+
+// Of two forms of one question the system asks the longer one, where there is one: so your delegate may have either.
+extension WebViewTrustDelegate {
+    private typealias AnswerToAction = @MainActor @Sendable (WKNavigationActionPolicy) -> Void
+    private typealias AskAboutAction = (WKWebView, WKNavigationAction, @escaping AnswerToAction) -> Void
+    private typealias AnswerToResponse = @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
+    private typealias AskAboutResponse =
+        (
+            WKWebView, WKNavigationResponse, @escaping AnswerToResponse
+        ) -> Void
+
+    public func webView(
+        _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction, preferences: WKWebpagePreferences,
+        decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
+    ) {
+        if let ask = forwarded.flatMap({ offered($0.webView(_:decidePolicyFor:preferences:decisionHandler:)) }) {
+            return ask(webView, navigationAction, preferences, decisionHandler)
+        }
+        guard let forwarded else { return decisionHandler(.allow, preferences) }
+        let short: AskAboutAction? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
+        guard let short else { return decisionHandler(.allow, preferences) }
+        short(webView, navigationAction) { decisionHandler($0, preferences) }
+    }
+
+    public func webView(
+        _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
+        decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
+    ) {
+        // As the system does by itself: what a web view cannot show it does not load.
+        let standard: WKNavigationResponsePolicy = navigationResponse.canShowMIMEType ? .allow : .cancel
+        guard let forwarded else { return decisionHandler(standard) }
+        let ask: AskAboutResponse? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
+        guard let ask else { return decisionHandler(standard) }
+        ask(webView, navigationResponse, decisionHandler)
+    }
+}
+#endif

@@ -1,0 +1,248 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// What passes through the delegate, and when.
+@Suite("Apple: flows of a session")
+struct SessionFlowTests {
+    @Test("Everything that is not about trust reaches the delegate, in order")
+    func forwarding() async throws {
+        let stage = try Stage()
+        let server = try stage.server { request in
+            if request.target == "/away" { return .redirect(to: "/here") }
+            return request["authorization"] == nil ? .unauthorized() : .ok
+        }
+        let recorder = Recorder()
+        let session = URLSession.pinned(
+            to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let task = session.dataTask(with: try server.address("away"))
+        await recorder.run(task)
+        #expect(
+            recorder.events == ["create", "redirect 302", "challenge", "response 200", "data 3", "complete"])
+        #expect(recorder.error == nil)
+        #expect(server.requests.last?["authorization"] == "Basic " + Data("u:p".utf8).base64EncodedString())
+
+        let download = session.downloadTask(with: URLRequest(url: try server.address()))
+        await recorder.run(download)
+        #expect(recorder.events.suffix(2) == ["downloaded", "complete"])
+        session.finishTasksAndInvalidate()
+        #expect(await recorder.isInvalid())
+    }
+
+    @Test("The error that a delegate is told of has its reason, and a task that is cancelled has none")
+    func typedError() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let recorder = Recorder()
+        let session = URLSession.pinned(
+            to: try stage.policy(rightPin: false), configuration: .ephemeral, delegate: recorder)
+        await recorder.run(session.dataTask(with: try server.address()))
+        #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == "pin-mismatch")
+        #expect(server.requestByteCount == 0)
+
+        // The server was refused a moment ago, and this task never asked about it.
+        let cancelled = session.dataTask(with: try server.address())
+        cancelled.cancel()
+        await recorder.run(cancelled)
+        #expect((recorder.error as? URLError)?.code == .cancelled)
+        #expect(TrustRejection(underlying: try #require(recorder.error)) == nil)
+    }
+
+    @Test("Completion handlers and uploads fail with their reason too")
+    func handlers() async throws {
+        let stage = try Stage()
+        let server = try stage.server { HTTPResponse(status: 200, body: $0.body) }
+        for isRight in [true, false] {
+            let before = server.requestByteCount
+            let session = URLSession.pinned(to: try stage.policy(rightPin: isRight))
+            var request = URLRequest(url: try server.address())
+            request.httpMethod = "POST"
+            let (data, error) = await withCheckedContinuation { continuation in
+                session.uploadTask(with: request, from: Data("secret".utf8)) { data, _, error in
+                    continuation.resume(returning: (data, error))
+                }.resume()
+            }
+            #expect(data == (isRight ? Data("secret".utf8) : nil))
+            #expect(error.flatMap { TrustRejection(underlying: $0) }?.reason == (isRight ? nil : "pin-mismatch"))
+            #expect((server.requestByteCount > before) == isRight)
+        }
+    }
+
+    @Test("A delegate of a task does not come between the policy and the server")
+    func taskDelegate() async throws {
+        let stage = try Stage(isSystem: true)
+        let server = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy(rightPin: false, anchors: .system))
+        let error = await #expect(throws: URLError.self) {
+            try await session.data(from: try server.address(), delegate: Permissive())
+        }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        let own = URLSession.pinned(to: try stage.policy(anchors: .system))
+        #expect(try await own.data(from: try server.address(), delegate: Permissive()).0.count == 3)
+    }
+
+    @Test("A redirect from https to http is not followed")
+    func downgrade() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer.http()
+        let target = "http://localhost:\(plain.port)/"
+        let server = try stage.server { $0.target == "/plain" ? .redirect(to: target) : .redirect(to: "/end") }
+        let session = URLSession.pinned(to: try stage.policy())
+        let (_, response) = try await session.data(from: try server.address("plain"))
+        #expect((response as? HTTPURLResponse)?.statusCode == 302)
+        #expect(plain.connectionCount == 0)
+    }
+
+    @Test("A redirect to another server is decided for that server")
+    func redirect() async throws {
+        let (stage, other) = (try Stage(), try Stage())
+        let target = try other.server()
+        let url = try target.address()
+        let server = try stage.server { _ in .redirect(to: url.absoluteString) }
+        let error = await #expect(throws: URLError.self) {
+            try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "invalid-path")
+        #expect(error?.failingURL?.port == Int(target.port))
+        #expect(target.requestByteCount == 0)
+    }
+
+    @Test("Two dozen challenges at once, right and wrong, none on the main thread, each with its own verdict")
+    func concurrent() async throws {
+        let stage = try Stage()
+        let (good, bad) = (try stage.server(), try Stage().server())
+        let session = URLSession.pinned(to: try stage.policy())
+        let before = StandIn.mainThreadEvaluationCount
+        let reasons = await withTaskGroup(of: String?.self) { group in
+            for index in 0..<24 {
+                group.addTask {
+                    do {
+                        _ = try await session.data(from: try (index.isMultiple(of: 2) ? good : bad).address())
+                        return nil
+                    } catch {
+                        return TrustRejection(underlying: error)?.reason ?? "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: [String?]()) { $0.append($1) }
+        }
+        #expect(reasons.count { $0 == nil } == 12)
+        #expect(reasons.count { $0 == "invalid-path" } == 12)
+        #expect(good.requests.count == 12 && bad.requestByteCount == 0)
+        #expect(StandIn.mainThreadEvaluationCount == before)
+    }
+
+    @Test("A task that is cancelled in the handshake ends as cancelled")
+    func cancelled() async throws {
+        let stage = try Stage()
+        var configuration = TLSServerConfiguration(.init(stage.identity))
+        configuration.stall = .midHandshake(seconds: 2)
+        let server = try LoopbackTLSServer(configuration)
+        let session = URLSession.pinned(to: try stage.policy())
+        let work = Task { try await session.data(from: try server.address()) }
+        try await Task.sleep(for: .milliseconds(100))
+        work.cancel()
+        let error = await #expect(throws: URLError.self) { try await work.value }
+        #expect(error?.code == .cancelled)
+        #expect(TrustRejection(underlying: try #require(error)) == nil)
+        #expect(server.requestByteCount == 0)
+    }
+
+    @Test("The delegate hears of the end of the session once, however often the policy has changed")
+    func invalidation() async throws {
+        let stage = try Stage()
+        let policy = LivePolicy(try stage.policy())
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: recorder)
+        for _ in 0..<3 {
+            policy.replace(with: try stage.policy())
+            _ = session.current
+        }
+        session.invalidateAndCancel()
+        #expect(await recorder.isInvalid())
+        #expect(recorder.events == ["invalid"])
+    }
+}
+
+/// Trusts whoever asks, if it is asked.
+private final class Permissive: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
+    }
+}
+
+/// Writes down what a delegate is told, in order.
+private final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+    private struct Log: Sendable {
+        var events: [String] = []
+        var error: (any Error)?
+    }
+
+    private let log = Locked(Log())
+    private let finished = AsyncStream<Void>.makeStream()
+
+    var events: [String] { log.withLock { $0.events } }
+    var error: (any Error)? { log.withLock { $0.error } }
+
+    func run(_ task: URLSessionTask) async {
+        task.resume()
+        for await _ in finished.stream { return }
+    }
+
+    func isInvalid() async -> Bool {
+        for _ in 0..<500 where events.last != "invalid" { try? await Task.sleep(for: .milliseconds(10)) }
+        return events.last == "invalid"
+    }
+
+    private func note(_ event: String) { log.withLock { $0.events.append(event) } }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { note("invalid") }
+
+    func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) { note("create") }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        note("challenge")
+        completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note("redirect \(response.statusCode)")
+        completionHandler(request)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note("data \(data.count)")
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        note("downloaded")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        log.withLock { $0.error = error }
+        note("complete")
+        finished.continuation.yield()
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Network
+import Pintle
+import PintleApple
+import PintleCrypto
+import PintleTestKit
+import Security
+import Testing
+import os
+
+/// What stands on the other modules of Apple's.
+@Suite("Apple: other modules")
+struct SurfaceTests {
+    private static func trust(_ chain: [[UInt8]]) throws -> SecTrust {
+        try #require(try Stage.challenge(chain).protectionSpace.serverTrust)
+    }
+
+    @Test("A connection of Network.framework's is decided by the policy in force, and resumes nothing")
+    func network() throws {
+        let stage = try Stage()
+        let policy = LivePolicy(try stage.policy())
+        let reasons = Locked<[String]>([])
+        let options = NWProtocolTLS.Options()
+        #expect(options.securityProtocolOptions.isResumptionEnabled)
+        options.decideTrust(of: ServerEndpoint(host: try ServerName("localhost")), by: policy) { evaluation in
+            reasons.withLock { $0.append(evaluation.decision.reason) }
+        }
+        let options2 = options.securityProtocolOptions
+        #expect(!options2.isResumptionEnabled)
+        #expect(options2.verify(try Self.trust(stage.identity.chain)) == true)
+        policy.replace(with: try stage.policy(rightPin: false))
+        #expect(options2.verify(try Self.trust(stage.identity.chain)) == false)
+        #expect(options2.verify(try Self.trust(try Stage().identity.chain)) == false)
+        #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch", "invalid-path"])
+    }
+
+    @Test("The log has reasons, and neither hosts nor certificates")
+    func log() throws {
+        let stage = try Stage()
+        let category = UUID().uuidString
+        let logger = Logger(subsystem: "test", category: category)
+        let server = ServerEndpoint(host: try ServerName("localhost"))
+        let good = ServerTrustEvaluator(policy: try stage.policy())
+        logger.log(good.evaluate(server, presented: stage.identity.chain, at: Date()))
+        logger.log(good.evaluate(server, presented: try Stage().identity.chain, at: Date()))
+        #expect(
+            Logger.written(under: category) == [
+                "debug trusted <private>: pin-matched",
+                "error refused <private>: invalid-path untrusted-root <private>",
+            ])
+    }
+
+    @Test("CryptoKit's hash is the one of FIPS 180-4")
+    func hash() throws {
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        #expect(Hex.encode(PintleCrypto.SHA256Digest(hashing: Array("abc".utf8)).bytes) == expected)
+    }
+
+    @Test("CryptoKit's signatures are those of RFC 8032 section 7.1, and one bit more or less is none")
+    func signature() throws {
+        let seed = try Hex.decode("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")
+        let key = try Hex.decode("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+        let signature = try Hex.decode(
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+                + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00")
+        #expect(Ed25519.publicKey(ofSeed: seed) == key)
+        #expect(Ed25519.signature(of: [0x72], seed: seed) == signature)
+        #expect(Ed25519.isValid(signature: signature, of: [0x72], publicKey: key))
+        #expect(!Ed25519.isValid(signature: signature, of: [0x73], publicKey: key))
+        var other = signature
+        other[0] ^= 1
+        #expect(!Ed25519.isValid(signature: other, of: [0x72], publicKey: key))
+        #expect(Ed25519.publicKey(ofSeed: [1]) == nil && Ed25519.signature(of: [], seed: [1]) == nil)
+    }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+import WebKit
+
+/// Pages from real servers.
+@Suite("Apple: web views")
+@MainActor
+struct WebViewTests {
+    @Test(
+        "A page loads from the pinned server, with private roots too; an interceptor gets no byte",
+        arguments: [true, false])
+    func page(isSystem: Bool) async throws {
+        let stage = try Stage(isSystem: isSystem)
+        let anchors: TrustAnchors? = isSystem ? .system : nil
+        let server = try stage.server()
+        let good = Navigation()
+        let trust = WebViewTrustDelegate(try stage.policy(anchors: anchors), forwardingTo: good)
+        #expect(try await good.load(server.address(), trust) == nil)
+        #expect(good.events == ["action", "start", "response", "commit", "finish"])
+        #expect(server.requests.count == 1)
+
+        let interceptor = try stage.server()
+        let bad = Navigation()
+        let strict = WebViewTrustDelegate(try stage.policy(rightPin: false, anchors: anchors), forwardingTo: bad)
+        let error = try #require(try await bad.load(interceptor.address(), strict))
+        #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
+        #expect(bad.events == ["action", "start", "failure"])
+        #expect(interceptor.requestByteCount == 0)
+    }
+
+    @Test("Fail, ask, store, try again")
+    func approval() async throws {
+        let identity = try Identity.selfSigned()
+        let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
+        let store = TrustDecisionStore()
+        let source = PolicyWithApprovals(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), store)
+        let navigation = Navigation()
+        let trust = WebViewTrustDelegate(source, forwardingTo: navigation)
+        let error = try #require(try await navigation.load(server.address(), trust))
+        guard case .unknownHost(let host) = TrustRejection(underlying: error) else {
+            Issue.record("\(error)")
+            return
+        }
+        try store.approve(host)
+        #expect(try await navigation.load(server.address(), trust) == nil)
+    }
+
+    @Test("What is not about trust goes to the delegate, and old TLS to nobody")
+    func others() throws {
+        let stage = try Stage()
+        let navigation = Navigation()
+        let trust = WebViewTrustDelegate(try stage.policy(), forwardingTo: navigation)
+        let webView = WKWebView()
+        let space = URLProtectionSpace(
+            host: "localhost", port: 443, protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        let answers = Locked<[URLSession.AuthChallengeDisposition]>([])
+        trust.webView(webView, didReceive: .asked(space)) { disposition, _ in
+            answers.withLock { $0.append(disposition) }
+        }
+        #expect(answers.withLock { $0 } == [.useCredential])
+        let old = Locked<[Bool]>([])
+        trust.webView(
+            webView, authenticationChallenge: .asked(space),
+            shouldAllowDeprecatedTLS: { isAllowed in
+                old.withLock { $0.append(isAllowed) }
+            })
+        #expect(old.withLock { $0 } == [false])
+        trust.webViewWebContentProcessDidTerminate(webView)
+        #expect(navigation.events == ["challenge", "terminated"])
+    }
+}
+
+/// Approvals beside a policy, as an app would write it.
+private final class PolicyWithApprovals: PolicySource {
+    private let policy: PinningPolicy
+    private let store: TrustDecisionStore
+
+    init(_ policy: PinningPolicy, _ store: TrustDecisionStore) {
+        self.policy = policy
+        self.store = store
+    }
+
+    var current: PolicySnapshot {
+        let approvals = store.approvals
+        return PolicySnapshot(policy: policy, approvals: approvals, generation: 1 + approvals.generation)
+    }
+}
+
+@MainActor
+private final class Navigation: NSObject, WKNavigationDelegate {
+    var events: [String] = []
+    private let webView = WKWebView()
+    private var ended: CheckedContinuation<(any Error)?, Never>?
+
+    func load(_ url: URL, _ delegate: WebViewTrustDelegate) async throws -> (any Error)? {
+        webView.navigationDelegate = delegate
+        return await withCheckedContinuation { continuation in
+            ended = continuation
+            webView.load(URLRequest(url: url))
+        }
+    }
+
+    func webView(
+        _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction,
+        decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy) -> Void
+    ) {
+        events.append("action")
+        decisionHandler(.allow)
+    }
+
+    func webView(
+        _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
+        decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
+    ) {
+        events.append("response")
+        decisionHandler(.allow)
+    }
+
+    func webView(
+        _ webView: WKWebView, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler:
+            @escaping @MainActor @Sendable (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            ) -> Void
+    ) {
+        events.append("challenge")
+        completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
+
+    func webViewWebContentProcessDidTerminate(_ webView: WKWebView) { events.append("terminated") }
+
+    func webView(_ webView: WKWebView, didStartProvisionalNavigation navigation: WKNavigation!) {
+        events.append("start")
+    }
+
+    func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) { events.append("commit") }
+
+    func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {
+        events.append("finish")
+        end(nil)
+    }
+
+    func webView(
+        _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
+    ) {
+        events.append("failure")
+        end(error)
+    }
+
+    private func end(_ error: (any Error)?) {
+        ended?.resume(returning: error)
+        ended = nil
+    }
+}

@@ -39,6 +39,33 @@ struct FeedTests {
         #expect(observer.seen.withLock { $0 } + feed.dropped == 401)
     }
 
+    @Test("What waits keeps a bounded amount of certificates, whatever servers send")
+    func weight() async throws {
+        let feed = PinFailureFeed()
+        let gate = Locked(true)
+        struct Slow: PinFailureObserver {
+            let gate: Locked<Bool>
+            func observe(_ event: PinFailureEvent) { while gate.withLock({ $0 }) { usleep(1_000) } }
+        }
+        let names = (0..<2_000).map { "host-number-\($0).example.com" }
+        let large = try scene.authority.issue(hosts: names).certificate.der
+        let (plain, heavy) = (try scene.failure(), try scene.failure(extra: Array(repeating: large, count: 4)))
+        let observer = Slow(gate: gate)
+        for _ in 0..<PinFailureFeed.capacity { feed.post(.verdict(plain), to: observer) }
+        #expect(feed.dropped == 0)
+        gate.withLock { $0 = false }
+        await feed.settle()
+        gate.withLock { $0 = true }
+        for _ in 0..<PinFailureFeed.capacity { feed.post(.verdict(heavy), to: observer) }
+        let dropped = feed.dropped
+        #expect(dropped > 0)
+        gate.withLock { $0 = false }
+        await feed.settle()
+        feed.post(.verdict(heavy), to: observer)
+        await feed.settle()
+        #expect(feed.dropped == dropped)
+    }
+
     @Test("Events come in order, to every observer")
     func order() async throws {
         let (one, two) = (PinFailureRecorder(), PinFailureRecorder())

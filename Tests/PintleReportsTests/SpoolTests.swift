@@ -10,6 +10,7 @@ import Testing
 @Suite("The spool of reports")
 struct SpoolTests {
     private let scene: ReportScene
+    private let now = ReportScene.now
 
     init() throws {
         scene = try ReportScene()
@@ -172,7 +173,20 @@ struct SpoolTests {
                 notBefore: Milliseconds(.distantPast))
         }
         state.prune(at: Milliseconds(ReportScene.now), spooled: [])
-        #expect(state.seen.count == 1_024 && state.addresses.count == 256 && state.finished.isEmpty)
+        #expect(state.seen.count == 1_024 && state.addresses.count == 64 && state.finished.isEmpty)
         #expect(state.seen["1999"] != nil && state.seen["0"] == nil)
+        // At its largest the file can be read again.
+        for number in 0..<64 {
+            let url = "https://a.example/\(number)" + String(repeating: "x", count: 8_100)
+            state.addresses[url] = .init(
+                askedAt: Milliseconds(.distantFuture), notBefore: Milliseconds(.distantFuture))
+        }
+        state.seen = [:]
+        for _ in 0..<1_024 {
+            state.seen[Hex.encode((0..<16).map { _ in UInt8.random(in: 0...255) })] = Milliseconds(now)
+        }
+        state.finished = [key: Set(0..<16)]
+        state.prune(at: Milliseconds(now), spooled: [key])
+        #expect(state.json.count <= SpoolState.maximumBytes && SpoolState(json: state.json) == state)
     }
 }

@@ -15,9 +15,12 @@ internal import Glibc
 package final class PinFailureFeed: Sendable {
     package static let shared = PinFailureFeed()
     package static let capacity = 256
+    /// In bytes of certificates that wait: a server may send four mebibytes each time.
+    package static let maximumWeight = 16 << 20
 
     private struct State: Sendable {
         var waiting: [Delivery] = []
+        var weight = 0
         /// Whether a task is handing over, or about to.
         var isRunning = false
         /// Handed to an observer that has not returned yet.
@@ -29,6 +32,8 @@ package final class PinFailureFeed: Sendable {
     private struct Delivery: Sendable {
         let event: PinFailureEvent
         let observer: any PinFailureObserver
+        /// In bytes.
+        let weight: Int
     }
 
     private let state = Locked(State())
@@ -42,12 +47,14 @@ package final class PinFailureFeed: Sendable {
 
     package func post(_ event: PinFailureEvent, to observer: any PinFailureObserver) {
         _ = Self.isRegistered
+        let weight = event.weight
         let starts = state.withLock { state in
-            guard state.waiting.count < Self.capacity else {
+            guard state.waiting.count < Self.capacity, state.weight + weight <= Self.maximumWeight else {
                 state.dropped += 1
                 return false
             }
-            state.waiting.append(Delivery(event: event, observer: observer))
+            state.weight += weight
+            state.waiting.append(Delivery(event: event, observer: observer, weight: weight))
             defer { state.isRunning = true }
             return !state.isRunning
         }
@@ -83,7 +90,9 @@ package final class PinFailureFeed: Sendable {
         let next = state.withLock { state in
             guard !state.waiting.isEmpty else { return Delivery?.none }
             state.underWay += 1
-            return state.waiting.removeFirst()
+            let next = state.waiting.removeFirst()
+            state.weight -= next.weight
+            return next
         }
         guard let next else { return false }
         next.observer.observe(next.event)
@@ -104,5 +113,14 @@ package final class PinFailureFeed: Sendable {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+extension PinFailureEvent {
+    /// In bytes of the certificates that it keeps.
+    fileprivate var weight: Int {
+        guard case .verdict(let failure) = self else { return 0 }
+        let sent = failure.evaluation.presented?.certificates.reduce(0) { $0 + $1.der.count } ?? 0
+        return sent + (failure.evaluation.path?.certificates.reduce(0) { $0 + $1.count } ?? 0)
     }
 }

@@ -37,7 +37,8 @@ package struct SpoolState: Sendable, Hashable {
 
     package static let maximumBytes = 1 << 20
     static let maximumSeen = 1_024
-    static let maximumAddresses = 256
+    /// A URL may have eight kilobytes, and the file a megabyte.
+    static let maximumAddresses = 64
     /// In milliseconds: for so long a duplicate is one.
     static let memory: Int64 = 86_400_000
 

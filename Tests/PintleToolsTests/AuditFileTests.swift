@@ -85,6 +85,7 @@ struct AuditFileTests {
         let descriptor = open(results, O_RDWR)
         #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         #expect(audit("--resume").errors.contains("another audit writes to it"))
+        flock(descriptor, LOCK_UN)
         close(descriptor)
         #expect(audit("--resume").code == 0)
     }

@@ -45,6 +45,8 @@ final class AuditResults {
     }
 
     deinit {
+        // A process that is being started may have a copy of the descriptor for a moment, and the lock with it.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 

@@ -34,9 +34,16 @@ struct RecipeTests {
     }
 
     /// As GitHub's runners do (workflow syntax, `jobs.<job_id>.steps[*].shell`).
-    private func run(_ job: String, part: Int? = nil) throws -> ProcessResult {
+    /// - Parameter more: put behind the step's lines.
+    private func run(
+        _ job: String, step name: String? = nil, part: Int? = nil, more: String = ""
+    ) throws -> ProcessResult {
         let steps = try Recipes.read("pins.yml")["jobs"]?.member(job)?["steps"]?.elements.map(Array.init) ?? []
-        let step = try #require(steps.first { $0["run"] != nil && $0["name"]?.string != "Install pintle" })
+        let step = try #require(
+            steps.first {
+                $0["run"] != nil && $0["name"]?.string != "Install pintle"
+                    && $0["name"]?.string == name ?? $0["name"]?.string
+            })
         let lines = try #require(step["run"]?.string)
         #expect(!lines.contains("${{"))
         var environment: [String: String] = [:]
@@ -46,7 +53,7 @@ struct RecipeTests {
             environment[member.key.string ?? ""] = part.map(String.init) ?? value
         }
         let options = step["shell"]?.string == "bash" ? ["--noprofile", "--norc", "-eo", "pipefail"] : ["-e"]
-        let script = try scene.directory.write(lines, to: "step.sh")
+        let script = try scene.directory.write(lines + more, to: "step.sh")
         return try shell(["bash"] + options + [script], environment: environment)
     }
 
@@ -83,6 +90,19 @@ struct RecipeTests {
         let lint = try run("lint")
         #expect(lint.status == 1)
         #expect(lint.output.hasPrefix("::error file=policy.json,line=1,"))
+    }
+
+    @Test(
+        "A planned rotation that locks somebody out fails, and the same with the advice taken does not",
+        .enabled(if: Recipes.holds("Examples/plans/old-app.json")),
+        arguments: [("old-app", 1), ("old-app-followed", 0)])
+    func rotation(plan: String, status: Int32) throws {
+        let plans = "\(Recipes.root)/Examples/plans"
+        #expect(try shell(["cp", "-R", "\(plans)/policies", scene.directory.path]).status == 0)
+        #expect(try shell(["cp", "\(plans)/\(plan).json", scene.directory.path(of: "plan.json")]).status == 0)
+        // The example has days of its own.
+        let result = try run("lint", step: "Rehearse the rotation", more: " --at 2026-11-20")
+        #expect(result.status == status, "\(result.errorOutput)")
     }
 
     @Test("The hook lints every policy of a commit, and no other file")
@@ -124,7 +144,9 @@ extension JSONValue {
 
 /// The files of `Examples/ci`.
 enum Recipes {
-    private static let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+    static let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+
+    static func holds(_ name: String) -> Bool { InputFile.exists("\(root)/\(name)") }
 
     /// One that has a reader of YAML.
     static let python: String? = {

@@ -115,6 +115,7 @@ struct PlanExampleTests {
     func tolerance() throws {
         #expect(try outcome("old-app", "--tolerate", "12.4").code == 0)
         #expect(try outcome("old-app", "--tolerate", "12.4").lockOuts.count == 2)
+        #expect(try outcome("old-app", "--tolerate", "12.4").advice == ["make-backup"])
         #expect(try outcome("old-app", "--tolerate", "12.399").code == 1)
         let path = "\(PlanScene.examples)/old-app.json"
         for wrong in ["101", "-1", "1e1", "12.3456", "a", "."] {

@@ -128,6 +128,21 @@ struct PlanReaderTests {
         #expect(lists == ["6:64 invalid-date", "8:51 invalid-date"])
     }
 
+    @Test("The article has every key of the format and every advice")
+    func documented() throws {
+        let catalogue = PlanScene.examples.replacing("Examples/plans", with: "Sources/Pintle/Pintle.docc")
+        let data = try Data(contentsOf: URL(filePath: catalogue + "/PlanningRotations.md"))
+        let article = String(decoding: data, as: UTF8.self)
+        let keys =
+            [PlanKeys.Plan.allCases.map(\.rawValue), PlanKeys.Key.allCases.map(\.rawValue)]
+            + [PlanKeys.Certificate.allCases.map(\.rawValue), PlanKeys.Server.allCases.map(\.rawValue)]
+            + [PlanKeys.Switch.allCases.map(\.rawValue), PlanKeys.App.allCases.map(\.rawValue)]
+            + [PlanKeys.Share.allCases.map(\.rawValue), PlanKeys.Update.allCases.map(\.rawValue)]
+            + [PlanKeys.Reach.allCases.map(\.rawValue), PlanKeys.Trust.allCases.map(\.rawValue)]
+        for key in keys.joined() { #expect(article.contains("`\(key)`"), "\(key)") }
+        for kind in PlanAdvice.Kind.allCases { #expect(article.contains("\n| `\(kind.rawValue)` |"), "\(kind)") }
+    }
+
     @Test("Lists have limits")
     func limits() throws {
         let keys = (0...64).map { "{\"name\": \"\($0)\"}" }.joined(separator: ", ")

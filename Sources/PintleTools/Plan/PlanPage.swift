@@ -33,7 +33,7 @@ struct PlanPage {
     }
 
     private var verdict: String {
-        let span = "\(PlanTime.text(report.simulation.now)) to \(PlanTime.text(report.plan.until))"
+        let span = report.span
         guard report.isLockedOut, let worst = report.worst else {
             let rest = report.lockOuts.isEmpty ? "nobody is locked out" : "no more than \(report.tolerance) of users"
             return "<p class=\"verdict fine\"><strong>ok</strong> \(span): \(HTMLText.escape(rest))</p>"

@@ -31,7 +31,7 @@ extension PlanReport {
 
     private var restOfAdvice: String? {
         let rest = lockOuts.count - PlanAdviser.maximumLockOuts
-        return rest > 0
+        return isLockedOut && rest > 0
             ? "advice is given about the first \(PlanAdviser.maximumLockOuts) lock-outs, not about the last \(rest)"
             : nil
     }

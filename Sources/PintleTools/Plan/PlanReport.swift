@@ -20,19 +20,26 @@ struct PlanReport {
         self.tolerance = tolerance
         lockOuts = simulation.lockOuts()
         exposures = simulation.exposures()
-        var worst: (share: UserShare, at: Date, server: Int)?
-        for server in Set(lockOuts.map(\.server)).sorted() {
+        let losses = Set(lockOuts.map(\.server)).sorted().map { server in
+            var worst = (share: UserShare.none, at: simulation.now, server: server)
             for (index, instant) in simulation.instants.enumerated() {
                 let share = simulation.lockedOut(
                     ofServer: server, apps: simulation.plan.apps.indices, during: index)
-                if share > worst?.share ?? .none { worst = (share, instant, server) }
+                if share > worst.share { (worst.share, worst.at) = (share, instant) }
             }
+            return worst
         }
-        self.worst = worst
-        advice = PlanAdviser(simulation, tolerance: tolerance).advice(lockOuts, exposures)
+        // The first of them, where several lose as many.
+        worst = losses.reduce(nil) { worst, loss in loss.share > worst?.share ?? .none ? loss : worst }
+        let serious = Set(losses.filter { $0.share > tolerance }.map(\.server))
+        advice = PlanAdviser(simulation, tolerance: tolerance)
+            .advice(lockOuts.filter { serious.contains($0.server) }, exposures)
     }
 
     // MARK: Sentences
+
+    /// `2026-11-20 to 2027-12-01`
+    var span: String { "\(PlanTime.day(simulation.now)) to \(PlanTime.text(plan.until))" }
 
     /// `from 2027-03-01, 12.4 % of users (versions 2.1, 2.2) cannot connect to api.example.com`
     func sentence(_ lockOut: LockOut) -> String {
@@ -79,7 +86,7 @@ struct PlanReport {
     }
 
     private func span(from start: Date, until end: Date?) -> String {
-        let from = start == simulation.now ? "already on \(PlanTime.text(start))" : "from \(PlanTime.text(start))"
+        let from = start == simulation.now ? "already on \(PlanTime.day(start))" : "from \(PlanTime.text(start))"
         return end.map { "\(from) until \(PlanTime.text($0))" } ?? from
     }
 }

@@ -12,12 +12,11 @@ struct PlanText {
 
     func print(to console: Console) {
         let palette = console.palette
-        let span = "\(PlanTime.text(report.simulation.now)) to \(PlanTime.text(report.plan.until))"
         let word = report.isLockedOut ? palette.bad("LOCKED OUT") : palette.good("ok")
         let rest =
             report.isLockedOut
             ? "" : report.lockOuts.isEmpty ? ", nobody is locked out" : ", no more than \(report.tolerance) of users"
-        console.print("\(word)   \(SafeText.escape(file))   \(span)\(rest)")
+        console.print("\(word)   \(SafeText.escape(file))   \(report.span)\(rest)")
         console.print()
         for line in PlanTable(report, width: console.width, ellipsis: console.ellipsis).lines { console.print(line) }
         for lockOut in report.lockOuts {

@@ -115,6 +115,8 @@ extension Date {
 
 /// Instants of a plan for people.
 enum PlanTime {
+    static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
+
     /// `2027-03-01`, and the time where it is not the first minute of the day: `2027-03-01 06:00 UTC`
     static func text(_ date: Date) -> String {
         let text = RFC3339.string(from: date)

@@ -18,6 +18,10 @@ let package = Package(
                 .product(name: "PintleTestKit", package: "pintle"),
             ]
         ),
+        // What the app in App/ and the command line share: requests, questions to a person, rotation.
+        .target(
+            name: "ClientModel", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
+        .executableTarget(name: "Client", dependencies: ["ClientModel"]),
         // Threads, descriptors and memory.
         .executableTarget(
             name: "Endurance",

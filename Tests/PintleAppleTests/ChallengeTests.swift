@@ -64,6 +64,35 @@ struct ChallengeTests {
         #expect(answer.disposition == .performDefaultHandling && answer.rejection == nil && answer.evaluation == nil)
     }
 
+    @Test("What the system asks of a trust object stays asked: a name that only one of the two means is none")
+    func policies() throws {
+        let stage = try Stage(isSystem: true)
+        let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
+        let server = ServerEndpoint(host: try ServerName("localhost"))
+        for (host, code) in [("other.test", PathFailure.Code.nameMismatch), ("localhost", nil)] {
+            let trust = try #require(try Stage.challenge(stage.identity.chain, host: host).protectionSpace.serverTrust)
+            guard case .rejected(let rejection) = evaluator.evaluate(server, trust, at: Date()).decision else {
+                #expect(code == nil)
+                continue
+            }
+            #expect(rejection.pathFailure?.code == code)
+        }
+    }
+
+    @Test("A proxy's certificate is the system's to judge, and the same one shown as the server's is ours")
+    func proxy() throws {
+        let stage = try Stage(isSystem: true)
+        let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [], unpinnedHosts: .reject))
+        let challenge = try Stage.challenge(stage.identity.chain)
+        let asked = evaluator.evaluate(
+            .asked(
+                ProxySpace(
+                    host: "localhost", port: 443, protocol: "https", realm: nil,
+                    authenticationMethod: NSURLAuthenticationMethodServerTrust)))
+        #expect(asked.disposition == .performDefaultHandling && asked.evaluation == nil)
+        #expect(evaluator.evaluate(challenge).rejection?.reason == "host-not-allowed")
+    }
+
     @Test("Without a certificate, or for a host that cannot be read, nobody is trusted")
     func unreadable() throws {
         let stage = try Stage(isSystem: true)
@@ -129,4 +158,9 @@ struct ChallengeTests {
         let stranger = try Stage().identity.chain
         #expect(evaluator.evaluate(server, presented: stranger, at: Date()).decision.reason == "invalid-path")
     }
+}
+
+// Sendable as its superclass is: it adds nothing.
+private final class ProxySpace: URLProtectionSpace, @unchecked Sendable {
+    override func isProxy() -> Bool { true }
 }

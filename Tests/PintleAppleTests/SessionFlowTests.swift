@@ -135,15 +135,27 @@ struct SessionFlowTests {
         #expect(StandIn.mainThreadEvaluationCount == before)
     }
 
+    @Test("With the main queue as the delegate's nothing is evaluated there")
+    func mainQueue() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let (evaluations, before) = (StandIn.evaluationCount, StandIn.mainThreadEvaluationCount)
+        let session = URLSession.pinned(
+            to: try stage.policy(), configuration: .ephemeral, delegate: Recorder(), delegateQueue: .main)
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+        #expect(StandIn.evaluationCount > evaluations)
+        #expect(StandIn.mainThreadEvaluationCount == before)
+    }
+
     @Test("A task that is cancelled in the handshake ends as cancelled")
     func cancelled() async throws {
         let stage = try Stage()
         var configuration = TLSServerConfiguration(.init(stage.identity))
-        configuration.stall = .midHandshake(seconds: 2)
+        configuration.stall = .midHandshake(seconds: 60)
         let server = try LoopbackTLSServer(configuration)
         let session = URLSession.pinned(to: try stage.policy())
         let work = Task { try await session.data(from: try server.address()) }
-        try await Task.sleep(for: .milliseconds(100))
+        for _ in 0..<500 where server.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
         work.cancel()
         let error = await #expect(throws: URLError.self) { try await work.value }
         #expect(error?.code == .cancelled)

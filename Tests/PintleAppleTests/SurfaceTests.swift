@@ -34,6 +34,24 @@ struct SurfaceTests {
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch", "invalid-path"])
     }
 
+    @Test("The article names every function that has a stand-in")
+    func article() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let article = try String(
+            contentsOf: root.appendingPathComponent("Sources/Pintle/Pintle.docc/AppleStandIns.md"), encoding: .utf8)
+        let folder = root.appendingPathComponent("Tests/StandIns/Security/Trust")
+        var names: [String] = []
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            for line in text.split(separator: "\n") where line.hasPrefix("public func ") {
+                names.append(String(line.dropFirst("public func ".count).prefix { $0 != "(" }))
+            }
+        }
+        #expect(names.count >= 15)
+        for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
+    }
+
     @Test("The log has reasons, and neither hosts nor certificates")
     func log() throws {
         let stage = try Stage()

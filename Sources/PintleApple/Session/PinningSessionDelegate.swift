@@ -14,8 +14,7 @@ import Security
 /// whose reason `TrustRejection(underlying:)` finds. Everything else goes to your delegate, and where that has no method
 /// for it, the answer is the one that the system would have given.
 ///
-/// A session asks its own delegate about servers, before a delegate of a task: none that a task brings can say otherwise.
-/// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
+/// A session asks its own delegate about servers, says Apple's documentation, and not that of a task. Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
     private let source: any PolicySource
     /// The system's: it keeps it as long as the session is not invalidated.

@@ -22,7 +22,7 @@ extension ServerTrustEvaluator {
         self.init(policy: snapshot.policy, approvals: { snapshot.approvals })
     }
 
-    /// Decides about the server behind a trust object, whose policies, anchors and date are replaced.
+    /// Decides about the server behind a trust object, whose anchors and date are replaced and whose policies get one more.
     ///
     /// The system evaluates, which may take its time: never call it on the main queue.
     ///

@@ -26,12 +26,15 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
         self.serverTrust = serverTrust
     }
 
-    public convenience init(
+    public init(
         host: String, port: Int, protocol name: String?, realm: String?, authenticationMethod: String?
     ) {
-        self.init(
-            host: host, port: port, protocol: name, realm: realm, authenticationMethod: authenticationMethod,
-            serverTrust: nil)
+        self.host = host
+        self.port = port
+        self.protocol = name
+        self.realm = realm
+        self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodHTTPBasic
+        serverTrust = nil
     }
 
     open override func isProxy() -> Bool { false }

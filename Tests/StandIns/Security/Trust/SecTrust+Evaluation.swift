@@ -35,13 +35,6 @@ extension SecTrust {
         X509_VERIFY_PARAM_set_time(parameters, Int((instant ?? Date()).timeIntervalSince1970.rounded(.down)))
         // Of an anchor that is the server's own certificate no usage is asked.
         if roots.contains(where: { $0.der == leaf.der }) { X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY) }
-        if let host, !host.isEmpty {
-            if X509_VERIFY_PARAM_set1_ip_asc(parameters, host) != 1 {
-                X509_VERIFY_PARAM_set_hostflags(
-                    parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-                X509_VERIFY_PARAM_set1_host(parameters, host, 0)
-            }
-        }
         let isGood = X509_verify_cert(context) == 1
         let stack = X509_STORE_CTX_get0_chain(context)
         var path: [SecCertificate] = []
@@ -56,6 +49,7 @@ extension SecTrust {
             // Since 2019 Apple asks of the leaf that it names the purpose.
             let isAnchor = roots.contains { $0.der == leaf.der }
             let usages = X509_get_extended_key_usage(leaf.pointer)
+            guard policies.allSatisfy({ leaf.isFor($0.host) }) else { return (path, errSecHostNameMismatch) }
             return (path, isAnchor || usages != UInt32.max ? errSecSuccess : errSecInvalidExtendedKeyUsage)
         }
         return (path, Self.status(of: X509_STORE_CTX_get_error(context)))
@@ -65,7 +59,6 @@ extension SecTrust {
         switch error {
         case X509_V_ERR_CERT_HAS_EXPIRED: errSecCertificateExpired
         case X509_V_ERR_CERT_NOT_YET_VALID: errSecCertificateNotValidYet
-        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: errSecHostNameMismatch
         case X509_V_ERR_INVALID_CA: errSecNoBasicConstraintsCA
         case X509_V_ERR_PATH_LENGTH_EXCEEDED: errSecPathLengthConstraintExceeded
         case X509_V_ERR_INVALID_PURPOSE: errSecInvalidExtendedKeyUsage
@@ -75,5 +68,15 @@ extension SecTrust {
         case X509_V_ERR_CA_MD_TOO_WEAK: errSecInvalidDigestAlgorithm
         default: errSecNotTrusted
         }
+    }
+}
+
+extension SecCertificate {
+    /// By the subject alternative name alone; without a host for anybody.
+    fileprivate func isFor(_ host: String?) -> Bool {
+        guard let host, !host.isEmpty else { return true }
+        if X509_check_ip_asc(pointer, host, 0) == 1 { return true }
+        let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
+        return X509_check_host(pointer, host, host.utf8.count, flags, nil) == 1
     }
 }

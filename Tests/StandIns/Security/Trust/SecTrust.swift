@@ -14,7 +14,7 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 /// What is to be evaluated, and how. Not `Sendable`, which is the stricter of what Apple's releases say.
 public final class SecTrust {
     let presented: [SecCertificate]
-    var host: String?
+    var policies: [SecPolicy]
     /// `nil`: the system's alone.
     var anchors: [SecCertificate]?
     var usesAnchorsOnly = true
@@ -22,9 +22,9 @@ public final class SecTrust {
     /// Until something is set anew.
     var result: (path: [SecCertificate], status: OSStatus)?
 
-    init(presented: [SecCertificate], host: String?) {
+    init(presented: [SecCertificate], policies: [SecPolicy]) {
         self.presented = presented
-        self.host = host
+        self.policies = policies
     }
 }
 
@@ -33,14 +33,24 @@ public func SecTrustCreateWithCertificates(
 ) -> OSStatus {
     let presented = (certificates as? [SecCertificate]) ?? (certificates as? SecCertificate).map { [$0] } ?? []
     guard !presented.isEmpty else { return errSecParam }
-    trust.pointee = SecTrust(presented: presented, host: (policies as? SecPolicy)?.host)
+    trust.pointee = SecTrust(presented: presented, policies: list(policies))
     return errSecSuccess
 }
 
+private func list(_ policies: CFTypeRef?) -> [SecPolicy] {
+    (policies as? [SecPolicy]) ?? (policies as? SecPolicy).map { [$0] } ?? []
+}
+
 public func SecTrustSetPolicies(_ trust: SecTrust, _ policies: CFTypeRef) -> OSStatus {
-    guard let policy = policies as? SecPolicy else { return errSecParam }
-    trust.host = policy.host
+    let policies = list(policies)
+    guard !policies.isEmpty else { return errSecParam }
+    trust.policies = policies
     trust.result = nil
+    return errSecSuccess
+}
+
+public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePointer<CFArray?>) -> OSStatus {
+    policies.pointee = trust.policies
     return errSecSuccess
 }
 

@@ -1,0 +1,97 @@
+import Foundation
+import PintleURLSession
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A client whose servers a policy decides about, and a person where the policy leaves it to one.
+public final class Client: Sendable {
+    /// What came of a request.
+    public enum Outcome: Sendable {
+        case page(status: Int, text: String)
+        /// A server that nobody vouches for: ask, ``Client/approve(_:)``, and load again.
+        case question(ServerQuestion)
+        /// Not a byte was sent. Nothing that a person should wave through.
+        case refused(reason: String, story: String)
+        /// Nothing about trust: offline, no such host.
+        case failed(String)
+    }
+
+    private let policy: LivePolicy
+    private let store: TrustDecisionStore
+    private let session: PinnedURLSession
+
+    /// What a web view is given, so that it decides as requests do.
+    public let source: any PolicySource
+
+    /// - Parameters:
+    ///   - policy: JSON, as the app ships it.
+    ///   - folder: where decisions are kept; it exists.
+    public init(policy json: [UInt8], folder: String) throws {
+        let policy = LivePolicy(try PinningPolicy(json: json))
+        let store = try TrustDecisionStore(path: folder + "/trust.json")
+        self.policy = policy
+        self.store = store
+        session = URLSession.pinned(to: policy, approvals: store)
+        source = DecidedPolicy(policy, store)
+    }
+
+    public func load(_ url: URL) async -> Outcome {
+        do {
+            let (data, response) = try await session.data(from: url)
+            let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+            return .page(status: status, text: String(decoding: data.prefix(4_096), as: UTF8.self))
+        } catch {
+            switch TrustRejection(underlying: error) {
+            case .unknownHost(let host): return .question(ServerQuestion(host))
+            case let rejection?: return .refused(reason: rejection.reason, story: rejection.description)
+            case nil: return .failed(error.localizedDescription)
+            }
+        }
+    }
+
+    /// The person has compared the fingerprint and said yes.
+    public func approve(_ question: ServerQuestion) throws { try store.approve(question.host) }
+
+    /// Another policy is in force from the next request on.
+    public func rotate(to json: [UInt8]) throws { policy.replace(with: try PinningPolicy(json: json)) }
+}
+
+/// What a person has to see before they answer.
+public struct ServerQuestion: Sendable, Identifiable {
+    let host: UnknownHost
+
+    init(_ host: UnknownHost) {
+        self.host = host
+    }
+
+    public var id: String { "\(server) \(fingerprint)" }
+    public var server: String { host.endpoint.description }
+    /// SHA-256 of the certificate, in two rows of pairs.
+    public var fingerprint: String { host.leaf.fingerprint.text(.rows) }
+    public var subject: String { host.leaf.subject.description }
+    /// What the system thinks of it.
+    public var verdict: String { host.pathFailure.map { $0.primary.text } ?? "the system would trust it" }
+    /// The server was known with another key: an alarm, not a first meeting.
+    public var wasKnownWithAnotherKey: Bool { host.wasKnownWithAnotherKey }
+    /// What is wrong beyond what a person can accept.
+    public var obstacle: String? { host.unacceptableFailure?.primary.text }
+}
+
+/// The policy in force and what people have said.
+private final class DecidedPolicy: PolicySource {
+    private let policy: LivePolicy
+    private let store: TrustDecisionStore
+
+    init(_ policy: LivePolicy, _ store: TrustDecisionStore) {
+        self.policy = policy
+        self.store = store
+    }
+
+    var current: PolicySnapshot {
+        let (snapshot, approvals) = (policy.current, store.approvals)
+        return PolicySnapshot(
+            policy: snapshot.policy, approvals: approvals, generation: snapshot.generation + approvals.generation)
+    }
+}

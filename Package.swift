@@ -8,6 +8,17 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// Apple's side: on Apple's systems, and on Linux with modules of Tests/StandIns in the place of Apple's, where `make
+// test-apple` sets the variable. Sources ask `#if PINTLE_APPLE` and never `canImport`, whose answer would depend on what
+// was built before.
+#if os(Linux)
+let usesStandIns = Context.environment["PINTLE_APPLE_STANDINS"] == "1"
+let apple: [SwiftSetting] = usesStandIns ? [.define("PINTLE_APPLE")] : []
+#else
+let usesStandIns = false
+let apple: [SwiftSetting] = [.define("PINTLE_APPLE")]
+#endif
+
 var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
@@ -23,8 +34,9 @@ var targets: [Target] = [
     .target(
         name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto", "PintleStorage"], swiftSettings: strict),
     .target(
-        name: "PintleReports", dependencies: ["Pintle", "PintleCrypto", "PintleFiles", "PintleStorage"],
-        swiftSettings: strict),
+        name: "PintleReports",
+        dependencies: ["Pintle", "PintleCrypto", "PintleFiles", "PintleStorage"] + (usesStandIns ? ["os"] : []),
+        swiftSettings: strict + apple),
     .testTarget(name: "PintleTests", dependencies: ["Pintle", "PintleCrypto"], swiftSettings: strict),
 ]
 
@@ -143,13 +155,11 @@ targets += [
 products += appleProducts
 // No SDK has compiled these yet: what it warns of must not keep anybody's app from building.
 targets += appleTargets()
-targets += [.target(name: "PintleCrypto", swiftSettings: strict + [.define("PINTLE_APPLE")])]
+targets += [.target(name: "PintleCrypto", swiftSettings: strict + apple)]
 #endif
 
-// Apple's side on Linux, with modules of Tests/StandIns in the place of Apple's: `make test-apple` sets the variable.
-// Sources ask `#if PINTLE_APPLE` and never `canImport`, whose answer would depend on what was built before.
 #if os(Linux)
-if Context.environment["PINTLE_APPLE_STANDINS"] == "1" {
+if usesStandIns {
     products = portable.products + appleProducts
     targets =
         portable.targets
@@ -158,7 +168,7 @@ if Context.environment["PINTLE_APPLE_STANDINS"] == "1" {
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
-            name: "PintleCrypto", dependencies: ["CryptoKit"], swiftSettings: strict + [.define("PINTLE_APPLE")]),
+            name: "PintleCrypto", dependencies: ["CryptoKit"], swiftSettings: strict + apple),
         .target(
             name: "PintleTestKit", dependencies: ["COpenSSL"], swiftSettings: strict,
             linkerSettings: [.linkedLibrary("ssl")]),
@@ -173,7 +183,7 @@ if Context.environment["PINTLE_APPLE_STANDINS"] == "1" {
             swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
         .target(
             name: "AttackDemo", dependencies: ["PintleURLSession", "PintleTestKit", "Security"],
-            path: "Tests/AttackDemo", swiftSettings: strict + [.define("PINTLE_APPLE")]),
+            path: "Tests/AttackDemo", swiftSettings: strict + apple),
         .testTarget(
             name: "PintleAppleTests",
             dependencies: [
@@ -193,14 +203,15 @@ func appleTargets(standIns modules: [Target.Dependency] = [], _ settings: [Swift
     let settings =
         settings + [
             .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
-            .define("PINTLE_APPLE"),
-        ]
+        ] + apple
     return [
         .target(
             name: "PintleApple", dependencies: ["Pintle", "PintleStorage"] + modules, swiftSettings: settings),
         .target(
             name: "PintleURLSession",
-            dependencies: ["Pintle", "PintleApple", "PintleFiles", "PintleStorage", "PintleUpdates"] + modules,
+            dependencies: [
+                "Pintle", "PintleApple", "PintleFiles", "PintleReports", "PintleStorage", "PintleUpdates",
+            ] + modules,
             exclude: ["Linux", "TrustReceipt.swift", "TrustReceipt+Expect.swift"],
             swiftSettings: settings),
     ]

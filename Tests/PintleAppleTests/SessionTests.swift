@@ -92,4 +92,28 @@ struct SessionTests {
         let again = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(again))?.reason == "unknown-host")
     }
+
+    @Test("An observer hears of a refusal, and not of what is trusted")
+    func observed() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        for (isRight, reasons) in [(true, []), (false, ["pin-mismatch"])] {
+            let observer = Observer()
+            let session = URLSession.pinned(to: try stage.policy(rightPin: isRight), observer: observer)
+            _ = try? await session.data(from: try server.address())
+            for _ in 0..<500 where observer.reasons != reasons { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(observer.reasons == reasons)
+        }
+    }
+}
+
+private final class Observer: PinFailureObserver {
+    private let state = Locked<[String]>([])
+
+    var reasons: [String] { state.withLock { $0 } }
+
+    func observe(_ event: PinFailureEvent) {
+        guard case .verdict(let failure) = event else { return }
+        state.withLock { $0.append(failure.decision.reason) }
+    }
 }

@@ -20,7 +20,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     /// The system's: it keeps it as long as the session is not invalidated.
     let forwarded: (any URLSessionDelegate)?
     let rejections = RejectionLog()
-    private let observer: @Sendable (TrustEvaluation) -> Void
+    private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
     /// Whether the delegate is to hear that a session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
 
@@ -34,18 +34,19 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     ) {
         self.source = source
         forwarded = delegate
-        self.observer = observer
+        self.observer = { evaluation, _, _ in observer(evaluation) }
         isLast = { _ in true }
     }
 
     /// For one of several sessions that are one to the user.
     package init(
         _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
+        observer: @escaping @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void,
         isLast: @escaping @Sendable (URLSession) -> Bool
     ) {
         self.source = source
         forwarded = delegate
-        observer = { _ in }
+        self.observer = observer
         self.isLast = isLast
     }
 
@@ -73,8 +74,9 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         let handed = Handed(challenge)
         TrustQueue.shared.async {
             let challenge = handed.value
-            let answer = ServerTrustEvaluator(self.source.current).evaluate(challenge)
-            if let evaluation = answer.evaluation { self.observer(evaluation) }
+            let (snapshot, now) = (self.source.current, Date())
+            let answer = ServerTrustEvaluator(snapshot).evaluate(challenge, at: now)
+            if let evaluation = answer.evaluation { self.observer(evaluation, snapshot, now) }
             if let server = challenge.server { self.rejections.note(answer.rejection, of: server) }
             completionHandler(answer.disposition, answer.credential)
         }

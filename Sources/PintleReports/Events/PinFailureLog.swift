@@ -1,4 +1,4 @@
-#if canImport(os)
+#if PINTLE_APPLE
 public import os
 #endif
 
@@ -13,7 +13,7 @@ public struct PinFailureLog: PinFailureObserver {
         self.write = write
     }
 
-    #if canImport(os)
+    #if PINTLE_APPLE
     /// Writes to the system's log. Hosts and pins are public there; they are the app's own.
     public init(_ logger: Logger) {
         self.init { level, line in

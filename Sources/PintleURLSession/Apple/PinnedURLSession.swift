@@ -1,6 +1,7 @@
 public import Foundation
 internal import Pintle
 internal import PintleApple
+internal import PintleReports
 import Security
 
 /// A session whose every server a policy decides about. Made by `URLSession.pinned(to:)`.
@@ -24,15 +25,22 @@ public final class PinnedURLSession: Sendable {
 
     init(
         source: some PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?
+        delegateQueue: OperationQueue?, observer: (any PinFailureObserver)? = nil
     ) {
         self.source = source
         self.configuration = Kept(configuration)
         self.delegateQueue = delegateQueue
         // Of the sessions that a change of the policy ends the delegate hears nothing.
-        self.delegate = PinningSessionDelegate(source, forwardingTo: delegate) { [last] session in
-            last.withLock { $0 == ObjectIdentifier(session) }
-        }
+        self.delegate = PinningSessionDelegate(
+            source, forwardingTo: delegate,
+            observer: { evaluation, snapshot, instant in
+                guard let observer,
+                    let failure = PinFailure(
+                        evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
+                else { return }
+                PinFailureFeed.shared.post(.verdict(failure), to: observer)
+            },
+            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
         state = Locked(State(generation: source.current.generation, session: session))

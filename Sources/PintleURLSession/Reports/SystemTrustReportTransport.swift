@@ -1,9 +1,13 @@
 internal import Foundation
-internal import FoundationNetworking
 internal import Pintle
 public import PintleReports
 internal import PintleStorage
-internal import Synchronization
+
+#if PINTLE_APPLE
+import Security
+#else
+internal import FoundationNetworking
+#endif
 
 /// Sends reports over connections that the system's trust alone decides about.
 ///
@@ -67,12 +71,12 @@ extension PinReporter {
 
 /// Takes the head of the first response, whatever it is, and ends the task there.
 private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
-    private struct State {
+    private struct State: Sendable {
         var response: HTTPURLResponse?
         var continuation: CheckedContinuation<HTTPURLResponse, any Error>?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     func run(_ task: URLSessionDataTask) async throws -> HTTPURLResponse {
         try await withCheckedThrowingContinuation { continuation in

@@ -42,6 +42,8 @@ public struct Logger: Sendable {
     }
 
     public func error(_ message: OSLogMessage) { Self.keep("error \(message.text)", category) }
+    public func notice(_ message: OSLogMessage) { Self.keep("notice \(message.text)", category) }
+    public func warning(_ message: OSLogMessage) { Self.keep("warning \(message.text)", category) }
     public func info(_ message: OSLogMessage) { Self.keep("info \(message.text)", category) }
     public func debug(_ message: OSLogMessage) { Self.keep("debug \(message.text)", category) }
 

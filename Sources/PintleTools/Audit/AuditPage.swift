@@ -118,8 +118,10 @@ struct AuditPage {
         .key.certificates { background: var(--certificates) } .key.pins { background: var(--pins) }
         svg { width: 100%; max-height: 16em } svg text { font-size: 11px; fill: currentColor }
         svg .axis { stroke: currentColor } svg .certificates { fill: var(--certificates) } svg .pins { fill: var(--pins) }
-        table { border-collapse: collapse; width: 100% } th, td { text-align: left; vertical-align: top; \
-        padding: .3em .6em; border-bottom: 1px solid var(--line) } td { overflow-wrap: anywhere }
+        table { border-collapse: collapse; width: 100%; font-size: .9em } th, td { text-align: left; vertical-align: top; \
+        padding: .3em .6em; border-bottom: 1px solid var(--line) } td:nth-child(n+5):nth-child(-n+8) { white-space: nowrap }
+        td:first-child, td:nth-child(4), td:last-child { overflow-wrap: anywhere } td:nth-child(4) { min-width: 8em }
+        td:first-child, td:last-child { min-width: 13em }
         th { position: sticky; top: 0; background: Canvas } td.number { text-align: right }
         th button { all: unset; cursor: pointer } th button:focus-visible { outline: 2px solid }
         th[aria-sort=ascending] button::after { content: " \\2191" } th[aria-sort=descending] button::after \

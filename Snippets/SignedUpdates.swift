@@ -21,4 +21,21 @@ func load(_ url: URL, bundled: PinningPolicy, keys: [String], folder: String) as
     // snippet.end
     return data
 }
+
+func openStrictly(
+    _ source: UpdateSource, trust: UpdateTrust, bundled: PinningPolicy, folder: String
+) async throws -> PinStore {
+    // snippet.strict
+    func open(_ onLostStore: PinStore.LostStore) throws -> PinStore {
+        try PinStore(folder: folder, trust: trust, bundled: bundled, onLostStore: onLostStore)
+    }
+    do {
+        return try open(.refuse)
+    } catch PinStoreError.lostStore {
+        // This one fetches, and no session is pinned to it. What is older than the lost update it does not take.
+        try await open(.useBundled).refresh(from: source)
+        return try open(.refuse)
+    }
+    // snippet.end
+}
 #endif

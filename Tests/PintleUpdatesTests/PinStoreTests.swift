@@ -7,6 +7,16 @@ import Testing
 
 @testable import PintleUpdates
 
+/// A server that has one update, under an entity tag.
+private struct OneServer: UpdateTransport {
+    let update: [UInt8]
+    let tag: String
+
+    func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
+        request.entityTag == tag ? .notModified : .document(update, entityTag: tag)
+    }
+}
+
 @Suite("The store of updates")
 struct PinStoreTests {
     var scene: StoreScene
@@ -124,6 +134,30 @@ struct PinStoreTests {
         }
     }
 
+    @Test("A strict app comes back by a fetch of its own; what is older than the loss does not help")
+    func wayBack() async throws {
+        func fetch(_ version: UInt8, into store: PinStore) async throws {
+            let server = OneServer(update: try scene.update(version), tag: "\(version)")
+            await store.refresh(from: UpdateSource(urls: ["https://a"], transport: server), at: Publication.now)
+        }
+        try await fetch(7, into: scene.open(.refuse))
+        // An entity tag of the lost update brings it all the same.
+        for version in [7, 6, 8] as [UInt8] {
+            scene.remove("update.json")
+            #expect(throws: PinStoreError.self) { try scene.open(.refuse) }
+            let store = try scene.open(.useBundled)
+            _ = scene.takeEvents()
+            try await fetch(version, into: store)
+            if version == 6 {
+                #expect(scene.takeEvents() == ["rejected rollback https://a"])
+                #expect(throws: PinStoreError.self) { try scene.open(.refuse) }
+            } else {
+                #expect(scene.takeEvents() == ["adopted \(version)"])
+                #expect(try scene.open(.refuse).pin == Pins.pin(version))
+            }
+        }
+    }
+
     @Test("A lost floor is made anew from the update")
     func lostFloor() async throws {
         try await scene.open().adopt(scene.update(7), at: Publication.now)
@@ -198,9 +232,39 @@ struct PinStoreTests {
             let store = try later.open(.refuse)
             #expect(store.update?.version ?? 0 == expected)
         }
-        // A release whose rules the stored update no longer covers.
-        later.app.bundled = Publication.policy(Publication.rule("example.com"), Publication.rule("example.net"))
-        #expect(throws: PinStoreError.self) { try later.open(.refuse) }
+    }
+
+    @Test("A release with a rule that the stored update lacks says which update it has caught up with, or fetches anew")
+    func newRule() async throws {
+        var later = scene
+        func update(_ version: Int) throws -> [UInt8] {
+            let rules = Publication.policy(Publication.rule("example.com", pin: 9), Publication.rule("example.net"))
+            return try Publication(version: "\(version)", policy: rules).signed(by: scene.app.one)
+        }
+        try await scene.open().adopt(scene.update(7), at: Publication.now)
+        let stored = try #require(scene.file("update.json"))
+        let floor = try #require(scene.file("floor.json"))
+        for (more, isOpen) in [("", false), (", \"updateVersion\": 6", false), (", \"updateVersion\": 7", true)] {
+            for hasFloor in [true, false] {
+                try scene.directory.write(stored, to: "update.json")
+                if hasFloor { try scene.directory.write(floor, to: "floor.json") } else { scene.remove("floor.json") }
+                later.app.bundled = Publication.policy(
+                    Publication.rule("example.com"), Publication.rule("example.net"), more: more)
+                if isOpen {
+                    let store = try later.open(.refuse)
+                    #expect(store.update == nil && store.loss == nil && store.current.policy.hosts.count == 2)
+                } else {
+                    #expect(throws: PinStoreError.self) { try later.open(.refuse) }
+                }
+                let store = try later.open(isOpen ? .refuse : .useBundled)
+                // The update that was stored does not cover this release, and its number is taken.
+                #expect(await code(store, stored) == (isOpen && !hasFloor ? "replaced-version" : "invalid-policy"))
+                if hasFloor { #expect(await code(store, try update(6)) == "rollback") }
+                if hasFloor { #expect(await code(store, try update(7)) == "replaced-version") }
+                #expect(await code(store, try update(8)) == nil)
+                #expect(try later.open(.refuse).version == 8)
+            }
+        }
     }
 
     @Test("Two stores on one folder see each other's updates, and neither goes back")

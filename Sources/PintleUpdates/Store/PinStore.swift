@@ -18,7 +18,8 @@ public actor PinStore: PolicySource {
     public enum LostStore: Sendable, Hashable {
         /// The bundled policy is in force, an event says so, and an update is due at once. The floor is kept.
         case useBundled
-        /// The store does not open.
+        /// The store does not open. The way back is a store that is opened with ``useBundled``, fetches, and is used for
+        /// nothing else; then this one opens.
         case refuse
     }
 

@@ -41,7 +41,7 @@ public struct PinStoreLoss: Sendable, Hashable {
 
 /// Why a store cannot be opened, or did not take an update.
 public enum PinStoreError: Error, Sendable, Hashable {
-    /// The stored update is lost and the store was asked to refuse then.
+    /// The stored update is lost and the store was asked to refuse then: see ``PinStore/LostStore/refuse``.
     case lostStore(PinStoreLoss)
     /// The update was not taken.
     case rejected(UpdateRejection)

@@ -33,9 +33,7 @@ struct StoreContent: Sendable {
         // The release caught up with the update, or brought other keys: nothing is lost.
         if let known, known.version <= bundledVersion { return }
         if isOfOtherKeys { return }
-        if case .rollback(.some(let version), _)? = rejection?.failure, known == nil, version < bundledVersion {
-            return
-        }
+        if known == nil, let version = rejection?.version, version <= bundledVersion { return }
 
         if let known {
             loss = PinStoreLoss(version: known.version, cause: Self.cause(reading, rejection))

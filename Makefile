@@ -47,13 +47,14 @@ test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's mo
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
-ci: ## What a change must pass: the tests, format, lint, documentation, sanitizers, fuzzing
+ci: ## What a change must pass: the tests, format, lint, documentation, the model, sanitizers, fuzzing
 	@rm -f .build/ci-times
 	@Scripts/timed.sh format $(MAKE) format-check
 	@Scripts/timed.sh lint $(MAKE) lint
 	@Scripts/timed.sh test $(MAKE) test
 	@Scripts/timed.sh examples $(MAKE) examples
 	@Scripts/timed.sh docs $(MAKE) docs
+	@Scripts/timed.sh model $(MAKE) model
 	@Scripts/timed.sh asan $(MAKE) asan
 	@Scripts/timed.sh fuzz-smoke $(MAKE) fuzz-smoke
 	@Scripts/timed.sh demo $(MAKE) demo

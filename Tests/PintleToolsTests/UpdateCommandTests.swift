@@ -180,6 +180,35 @@ struct UpdateCommandTests {
                 == 0)
     }
 
+    @Test("A second signature keeps what others have put into the envelope")
+    func appendToForeign() throws {
+        let plain = try files.text(files.sign(7))
+        let second = files.path("second.key")
+        files.run("keygen", "--out", second)
+        // As another program may write it: a member of its own beside the payload, another inside the signature.
+        let foreign =
+            "{\"log\": {\"index\": 1.0},"
+            + plain.dropFirst().replacing("\"keyid\"", with: "\"cert\": \"MIIB\", \"keyid\"")
+        for (text, members) in [(plain, false), (foreign, true)] {
+            let update = try files.directory.write(text, to: "given.json")
+            let run = files.run("sign", "--key", second, "--append", update, "-o", update)
+            #expect(run.code == 0, "\(run.errors)")
+            let after = try files.text(update)
+            let root = try JSONDocument(Array(after.utf8), limits: .init(allowsAnyNumber: true)).root
+            #expect((root["log"] != nil) == members)
+            #expect(root["signatures"]?.elements?.map { $0["cert"] != nil } == [members, false])
+            // Every line of before, in its order.
+            var rest = after.split(separator: "\n")[...]
+            for line in text.split(separator: "\n") where line != "    }" {
+                let place = try #require(rest.firstIndex(of: line))
+                rest = rest[(place + 1)...]
+            }
+            let verified = try verify(
+                "--trusted", second + ".pub", "--threshold", "2", "--bundled", files.policy, update)
+            #expect(verified.code == 0)
+        }
+    }
+
     @Test("Anchor files of the policy travel inside the update")
     func anchors() throws {
         let root = try CertificateAuthority.root(name: "Private Root")

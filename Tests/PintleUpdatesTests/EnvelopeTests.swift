@@ -100,6 +100,97 @@ struct EnvelopeTests {
         #expect(try app.code(envelope.json) == .malformedEnvelope)
     }
 
+    @Test("With too much to hash, signatures are tried with the keys that they name first, and the rest while it lasts")
+    func hashingLimit() throws {
+        var envelope = SignedEnvelope(payload: Publication().payload)
+        func signed(naming keyID: String, at place: Int) throws -> [UInt8] {
+            let bogus = (0..<15).map { SignedEnvelope.Signature(keyID: "", bytes: [UInt8](repeating: $0, count: 64)) }
+            envelope.signatures = bogus
+            envelope.signatures.insert(try app.two.signature(over: envelope, keyID: keyID), at: place)
+            return envelope.json
+        }
+        func code(_ bytes: [UInt8], tries: Int) -> UpdateFailure.Code? {
+            do {
+                var verifier = try app.verifier
+                verifier.maximumHashedBytes = envelope.signedBytes.count * tries
+                _ = try verifier.verify(bytes, floor: nil, at: Publication.now)
+                return nil
+            } catch let error as UpdateRejection {
+                return error.failure.code
+            } catch {
+                return .malformedEnvelope
+            }
+        }
+        let (one, two) = (app.one.key.id, app.two.key.id)
+        // Sixteen signatures and two keys: 32 tries are all there are, and key ids decide nothing.
+        for keyID in ["", one, two] {
+            for place in [0, 15] { #expect(code(try signed(naming: keyID, at: place), tries: 32) == nil) }
+        }
+        // One try is enough for a signature that names its key, wherever it stands.
+        for place in [0, 15] { #expect(code(try signed(naming: two, at: place), tries: 1) == nil) }
+        #expect(code(try signed(naming: two, at: 0), tries: 0) == .invalidSignature)
+        // The twins name nothing, or another key.
+        for keyID in ["", one] { #expect(code(try signed(naming: keyID, at: 15), tries: 16) == .invalidSignature) }
+        #expect(code(try signed(naming: "", at: 0), tries: 2) == nil)
+        #expect(code(try signed(naming: "", at: 0), tries: 1) == .invalidSignature)
+    }
+
+    @Test("A limit on hashing lets nobody count twice, and signers keep the order of the keys")
+    func hashingLimitSigners() throws {
+        var envelope = SignedEnvelope(payload: Publication().payload)
+        let one = try app.one.signature(over: envelope)
+        let two = try app.two.signature(over: envelope)
+        let trust = try UpdateTrust(keys: [app.one.key, app.two.key], threshold: 2)
+        func signers(_ signatures: [SignedEnvelope.Signature], tries: Int) -> [UpdateKey] {
+            envelope.signatures = signatures
+            return trust.signers(of: envelope, hashing: envelope.signedBytes.count * tries)
+        }
+        for tries in [3, 8] {
+            #expect(signers([two, one, two], tries: tries) == [app.one.key, app.two.key])
+            #expect(signers([one, one, one], tries: tries) == [app.one.key])
+        }
+        // Other algorithms beside ours take no try away.
+        let other = SignedEnvelope.Signature(keyID: nil, bytes: [UInt8](repeating: 1, count: 71))
+        #expect(signers([other, other, other, one, two], tries: 2) == [app.one.key, app.two.key])
+    }
+
+    // MARK: More signatures
+
+    @Test("Further signatures leave the rest of the file as it is: members, order, white space")
+    func appending() throws {
+        let bare = SignedEnvelope(payload: Publication().payload)
+        let signatures = [try app.one.signature(over: bare), try app.two.signature(over: bare)]
+        let url = Base64.encode(bare.payload, alphabet: .urlSafe, padded: false)
+        let first = "{\"sig\": \"\(Base64.encode(signatures[0].bytes))\", \"cert\": [1.50, {}] }"
+        for (list, count) in [
+            ("[]", 2), ("[ \n]", 2), ("[\(first)]", 3), ("[ \(first)\t]", 3), ("[\(first), \(first)]", 4),
+        ] {
+            let (head, tail) = (
+                "{ \"note\":\"\\u0041\", \"signatures\" : \(list.dropLast())", "], \"payload\":\"\(url)\","
+            )
+            let end = "\"payloadType\":\"\(bare.payloadType)\", \"z\":-0.0e1}"
+            let file = Array((head + tail + end).utf8)
+            let longer = try SignedEnvelope.appending(signatures, to: file)
+            let read = try SignedEnvelope(longer)
+            #expect(read.payload == bare.payload && read.signatures.count == count)
+            #expect(read.signatures.suffix(2).map(\.bytes) == signatures.map(\.bytes))
+            #expect(read.signatures.suffix(2).map(\.keyID) == signatures.map(\.keyID))
+            #expect(try SignedEnvelope.appending([], to: file) == file)
+            // What was there is there still, in its order.
+            let text = String(decoding: longer, as: UTF8.self)
+            let blanks = list.dropLast().reversed().prefix { " \n\t".contains($0) }.count
+            #expect(text.hasPrefix(head.dropLast(blanks)) && text.hasSuffix(tail + end))
+            #expect(try app.code(longer) == nil)
+        }
+        // A file of ours is what it would be if it had been written with all of them.
+        var ours = bare
+        ours.signatures = [signatures[0]]
+        let longer = try SignedEnvelope.appending([signatures[1]], to: ours.json)
+        ours.signatures = signatures
+        #expect(longer == ours.json)
+        #expect(throws: UpdateFailure.self) { try SignedEnvelope.appending(signatures, to: Array("{}".utf8)) }
+    }
+
     @Test("A hundred megabytes are not read")
     func size() throws {
         let good = try Publication().signed(by: app.one)

@@ -1,8 +1,8 @@
 @testable import Pintle
 @testable import PintleUpdates
 
-/// What is read as an envelope is printed in a form that reads the same, and signed bytes name their lengths; nobody
-/// has signed it, whatever it says.
+/// What is read as an envelope is printed in a form that reads the same, takes one more signature as it stands, and signed
+/// bytes name their lengths; nobody has signed it, whatever it says.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
@@ -18,6 +18,13 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard envelope.signedBytes.starts(with: head),
             envelope.signedBytes.dropFirst(head.count) == envelope.payload[...]
         else { fatalError("signed bytes") }
+        let added = SignedEnvelope.Signature(keyID: "\"", bytes: [0x50])
+        if envelope.signatures.count < SignedEnvelope.maximumSignatures {
+            guard let longer = try? SignedEnvelope(SignedEnvelope.appending([added], to: input)),
+                longer.signedBytes == envelope.signedBytes,
+                longer.signatures.map(\.bytes) == envelope.signatures.map(\.bytes) + [added.bytes]
+            else { fatalError("a signature more is another envelope") }
+        }
     } catch {
         guard case .malformedEnvelope(let problem) = error, problem.line >= 1 else { fatalError("\(error)") }
     }

@@ -66,15 +66,15 @@ struct SignCommand {
         guard !paths.isEmpty else {
             throw .usage("--key FILE is missing: who signs", of: .sign, code: "missing-option")
         }
-        let isAppending = arguments.has(.append)
-        var envelope = isAppending ? try existingUpdate() : try newUpdate()
+        let file = arguments.has(.append) ? try existingFile() : nil
+        var envelope = if let file { try existingUpdate(file) } else { try newUpdate() }
         let payload = try payload(of: envelope)
         guard envelope.signatures.count + paths.count <= SignedEnvelope.maximumSignatures else {
             throw .unusable(
                 "too-many-signatures",
                 "\(envelope.signatures.count + paths.count) signatures; apps try \(SignedEnvelope.maximumSignatures)")
         }
-        var signers: [String] = []
+        let before = envelope.signatures.count
         let message = envelope.signedBytes
         for path in paths {
             var key = try SigningKey.read(path, invocation)
@@ -86,9 +86,10 @@ struct SignCommand {
                     hint: "a threshold counts distinct keys; sign with another")
             }
             envelope.signatures.append(.init(keyID: key.publicKey.id, bytes: signature))
-            signers.append(key.publicKey.id)
         }
-        try write(envelope, payload, signers)
+        let added = Array(envelope.signatures[before...])
+        let bytes = if let file { try appending(added, to: file) } else { envelope.json }
+        try write(bytes, envelope, payload, added.compactMap(\.keyID))
         return .fine
     }
 
@@ -111,13 +112,29 @@ struct SignCommand {
             payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
     }
 
-    private func existingUpdate() throws(ToolError) -> SignedEnvelope {
+    private func existingFile() throws(ToolError) -> InputFile {
         for option in [OptionSpecification.updateVersion, .expires, .issued] where invocation.arguments.has(option) {
             throw .usage("--\(option.name) is in the update already; --append leaves it as it is", of: .sign)
         }
-        let file = try invocation.file(invocation.arguments.positionals[0])
+        return try invocation.file(invocation.arguments.positionals[0])
+    }
+
+    private func existingUpdate(_ file: InputFile) throws(ToolError) -> SignedEnvelope {
+        try Self.reading(file) { () throws(UpdateFailure) in try SignedEnvelope(file.bytes) }
+    }
+
+    /// The file as it is, whoever wrote it, with more signatures.
+    private func appending(
+        _ signatures: [SignedEnvelope.Signature], to file: InputFile
+    ) throws(ToolError) -> [UInt8] {
+        try Self.reading(file) { () throws(UpdateFailure) in try SignedEnvelope.appending(signatures, to: file.bytes) }
+    }
+
+    private static func reading<Result>(
+        _ file: InputFile, _ body: () throws(UpdateFailure) -> Result
+    ) throws(ToolError) -> Result {
         do {
-            return try SignedEnvelope(file.bytes)
+            return try body()
         } catch {
             throw .unusable(error.code.rawValue, "\(error)", file: file.name, hint: "--append takes an update")
         }
@@ -158,8 +175,9 @@ struct SignCommand {
 
     // MARK: What is written
 
-    private func write(_ envelope: SignedEnvelope, _ payload: UpdatePayload, _ signers: [String]) throws(ToolError) {
-        let bytes = envelope.json
+    private func write(
+        _ bytes: [UInt8], _ envelope: SignedEnvelope, _ payload: UpdatePayload, _ signers: [String]
+    ) throws(ToolError) {
         guard bytes.count <= SignedEnvelope.maximumBytes else {
             throw .unusable(
                 "too-large", "the update has \(bytes.count) bytes; apps read \(SignedEnvelope.maximumBytes)")

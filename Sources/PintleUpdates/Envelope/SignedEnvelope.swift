@@ -21,6 +21,9 @@ package struct SignedEnvelope: Sendable {
     /// Of the envelope as it stands in a file.
     package static let maximumBytes = 16 << 20
     package static let maximumSignatures = 16
+    /// How much is hashed to find out who has signed: enough for every signature with every key of an update of a
+    /// megabyte, and for every signature with the key that it names of the largest.
+    package static let maximumHashedBytes = 256 << 20
 
     package let payloadType: String
     /// Exactly the bytes that were signed.
@@ -36,15 +39,7 @@ package struct SignedEnvelope: Sendable {
     /// Reads an envelope; base64 in both alphabets, with and without padding.
     package init(_ bytes: [UInt8]) throws(UpdateFailure) {
         guard bytes.count <= Self.maximumBytes else { throw .tooLarge(maximum: Self.maximumBytes) }
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(
-                bytes, limits: .init(maximumBytes: Self.maximumBytes, maximumDepth: 16, allowsAnyNumber: true))
-        } catch {
-            throw .malformedEnvelope(MalformedDocument(error))
-        }
-        let root = document.root
-        guard root.kind == .object else { throw Self.malformed(root, "the envelope is \(root.kind), not an object") }
+        let root = try Self.document(bytes)
         payloadType = try Self.string("payloadType", of: root)
         payload = try Self.base64("payload", of: root)
         guard let list = root["signatures"] else { throw Self.malformed(root, "the envelope has no \"signatures\"") }
@@ -62,8 +57,12 @@ package struct SignedEnvelope: Sendable {
 
     /// What is signed: DSSE's pre-authentication encoding, which no other pair of type and payload shares.
     package var signedBytes: [UInt8] {
-        let type = Array(payloadType.utf8)
-        return Array("DSSEv1 \(type.count) ".utf8) + type + Array(" \(payload.count) ".utf8) + payload
+        let head = "DSSEv1 \(payloadType.utf8.count) \(payloadType) \(payload.count) "
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(head.utf8.count + payload.count)
+        bytes.append(contentsOf: head.utf8)
+        bytes.append(contentsOf: payload)
+        return bytes
     }
 
     /// As a file, UTF-8.
@@ -84,7 +83,21 @@ package struct SignedEnvelope: Sendable {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func malformed(_ value: JSONValue, _ message: String) -> UpdateFailure {
+    /// The envelope in a file, as an object, with nothing said of its members.
+    static func document(_ bytes: [UInt8]) throws(UpdateFailure) -> JSONValue {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(
+                bytes, limits: .init(maximumBytes: maximumBytes, maximumDepth: 16, allowsAnyNumber: true))
+        } catch {
+            throw .malformedEnvelope(MalformedDocument(error))
+        }
+        let root = document.root
+        guard root.kind == .object else { throw malformed(root, "the envelope is \(root.kind), not an object") }
+        return root
+    }
+
+    static func malformed(_ value: JSONValue, _ message: String) -> UpdateFailure {
         .malformedEnvelope(MalformedDocument(message, at: value.place))
     }
 

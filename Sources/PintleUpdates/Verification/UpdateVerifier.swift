@@ -18,6 +18,8 @@ public struct UpdateVerifier: Sendable {
     package let bundled: PinningPolicy?
     /// As in ``Pintle/PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
     package var isPublicSuffix: @Sendable (String) -> Bool = { _ in false }
+    /// As ``SignedEnvelope/maximumHashedBytes``, for tests.
+    package var maximumHashedBytes = SignedEnvelope.maximumHashedBytes
 
     public init(trust: UpdateTrust, bundled: PinningPolicy) {
         self.trust = trust
@@ -52,7 +54,7 @@ public struct UpdateVerifier: Sendable {
         _ bytes: [UInt8], floor: UpdateFloor?, minimumVersion: Int, adoptingAt now: Date?
     ) throws(UpdateRejection) -> VerifiedUpdate {
         let envelope = try Self.attempt { () throws(UpdateFailure) in try SignedEnvelope(bytes) }
-        let signers = signers(of: envelope)
+        let signers = trust.signers(of: envelope, hashing: maximumHashedBytes)
         guard !signers.isEmpty else { throw UpdateRejection(.invalidSignature) }
         guard signers.count >= trust.threshold else {
             throw UpdateRejection(
@@ -86,17 +88,6 @@ public struct UpdateVerifier: Sendable {
                 version: version, issuedAt: payload.issuedAt, expiresAt: payload.expiresAt, policy: policy,
                 signers: signers, isUnchanged: version == max(floor?.version ?? 0, bundled?.updateVersion ?? 0),
                 ignoredMembers: payload.ignoredMembers, payloadDigest: digest)
-        }
-    }
-
-    /// The trusted keys that signed, each counted once however often it did. Key ids are not looked at: whoever wrote
-    /// the envelope wrote them too.
-    private func signers(of envelope: SignedEnvelope) -> [UpdateKey] {
-        let message = envelope.signedBytes
-        return trust.keys.filter { key in
-            envelope.signatures.contains { signature in
-                Ed25519.isValid(signature: signature.bytes, of: message, publicKey: key.rawRepresentation)
-            }
         }
     }
 

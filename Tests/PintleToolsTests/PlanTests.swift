@@ -127,6 +127,18 @@ struct PlanTests {
         #expect(try scene.outcome().notes == 1)
     }
 
+    @Test("A stolen key of a server is played through, one of an authority is noted")
+    func stolenKeys() throws {
+        var scene = PlanScene()
+        let keys = scene.keys
+        scene.keys = keys.replacing(#""name": "current""#, with: #""name": "current", "compromised": "2026-12-01""#)
+        #expect(try scene.outcome().elements("exposures").count == 1)
+        #expect(try scene.outcome().notes == 0)
+        scene.keys = keys.replacing(#""name": "root""#, with: #""name": "root", "compromised": "2026-12-01""#)
+        #expect(try scene.outcome().elements("exposures").isEmpty)
+        #expect(try scene.outcome().notes == 1)
+    }
+
     @Test("A host without a rule is refused where the policy says so")
     func unpinnedHosts() throws {
         var scene = PlanScene()

@@ -27,7 +27,16 @@ extension PlanReport {
         }
     }
 
-    var notes: [String] { [unnamedUsers, unknownCertificatePins, restOfAdvice].compactMap(\.self) }
+    var notes: [String] { [unnamedUsers, unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self) }
+
+    /// Whoever has the key of an authority makes certificates that no plan knows of.
+    private var stolenAuthorities: String? {
+        let leaves = Set(plan.certificates.compactMap(\.keys.first))
+        let names = plan.keys.indices.filter { plan.keys[$0].compromised != nil && !leaves.contains($0) }
+            .map { "\"\(plan.keys[$0].name)\"" }
+        guard !names.isEmpty else { return nil }
+        return "\(names.joined(separator: ", ")): what a stolen key signs is not played through, only what it serves"
+    }
 
     private var restOfAdvice: String? {
         let rest = lockOuts.count - PlanAdviser.maximumLockOuts

@@ -41,6 +41,35 @@ struct Base64Tests {
         #expect(reason("++//", .urlSafe) == .invalidCharacter(UInt8(ascii: "+")))
     }
 
+    @Test("Read four at a time, a text says what it says read one at a time, wherever something odd stands")
+    func groups() {
+        func result(_ body: () throws(Base64.DecodingError) -> [UInt8]) -> Result<[UInt8], Base64.DecodingError> {
+            do throws(Base64.DecodingError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        let plain = Array("QUJDREVGR0hJa2xtbm9wcXJzdHV2".utf8)
+        for alphabet in [Base64.Alphabet.standard, .urlSafe, .either] {
+            for odd in Array("+/-_=* A".utf8) + [0x00, 0x80, 0xFF] {
+                for first in plain.indices {
+                    for second in [first, min(first + 1, plain.count - 1), plain.count - 1] {
+                        var text = plain
+                        (text[first], text[second]) = (odd, second == first ? odd : UInt8(ascii: "+"))
+                        for text in [text, Array(text.dropLast(first % 4))] {
+                            let expected = result { () throws(Base64.DecodingError) in
+                                var decoder = Base64Decoder(alphabet: alphabet, capacity: 0)
+                                for (offset, character) in text.enumerated() { try decoder.feed(character, at: offset) }
+                                return try decoder.finish(padding: .optional, at: text.count)
+                            }
+                            let found = result { () throws(Base64.DecodingError) in
+                                try Base64.decode(text, alphabet: alphabet)
+                            }
+                            #expect(found == expected, "\(String(decoding: text, as: UTF8.self))")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Trailing bits are an error that carries what the right spelling decodes to")
     func trailingBits() throws {
         #expect(try Base64.decode("Zg==") == [0x66])

@@ -82,6 +82,31 @@ struct JSONDocumentTests {
         #expect(failure(of: Array("\"".utf8) + sequence) != nil)
     }
 
+    @Test("In a string, whatever needs a look is found at every place", arguments: 0..<20)
+    func everyPlace(_ count: Int) throws {
+        let head = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+        let tail = [UInt8](repeating: UInt8(ascii: "~"), count: 20 - count)
+        func read(_ middle: [UInt8]) throws(JSONError) -> [UInt8]? {
+            try JSONDocument([0x22] + head + middle + tail + [0x22]).root.stringBytes
+        }
+        for plain in [[0x20], [0x21], [0x23], [0x5B], [0x5D], [0x7F], [0xC3, 0xA9]] as [[UInt8]] {
+            #expect(try read(plain) == head + plain + tail)
+        }
+        #expect(try read(Array("\\n".utf8)) == head + [0x0A] + tail)
+        let errors: [(UInt8, JSONError.Code)] = [
+            (0x00, .controlCharacter), (0x1F, .controlCharacter), (0x22, .trailingContent), (0x80, .invalidUTF8),
+            (0xFF, .invalidUTF8),
+        ]
+        for (byte, code) in errors {
+            do throws(JSONError) {
+                _ = try read([byte])
+                Issue.record("\(byte) was read")
+            } catch {
+                #expect(error.code == code && error.column <= count + 3)
+            }
+        }
+    }
+
     @Test("The shortest and longest of each UTF-8 length is read")
     func acceptsUTF8() throws {
         let text = "\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"

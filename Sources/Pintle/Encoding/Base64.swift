@@ -70,9 +70,15 @@ package enum Base64 {
         _ text: [UInt8], alphabet: Alphabet = .either, padding: Padding = .optional, skippingBlanks: Bool = false
     ) throws(DecodingError) -> [UInt8] {
         var decoder = Base64Decoder(alphabet: alphabet, capacity: text.count / 4 * 3 + 3)
-        for (offset, character) in text.enumerated() {
-            if skippingBlanks, character.isBlank { continue }
-            try decoder.feed(character, at: offset)
+        var offset = 0
+        while offset < text.count {
+            offset = decoder.feedGroups(of: text, from: offset)
+            // The next few one by one: what stopped the groups is among them, or the text ends.
+            let end = min(offset + 4, text.count)
+            while offset < end {
+                if !(skippingBlanks && text[offset].isBlank) { try decoder.feed(text[offset], at: offset) }
+                offset += 1
+            }
         }
         return try decoder.finish(padding: padding, at: text.count)
     }
@@ -117,6 +123,60 @@ struct Base64Decoder {
             bytes.append(UInt8(truncatingIfNeeded: buffer >> bits))
         }
     }
+
+    /// Feeds groups of four digits that make three bytes, up to the first that has anything else in it: a mistake, a
+    /// blank, padding, a digit of the other alphabet.
+    ///
+    /// - Returns: the offset of what was not fed.
+    mutating func feedGroups(of text: [UInt8], from start: Int) -> Int {
+        guard bits == 0, paddingCount == 0, text.count - start >= 4 else { return start }
+        let digits = Self.digits
+        var allowed: UInt8 =
+            switch alphabet {
+            case .standard: Self.isStandard
+            case .urlSafe: Self.isURLSafe
+            case .either: Self.isStandard | Self.isURLSafe
+            }
+        var offset = start
+        while offset + 4 <= text.count {
+            let first = digits[Int(text[offset])]
+            let second = digits[Int(text[offset + 1])]
+            let third = digits[Int(text[offset + 2])]
+            let fourth = digits[Int(text[offset + 3])]
+            let marks = (first | second | third | fourth) & Self.marks
+            if marks != 0 {
+                // Both at once are a mistake, or both alphabets.
+                guard marks != Self.marks, marks & allowed != 0 else { break }
+                if allowed == Self.marks {
+                    allowed = marks
+                    alphabet = marks == Self.isStandard ? .standard : .urlSafe
+                    isSettled = true
+                }
+            }
+            let group =
+                UInt32(first & 63) << 18 | UInt32(second & 63) << 12 | UInt32(third & 63) << 6 | UInt32(fourth & 63)
+            bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+            bytes.append(UInt8(truncatingIfNeeded: group >> 8))
+            bytes.append(UInt8(truncatingIfNeeded: group))
+            offset += 4
+        }
+        return offset
+    }
+
+    private static let isStandard: UInt8 = 0x40
+    private static let isURLSafe: UInt8 = 0x80
+    private static let marks = isStandard | isURLSafe
+
+    /// What each character is worth, with the mark of the alphabet where only one has it, and both for no digit.
+    private static let digits: [UInt8] = {
+        var digits = [UInt8](repeating: 0xFF, count: 256)
+        let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        for (value, character) in common.enumerated() { digits[Int(character)] = UInt8(value) }
+        for (characters, mark) in [("+/", isStandard), ("-_", isURLSafe)] {
+            for (value, character) in zip([UInt8(62), 63], characters.utf8) { digits[Int(character)] = value | mark }
+        }
+        return digits
+    }()
 
     func finish(padding: Base64.Padding, at end: Int) throws(Base64.DecodingError) -> [UInt8] {
         // Six bits left: one character alone. Four: two characters for one byte. Two: three for two bytes.

@@ -45,12 +45,14 @@ struct JSONParser {
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     mutating func skipBlanks() {
-        while position < bytes.count {
-            switch bytes[position] {
-            case 0x20, 0x09, 0x0A, 0x0D: position += 1
-            default: return
+        var offset = position
+        scanning: while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x09, 0x0A, 0x0D: offset &+= 1
+            default: break scanning
             }
         }
+        position = offset
     }
 
     private mutating func parseValue(depth: Int) throws(JSONError) {

@@ -20,7 +20,11 @@ public struct IPAddress: Sendable, Hashable {
     /// Reads dotted decimal with exactly four numbers and no leading zeros (RFC 6943 section 3.1.1
     /// calls this the strict form), or IPv6 text (RFC 4291 section 2.2) without a zone.
     public init?(_ text: some StringProtocol) {
-        let bytes = Array(text.utf8.prefix(46))
+        self.init(ascii: Array(text.utf8.prefix(46)))
+    }
+
+    /// Reads the bytes of such a text.
+    init?(ascii bytes: [UInt8]) {
         if let octets = Self.ipv4(bytes[...]) ?? Self.ipv6(bytes) {
             self.octets = octets
         } else {
@@ -29,7 +33,8 @@ public struct IPAddress: Sendable, Hashable {
     }
 
     private static func ipv4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        guard 7...15 ~= text.count else { return nil }
+        // Most texts are names, which seldom begin with a digit.
+        guard 7...15 ~= text.count, let first = text.first, 0x30...0x39 ~= first else { return nil }
         var octets: [UInt8] = []
         for part in text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
             guard octets.count < 4, 1...3 ~= part.count, part.count == 1 || part.first != UInt8(ascii: "0") else {

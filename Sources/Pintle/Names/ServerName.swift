@@ -21,7 +21,7 @@ public struct ServerName: Sendable, Hashable {
             bytes = Array(bytes.dropFirst().dropLast())
             guard bytes.contains(UInt8(ascii: ":")) else { throw ServerNameError(.malformedAddress, in: String(text)) }
         }
-        if let address = IPAddress(String(decoding: bytes, as: UTF8.self)) {
+        if let address = IPAddress(ascii: bytes) {
             self.init(address)
         } else {
             self.init(canonical: try Self.canonicalName(bytes, text: text), ipAddress: nil)
@@ -35,7 +35,7 @@ public struct ServerName: Sendable, Hashable {
 
     /// Text that was canonical before.
     init(canonical: [UInt8]) {
-        self.init(canonical: canonical, ipAddress: IPAddress(String(decoding: canonical, as: UTF8.self)))
+        self.init(canonical: canonical, ipAddress: IPAddress(ascii: canonical))
     }
 
     private init(canonical: [UInt8], ipAddress: IPAddress?) {

@@ -17,9 +17,12 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// Reads any notation in use: `sha256/BASE64`, `sha256//BASE64` (curl), `pin-sha256="BASE64"`
     /// (RFC 7469), or the base64 alone; in the standard or the URL-safe alphabet, padded or not.
     public init(_ text: some StringProtocol) throws(PinError) {
-        let encoded = try Self.withoutPrefix(text)
+        let encoded = Array(try Self.withoutPrefix(text))
         // 64 digits are base64 too, of 48 bytes that mean nothing.
-        if let bytes = try? Hex.decode(encoded, allowingSeparators: true), bytes.count == 32 {
+        if encoded.count >= 64,
+            let bytes = try? Hex.decode(String(decoding: encoded, as: UTF8.self), allowingSeparators: true),
+            bytes.count == 32
+        {
             throw PinError(SHA256Digest(bytes: bytes) == .ofNothing ? .hashOfNothing : .fingerprint, in: text)
         }
         let bytes: [UInt8]
@@ -51,19 +54,21 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// Whether this is the placeholder `AAAA…=` that examples carry: 32 zero bytes.
     public var isPlaceholder: Bool { digest.bytes.allSatisfy { $0 == 0 } }
 
-    private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> Substring {
+    /// In bytes: to look for a prefix, a string looks for characters that are made of several.
+    private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> ArraySlice<UInt8> {
         guard text.utf8.count <= 1024 else { throw PinError(.notEncoded, in: text) }
-        var rest = Substring(text)
+        var rest = Array(text.utf8)[...]
         guard !rest.isEmpty else { throw PinError(.empty, in: text) }
-        if rest.hasPrefix("pin-sha256=") {
+        if rest.starts(with: "pin-sha256=".utf8) {
             rest = rest.dropFirst(11)
-            if rest.hasPrefix("\""), rest.hasSuffix("\""), rest.count >= 2 { rest = rest.dropFirst().dropLast() }
-        } else if rest.hasPrefix("sha256/") {
+            let quote = UInt8(ascii: "\"")
+            if rest.count >= 2, rest.first == quote, rest.last == quote { rest = rest.dropFirst().dropLast() }
+        } else if rest.starts(with: "sha256/".utf8) {
             rest = rest.dropFirst(7)
             // curl's second slash, unless it is the base64's own first character: one hash in 64 has one.
-            let isWholeHash = rest.utf8.count == 43 || (rest.utf8.count == 44 && rest.hasSuffix("="))
-            if rest.hasPrefix("/"), !isWholeHash { rest = rest.dropFirst() }
-        } else if let name = ["sha1", "sha384", "sha512", "md5"].first(where: { rest.hasPrefix($0 + "/") }) {
+            let isWholeHash = rest.count == 43 || (rest.count == 44 && rest.last == UInt8(ascii: "="))
+            if rest.first == UInt8(ascii: "/"), !isWholeHash { rest = rest.dropFirst() }
+        } else if let name = ["sha1", "sha384", "sha512", "md5"].first(where: { rest.starts(with: ($0 + "/").utf8) }) {
             throw PinError(.unsupportedHash(name), in: text)
         }
         guard !rest.isEmpty else { throw PinError(.empty, in: text) }

@@ -20,15 +20,15 @@ extension PinningPolicy {
             var terms: [RuleTerms] = []
             var known: [RuleTerms.Key: UInt32] = [:]
             rules.reserveCapacity(hosts.count)
+            // Growing hashes every key again; but a million rules may share one.
+            known.reserveCapacity(min(hosts.count, 256))
             for (index, host) in hosts.enumerated() {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
                 for problem in host.problems { problems.append(problem.inside("hosts[\(index)]")) }
                 let key = RuleTerms.Key(host)
-                let place = known[key] ?? UInt32(terms.count)
-                if place == UInt32(terms.count) {
-                    terms.append(RuleTerms(key))
-                    known[key] = place
-                }
+                let next = UInt32(terms.count)
+                let place = Self.place(&known[key, default: next])
+                if place == next { terms.append(RuleTerms(key)) }
                 do {
                     let record = try builder.add(
                         host: host.host.canonical.span, port: host.port, includesSubdomains: host.includesSubdomains)
@@ -51,6 +51,9 @@ extension PinningPolicy {
             self.rules = rules
             self.terms = terms
         }
+
+        /// Through this a dictionary is asked and told at once, with one hash.
+        private static func place(_ place: inout UInt32) -> UInt32 { place }
 
         private static func tooMany(at index: Int) -> PolicyProblem {
             PolicyProblem(

@@ -12,6 +12,8 @@ struct UpdateScope {
     private let rules: [PinnedHost]
     /// The bundled rules of a host.
     private var rulesOfHost: [String: [Int]] = [:]
+    /// The lengths, modulo 64, of hosts whose sub-domains a bundled rule covers: other parent domains are not looked up.
+    private var subdomainLengths: UInt64 = 0
     private let reportHosts: Set<ServerName>
 
     /// More would be read by nobody.
@@ -20,8 +22,17 @@ struct UpdateScope {
     init(bundled: PinningPolicy) {
         self.bundled = bundled
         rules = Array(bundled.hosts)
-        for (index, rule) in rules.enumerated() { rulesOfHost[rule.host.description, default: []].append(index) }
-        reportHosts = Set(rules.flatMap(\.reportTo).compactMap { ServerEndpoint(httpsURL: $0)?.host })
+        rulesOfHost.reserveCapacity(rules.count)
+        var reportHosts: Set<ServerName> = []
+        for index in rules.indices {
+            let name = rules[index].host.description
+            rulesOfHost[name, default: []].append(index)
+            if rules[index].includesSubdomains { subdomainLengths |= Self.bit(ofLength: name.utf8.count) }
+            for url in rules[index].reportTo {
+                if let host = ServerEndpoint(httpsURL: url)?.host { reportHosts.insert(host) }
+            }
+        }
+        self.reportHosts = reportHosts
     }
 
     /// Everything that goes beyond the bundled policy, in the order of the update's policy.
@@ -52,8 +63,13 @@ struct UpdateScope {
     }
 
     /// Bundled hosts that the update forgets: what it leaves out would be unpinned.
-    func missingHosts(in policy: PinningPolicy) -> [PolicyProblem] {
-        let present = Set(policy.hosts.map(\.description))
+    ///
+    /// - Parameter hosts: every rule of the update.
+    func missingHosts(in hosts: [PinnedHost]) -> [PolicyProblem] {
+        // Most updates repeat the rules in their order.
+        let isRepeated = hosts.count >= rules.count && rules.indices.allSatisfy { rules[$0].hasSameName(as: hosts[$0]) }
+        guard !isRepeated else { return [] }
+        let present = Set(hosts.map(\.description))
         return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumViolations).map { rule in
             PolicyProblem(
                 id: "missing-host", path: "hosts",
@@ -75,11 +91,11 @@ struct UpdateScope {
             findings.append(("anchors", "\(rule) would trust roots that the bundled rule does not"))
         }
         if rule.withdraws == nil {
-            findings += lowered(rule, below: covering.map { rules[$0] }, at: now)
+            findings += lowered(rule, below: covering, at: now)
         }
         // What a rule takes the place of, it must not weaken either, whether or not that covers all of it.
         let replaced = (rulesOfHost[rule.host.description] ?? []).filter { rules[$0].port == rule.port }
-        for old in (replaced + overruled).map({ rules[$0] }) {
+        for old in replaced + overruled {
             for finding in weakened(old, by: rule, at: now) where !findings.contains(where: { $0.key == finding.key }) {
                 findings.append(finding)
             }
@@ -95,18 +111,19 @@ struct UpdateScope {
 
     /// What one bundled rule holds that this one, which decides in its place, lets go of.
     private func weakened(
-        _ old: PinnedHost, by rule: PinnedHost, at now: Date?
+        _ number: Int, by rule: PinnedHost, at now: Date?
     ) -> [(key: String, message: String)] {
+        let old = rules[number]
         var findings: [(key: String, message: String)] = []
         if !rule.anchors.isNoWider(than: old.anchors) {
             findings.append(("anchors", "\(rule) would trust roots that the bundled rule for \(old) does not"))
         }
-        if old.description == rule.description, old.includesSubdomains, !rule.includesSubdomains,
+        if old.hasSameName(as: rule), old.includesSubdomains, !rule.includesSubdomains,
             !old.anchors.includesSystem
         {
             findings.append(("includeSubdomains", "the sub-domains of \(rule) would trust the system's roots"))
         }
-        if rule.withdraws == nil { findings += lowered(rule, below: [old], at: now) }
+        if rule.withdraws == nil { findings += lowered(rule, below: [number], at: now) }
         return findings
     }
 
@@ -114,8 +131,8 @@ struct UpdateScope {
     /// for the port comes before every other, however near the host that one is for.
     private func overruledRules(by update: [PinnedHost]) -> [Int: [Int]] {
         var portRules: [String: [Int]] = [:]
-        for (index, rule) in update.enumerated() where rule.port != nil {
-            portRules[rule.host.description, default: []].append(index)
+        for index in update.indices where update[index].port != nil {
+            portRules[update[index].host.description, default: []].append(index)
         }
         guard !portRules.isEmpty else { return [:] }
         var overruled: [Int: [Int]] = [:]
@@ -164,11 +181,13 @@ struct UpdateScope {
 
     /// What an enforcing bundled rule holds and this one lets go of, without saying why.
     private func lowered(
-        _ rule: PinnedHost, below bundled: [PinnedHost], at now: Date?
+        _ rule: PinnedHost, below covering: [Int], at now: Date?
     ) -> [(key: String, message: String)] {
         // Where the bundled policy has a rule of the same name, that is the one that decides today, not its parents'.
-        let bundled = bundled.first { $0.description == rule.description }.map { [$0] } ?? bundled
-        let enforcing = bundled.filter { !$0.pins.isEmpty && $0.enforcement == .enforce }
+        let same = covering.first { rules[$0].hasSameName(as: rule) }
+        let enforcing = (same.map { [$0] } ?? covering).filter {
+            !rules[$0].pins.isEmpty && rules[$0].enforcement == .enforce
+        }
         guard !enforcing.isEmpty else { return [] }
         let remedy = "; say why in \"withdraws\""
         if rule.pins.isEmpty { return [("pins", "\(rule) would lose its pins\(remedy)")] }
@@ -176,12 +195,12 @@ struct UpdateScope {
             return [("enforcement", "\(rule) would no longer be enforced\(remedy)")]
         }
         if let now, case .systemTrust(let date) = rule.expiry, now >= date,
-            !enforcing.contains(where: { $0.isOver(at: now) })
+            !enforcing.contains(where: { rules[$0].isOver(at: now) })
         {
             return [("expiry", "the pins of \(rule) would be past their date at once\(remedy)")]
         }
         if !rule.includesSubdomains,
-            enforcing.contains(where: { $0.description == rule.description && $0.includesSubdomains })
+            enforcing.contains(where: { rules[$0].hasSameName(as: rule) && rules[$0].includesSubdomains })
         {
             return [("includeSubdomains", "the sub-domains of \(rule) would lose their pins\(remedy)")]
         }
@@ -192,22 +211,35 @@ struct UpdateScope {
     /// the nearest parent domain's.
     private func covering(_ rule: PinnedHost) -> [Int] {
         var found: [Int] = []
-        func take(_ host: String) {
-            let candidates = (rulesOfHost[host] ?? []).filter { index in
-                let bundled = rules[index]
-                let coversHost = bundled.includesSubdomains || host.utf8.count == rule.host.description.utf8.count
-                let coversSubdomains = bundled.includesSubdomains || !rule.includesSubdomains
-                return coversHost && coversSubdomains && (bundled.port == nil || bundled.port == rule.port)
+        let name = rule.host.description
+        func take(_ host: String, isOwn: Bool) {
+            for index in rulesOfHost[host] ?? [] {
+                let includesSubdomains = rules[index].includesSubdomains
+                guard includesSubdomains || isOwn && !rule.includesSubdomains else { continue }
+                if rules[index].port == nil || rules[index].port == rule.port { found.append(index) }
             }
-            found += candidates
         }
-        for (name, _) in Self.names(over: rule.host) { take(name) }
+        take(name, isOwn: true)
+        if rule.host.ipAddress == nil {
+            var rest = name.utf8[...]
+            while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+                rest = rest[rest.index(after: dot)...]
+                guard subdomainLengths & Self.bit(ofLength: rest.count) != 0 else { continue }
+                take(String(Substring(rest)), isOwn: false)
+            }
+        }
         // With this port before without, as in the decision.
+        guard found.count > 1 else { return found }
         return found.filter { rules[$0].port != nil } + found.filter { rules[$0].port == nil }
     }
+
+    private static func bit(ofLength length: Int) -> UInt64 { 1 << UInt64(length & 63) }
 }
 
 extension PinnedHost {
+    /// Whether both are for the same host and port.
+    fileprivate func hasSameName(as other: PinnedHost) -> Bool { port == other.port && host == other.host }
+
     fileprivate func isOver(at instant: Date) -> Bool { expiry.date.map { instant >= $0 } ?? false }
 }
 
@@ -215,6 +247,6 @@ extension TrustAnchors {
     /// Whether every root in it is in `other` too.
     fileprivate func isNoWider(than other: TrustAnchors) -> Bool {
         guard other.includesSystem || !includesSystem else { return false }
-        return Set(certificates).isSubset(of: other.certificates)
+        return certificates.isEmpty || Set(certificates).isSubset(of: other.certificates)
     }
 }

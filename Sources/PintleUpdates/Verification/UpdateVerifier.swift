@@ -125,7 +125,7 @@ public struct UpdateVerifier: Sendable {
             throw .outOfScope(violations)
         }
         guard let policy = update.policy else { throw .invalidPolicy(update.problems) }
-        if let missing = scope?.missingHosts(in: policy), !missing.isEmpty { throw .invalidPolicy(missing) }
+        if let missing = scope?.missingHosts(in: update.hosts), !missing.isEmpty { throw .invalidPolicy(missing) }
         return policy
     }
 

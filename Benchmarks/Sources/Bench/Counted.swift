@@ -14,6 +14,7 @@ func countedCases(_ material: Material) throws -> [String: () throws -> Peer] {
         "hosts-exact": { hosts(0) },
         "hosts-subdomain": { hosts(1) },
         "hosts-miss": { hosts(2) },
+        "update": { try UpdateSection.peers(rules: 28).peers[0] },
     ]
     for (name, pin) in zip(["leaf-p256", "intermediate", "leaf-rsa"], PinCase.all(material)) {
         cases["pin-\(name)"] = pin.pintle

@@ -9,37 +9,101 @@ enum UpdateSection {
     static func run() throws {
         var rows: [[String]] = []
         for rules in [1, 28, 280] {
-            let (update, verifier, signed) = try scene(rules: rules)
-            let times = compare([
-                Peer(name: "verify") { count in
-                    var versions = 0
-                    for _ in 0..<count {
-                        let update = try? verifier.verify(update, floor: nil, at: now)
-                        versions &+= update?.version ?? 0
-                    }
-                    guard versions == 7 * count else { stop("an update was not taken") }
-                    return versions
-                },
-                Peer(name: "signature") { count in
-                    for _ in 0..<count where baseline_signature_verify(signed, signed.count) != 1 {
-                        stop("no signature")
-                    }
-                    return count
-                },
-            ])
+            let (peers, bytes) = try peers(rules: rules)
+            let times = compare(peers)
             rows.append([
-                "\(rules) rules, \(update.count) bytes", text(times[0] / 1000, decimals: 1),
-                text(times[1] / 1000, decimals: 1), text(times[0] / times[1], decimals: 2),
+                "\(rules) rules, \(bytes) bytes", text(times[0] / 1000, decimals: 1),
+                text(times[1] / 1000, decimals: 1), text(times[2] / 1000, decimals: 1),
+                text(times[0] / times[2], decimals: 2), text((times[0] - times[1]) / times[2], decimals: 2),
             ])
         }
         printTable(
-            "F. Verifying an update", ["", "update, us", "EVP_DigestVerify, us", "ratio"], rows,
-            notes: ["beside it: the signature alone, over as many bytes, by OpenSSL"])
+            "F. Verifying an update",
+            ["", "update, us", "its policy, us", "EVP_DigestVerify, us", "ratio", "without the policy"], rows,
+            notes: [
+                "beside it: the signature alone, over as many bytes, by OpenSSL",
+                "its policy: the same rules read from a policy file, which an app has to do in any case",
+            ])
+        try runUnsigned()
+    }
+
+    /// The update, its policy alone, and the signature alone; and how many bytes the update has.
+    static func peers(rules: Int) throws -> (peers: [Peer], bytes: Int) {
+        let (update, policy, verifier, signed) = try scene(rules: rules)
+        let peers = [
+            Peer(name: "verify") { count in
+                var versions = 0
+                for _ in 0..<count {
+                    let update = try? verifier.verify(update, floor: nil, at: now)
+                    versions &+= update?.version ?? 0
+                }
+                guard versions == 7 * count else { stop("an update was not taken") }
+                return versions
+            },
+            Peer(name: "policy") { count in
+                var hosts = 0
+                for _ in 0..<count { hosts &+= (try? PinningPolicy(json: policy))?.hosts.count ?? 0 }
+                guard hosts == rules * count else { stop("a policy was not read") }
+                return hosts
+            },
+            Peer(name: "signature") { count in
+                for _ in 0..<count where baseline_signature_verify(signed, signed.count) != 1 {
+                    stop("no signature")
+                }
+                return count
+            },
+        ]
+        return (peers, update.count)
+    }
+
+    /// What costs most of all that nobody has signed: as large as may be, as many signatures and keys as may be.
+    private static func runUnsigned() throws {
+        let keys = (0..<16).map { _ in
+            var key = [UInt8](repeating: 0, count: 32)
+            var signature = [UInt8](repeating: 0, count: 64)
+            guard baseline_signature_make([], 0, &key, &signature) == 1 else { stop("no signature") }
+            return key
+        }
+        let trust = try UpdateTrust(keys: try keys.map { try UpdateKey(rawRepresentation: $0) })
+        var envelope = SignedEnvelope(payload: [UInt8](repeating: 0x20, count: 12_500_000))
+        let bogus = SignedEnvelope.Signature(keyID: nil, bytes: [UInt8](repeating: 7, count: 64))
+        envelope.signatures = [SignedEnvelope.Signature](repeating: bogus, count: SignedEnvelope.maximumSignatures)
+        let (update, signed) = (envelope.json, envelope.signedBytes)
+        let verifier = UpdateVerifier(trust: trust, bundled: try PinningPolicy(hosts: []))
+        let times = compare(
+            [
+                Peer(name: "refuse") { count in
+                    var refusals = 0
+                    for _ in 0..<count {
+                        do throws(UpdateRejection) {
+                            _ = try verifier.verify(update, floor: nil, at: now)
+                        } catch {
+                            refusals += error.failure.code == .invalidSignature ? 1 : 0
+                        }
+                    }
+                    guard refusals == count else { stop("an update was taken") }
+                    return refusals
+                },
+                Peer(name: "signature") { count in
+                    (0..<count).reduce(0) { sum, _ in sum &+ Int(baseline_signature_verify(signed, signed.count)) }
+                },
+            ], batches: 3)
+        printTable(
+            "F. Refusing an update that nobody has signed",
+            ["", "update, ms", "EVP_DigestVerify, ms", "ratio"],
+            [
+                [
+                    "16 signatures, 16 keys, \(update.count) bytes", text(times[0] / 1e6, decimals: 1),
+                    text(times[1] / 1e6, decimals: 1), text(times[0] / times[1], decimals: 1),
+                ]
+            ])
     }
 
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private static func scene(rules: Int) throws -> (update: [UInt8], verifier: UpdateVerifier, signed: [UInt8]) {
+    private static func scene(
+        rules: Int
+    ) throws -> (update: [UInt8], policy: [UInt8], verifier: UpdateVerifier, signed: [UInt8]) {
         let policy = try PinningPolicy(
             hosts: try (0..<rules).map { number in
                 func pin(_ kind: Int) -> String {
@@ -58,6 +122,7 @@ enum UpdateSection {
         guard baseline_signature_make(signed, signed.count, &key, &signature) == 1 else { stop("no signature") }
         envelope.signatures = [.init(keyID: nil, bytes: signature)]
         let trust = try UpdateTrust(keys: [try UpdateKey(rawRepresentation: key)])
-        return (envelope.json, UpdateVerifier(trust: trust, bundled: policy), signed)
+        let read = Array(try UpdatePayload(envelope.payload).policy.source)
+        return (envelope.json, read, UpdateVerifier(trust: trust, bundled: policy), signed)
     }
 }

@@ -14,6 +14,7 @@ struct PlanScene {
     static let current = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
     static let next = "sha256/G3R3ndolfPXNTUWk8DKA64dIb9/12RNUaG8o1JFeAxw="
     static let spare = "sha256/FJzAD/9HX+dwkNyb/QVbtEG+aX9N1Z0/XzkzxxfHY+w="
+    static let foreign = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
     static let root = "sha256/5MyVhN0bErb8ghMyw1dTQT5XG26+c+P12A0/6YgEBS4="
 
     /// Members of a policy's rule for the server.
@@ -29,11 +30,29 @@ struct PlanScene {
     var after = #""keys": ["next", "root"], "notBefore": "2026-11-01", "notAfter": "2027-06-01""#
     var switched = "2027-01-10"
     var fetches = false
+    /// Points of the share of version 1.0.
+    var share = #"{"at": "2026-11-20", "percent": 100}"#
+    /// Versions after 1.0, each with a comma before it.
+    var moreApps = ""
     var updates = ""
     var until = "2027-03-01"
 
     func policy(_ rule: String? = nil) -> String {
         #"{"version": 1, \#(policyMembers)"hosts": [{"host": "\#(host)", \#(rule ?? self.rule)}]}"#
+    }
+
+    /// Lets version 1.0 have some of the users, and 2.0 the others.
+    mutating func addVersion(
+        released: String, rule: String, shares: [(day: String, old: Int)], fetches: Bool = false, policy: String? = nil
+    ) {
+        func points(_ share: (Int) -> Int) -> String {
+            shares.map { #"{"at": "\#($0.day)", "percent": \#(share($0.old))}"# }.joined(separator: ", ")
+        }
+        share = points { $0 }
+        moreApps = """
+            , {"version": "2.0", "released": "\(released)", "policy": \(policy ?? self.policy(rule)),
+              "fetchesUpdates": \(fetches), "share": [\(points { 100 - $0 })]}
+            """
     }
 
     var text: String {
@@ -43,7 +62,7 @@ struct PlanScene {
          "servers": [{"host": "api.example.com", "serves": [{"from": "2026-11-01", "certificate": "before"},
            {"from": "\(switched)", "certificate": "after"}]}],
          "apps": [{"version": "1.0", "released": "2026-01-01", "policy": \(policy()), "fetchesUpdates": \(fetches),
-           "share": [{"at": "2026-11-20", "percent": 100}]}],
+           "share": [\(share)]}\(moreApps)],
          "updates": [\(updates)]}
         """
     }

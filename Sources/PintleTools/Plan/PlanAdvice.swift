@@ -6,6 +6,7 @@ struct PlanAdvice {
     enum Kind: String, CaseIterable {
         case addPin = "add-pin"
         case reach = "reach"
+        case holdBack = "hold-back"
         case useKnownKey = "use-known-key"
         case switchLater = "switch-later"
         case noLaterSwitch = "no-later-switch"
@@ -25,7 +26,7 @@ struct PlanAdvice {
     let server: Int
     /// One line, lower case, no full stop.
     let text: String
-    /// The last day for it.
+    /// The last day for it; where a stolen key is to be left out, the first.
     var by: Date?
     var pin: PublicKeyPin?
     /// The share of users that must be reached by then.
@@ -57,7 +58,11 @@ struct PlanAdviser {
                 advice.append(item)
             }
         }
-        advice += exposures.map(withdrawal)
+        // Two certificates may be for the same stolen key.
+        for item in exposures.map(withdrawal)
+        where !advice.contains(where: { $0.server == item.server && $0.text == item.text }) {
+            advice.append(item)
+        }
         return advice + spentBackups()
     }
 
@@ -112,12 +117,50 @@ struct PlanAdviser {
 
     private func withdrawal(_ exposure: Exposure) -> PlanAdvice {
         let key = plan.keys[exposure.key]
-        return PlanAdvice(
-            kind: .withdrawPin, server: exposure.server,
-            text: "leave \(key.pin) (key \"\(key.name)\") out of the pins of \(server(exposure.server)) in the next "
-                + "release, and in an update at once for the versions that fetch them; have the certificates for it "
-                + "revoked",
-            by: exposure.from, pin: key.pin, apps: exposure.apps)
+        let pin = "\(key.pin) (key \"\(key.name)\") out of the pins of \(server(exposure.server))"
+        func advice(_ text: String, by: Date?) -> PlanAdvice {
+            PlanAdvice(
+                kind: .withdrawPin, server: exposure.server, text: text, by: by, pin: key.pin, apps: exposure.apps)
+        }
+        guard let last = lastUse(of: exposure.key, besides: exposure.server) else {
+            return advice(
+                "switch to a certificate for another key that they pin first: who leaves \(pin) before that locks "
+                    + "\(server(exposure.server)) out; then have the certificates for it revoked",
+                by: exposure.from)
+        }
+        // The day after: machines of one server switch one after the other.
+        let safe = last.until.startOfDay.addingDays(1)
+        let day =
+            safe <= exposure.from
+            ? "at once"
+            : "from \(PlanTime.text(safe)) on, not before, because \(server(last.server)) serves it until "
+                + PlanTime.text(last.until)
+        return advice(
+            "leave \(pin) in the next release, and in an update for the versions that fetch them, \(day); then have "
+                + "the certificates for it revoked",
+            by: max(exposure.from, safe))
+    }
+
+    /// When the last of the servers that share a rule with this one has switched away from a key; `nil` where one never
+    /// does.
+    private func lastUse(of key: Int, besides server: Int) -> (server: Int, until: Date)? {
+        var last: (server: Int, until: Date) = (server, .distantPast)
+        for (other, planned) in plan.servers.enumerated() where sharesRule(server, other) {
+            let use = planned.switches.lastIndex { plan.certificates[$0.certificate].keys.contains(key) }
+            guard let use else { continue }
+            guard planned.switches.indices.contains(use + 1) else { return nil }
+            if planned.switches[use + 1].from > last.until { last = (other, planned.switches[use + 1].from) }
+        }
+        return last
+    }
+
+    private func sharesRule(_ server: Int, _ other: Int) -> Bool {
+        server == other
+            || plan.policies.contains { policy in
+                policy.rule(for: plan.servers[server].endpoint).map {
+                    $0.index == policy.rule(for: plan.servers[other].endpoint)?.index
+                } ?? false
+            }
     }
 
     /// Servers that end the plan on what was a backup: nothing stands behind it any more.

@@ -95,7 +95,8 @@ extension PlanReader {
             guard let version, let published, let expires, let policy else { continue }
             updates.append(
                 RotationPlan.Update(
-                    version: version, published: published, expires: expires, policy: policy, reach: reach))
+                    version: version, published: published, expires: expires, policy: policy, reach: reach,
+                    isReachGiven: members[.reach] != nil))
         }
         return updates
     }

@@ -24,6 +24,7 @@ extension PlanReport {
         switch refusal {
         case .fetchesNone: "fetches none"
         case .failure(let failure): "\(failure.code.rawValue), \(failure)"
+        case .replaced: "replaced before the release"
         }
     }
 

@@ -33,6 +33,8 @@ struct PlanSimulation {
     let instants: [Date]
     /// By app and sample: the users of the version by the policy in force for them.
     private let cohortTable: [[[Cohort]]]
+    /// By app and sample.
+    private let userTable: [[UserShare]]
     /// By server, app and sample.
     private let lossTable: [[[Loss?]]]
 
@@ -49,6 +51,8 @@ struct PlanSimulation {
         case fetchesNone
         /// The verifier says so.
         case failure(UpdateFailure)
+        /// The next update was out before the version was.
+        case replaced
     }
 
     init(_ plan: RotationPlan, now: Date) throws(ToolError) {
@@ -67,15 +71,17 @@ struct PlanSimulation {
         let cohorts = plan.apps.indices.map { app in
             samples.map { PlanCohorts(plan: plan, refusals: refusals[app]).cohorts(of: plan.apps[app], at: $0) }
         }
+        let users = plan.apps.map { app in samples.map(app.share(at:)) }
         lossTable = phases.map { phases in
             plan.apps.indices.map { app in
                 samples.enumerated().map { sample, instant in
-                    Self.loss(of: plan.apps[app].share(at: instant), cohorts[app][sample], phases, at: instant)
+                    Self.loss(of: users[app][sample], cohorts[app][sample], phases, at: instant)
                 }
             }
         }
         (self.plan, self.now, self.standIns, self.policies) = (plan, now, standIns, policies)
-        (self.phases, self.refusals, self.instants, cohortTable) = (phases, refusals, instants, cohorts)
+        (self.phases, self.refusals, self.instants) = (phases, refusals, instants)
+        (cohortTable, userTable) = (cohorts, users)
     }
 
     private static func instants(of plan: RotationPlan, _ phases: [[[Phase]]], from now: Date) -> [Date] {
@@ -131,9 +137,13 @@ struct PlanSimulation {
         var refusals: [[UpdateRefusal?]] = []
         for app in plan.apps {
             var row: [UpdateRefusal?] = []
-            for update in plan.updates {
+            for (number, update) in plan.updates.enumerated() {
                 guard app.fetchesUpdates else {
                     row.append(.fetchesNone)
+                    continue
+                }
+                if plan.updates.indices.contains(number + 1), plan.updates[number + 1].published <= app.released {
+                    row.append(.replaced)
                     continue
                 }
                 let failure = try trial.failure(
@@ -189,6 +199,29 @@ struct PlanSimulation {
             apps.reduce(.none) { $0 + (lossTable[server][$1][sample]?.share ?? .none) }
         }
         return max(sum(2 * index), sum(2 * index + 1))
+    }
+
+    // MARK: Something else
+
+    /// What a server loses in the plan.
+    func losses(ofServer server: Int) -> PlanLosses {
+        PlanLosses(shares: lossTable[server].map { losses in losses.map { $0?.share ?? .none } })
+    }
+
+    /// What it would lose if it served something else, or other certificates stood behind the names.
+    func losses(
+        ofServer server: Int, serving switches: [RotationPlan.Server.Switch], _ standIns: StandIns
+    ) -> PlanLosses {
+        let endpoint = plan.servers[server].endpoint
+        let phases = policies.map { Self.phases(of: endpoint, switches, under: $0, standIns.plan, standIns, from: now) }
+        return PlanLosses(
+            shares: plan.apps.indices.map { app in
+                userTable[app].indices.map { sample in
+                    let instant = sample % 2 == 0 ? instants[sample / 2] : middle(sample / 2)
+                    let loss = Self.loss(of: userTable[app][sample], cohortTable[app][sample], phases, at: instant)
+                    return loss?.share ?? .none
+                }
+            })
     }
 
     /// Users of a version that a server is refused to at any instant.

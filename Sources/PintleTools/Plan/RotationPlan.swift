@@ -14,9 +14,9 @@ struct RotationPlan: Sendable {
     struct Certificate: Sendable {
         let name: String
         /// Of its path, leaf first, the anchor last; at least one.
-        let keys: [Int]
+        var keys: [Int]
         let notBefore: Date
-        let notAfter: Date
+        var notAfter: Date
         /// Of the leaf, for apps that pin the certificate.
         var fingerprint: CertificatePin?
         /// Whether the path ends in a root that systems trust.
@@ -61,6 +61,8 @@ struct RotationPlan: Sendable {
         let expires: Date
         let policy: Int
         let reach: [Reach]
+        /// Whether the plan says so, or it is ``defaultReach``.
+        var isReachGiven = true
 
         /// Apps ask once a day: see `UpdateSchedule`.
         static let defaultReach = [Reach(day: 1, share: .all)]
@@ -69,7 +71,7 @@ struct RotationPlan: Sendable {
     /// The end of what is looked at.
     let until: Date
     let keys: [Key]
-    let certificates: [Certificate]
+    var certificates: [Certificate]
     let servers: [Server]
     /// In the order of their release.
     let apps: [App]

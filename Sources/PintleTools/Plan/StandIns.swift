@@ -8,38 +8,56 @@ internal import PintleTestKit
 /// Every planned key has a key pair here that stands in for it. In a policy the pins of planned keys become pins of
 /// their stand-ins; all others stay, and match nothing. Which pin matches what is the same before and after.
 struct StandIns {
-    private let plan: RotationPlan
+    private(set) var plan: RotationPlan
     /// What is presented for each certificate of the plan: DER, leaf first, the anchor last.
-    private let chains: [[[UInt8]]]
-    private let subjects: [Pin.Subject: Pin.Subject]
+    private var chains: [[[UInt8]]] = []
+    private var subjects: [Pin.Subject: Pin.Subject] = [:]
+    /// By planned key: the pair in its place, and an authority that has it.
+    private let keys: [PrivateKey]
+    private let authorities: [[UInt8]]
 
     init(_ plan: RotationPlan) throws(ToolError) {
         do {
             let keys = try plan.keys.map { _ throws(MintingError) in try PrivateKey(.p256) }
-            let authorities = try plan.keys.indices.map { index throws(MintingError) in
+            authorities = try plan.keys.indices.map { index throws(MintingError) in
                 try CertificateAuthority.root(name: "Authority \(index)", key: keys[index]).certificate.der
             }
-            var chains: [[[UInt8]]] = []
-            var subjects: [Pin.Subject: Pin.Subject] = [:]
+            (self.plan, self.keys) = (plan, keys)
             for (key, standIn) in zip(plan.keys, keys) {
                 guard let pin = try? PublicKeyPin(subjectPublicKeyInfo: standIn.spkiDER) else { continue }
                 subjects[.publicKey(key.pin)] = .publicKey(pin)
             }
             for certificate in plan.certificates {
-                guard let leafKey = certificate.keys.first else { continue }
-                var template = CertificateTemplate.forServer(hosts: ["stand-in.invalid"])
-                template.notBefore = .date(certificate.notBefore)
-                template.notAfter = .date(certificate.notAfter)
-                let leaf = try template.selfSigned(with: keys[leafKey]).der
-                chains.append([leaf] + certificate.keys.dropFirst().map { authorities[$0] })
-                if let fingerprint = certificate.fingerprint {
+                guard let chain = try chain(of: certificate) else { continue }
+                chains.append(chain)
+                if let fingerprint = certificate.fingerprint, let leaf = chain.first {
                     subjects[.certificate(fingerprint)] = .certificate(CertificatePin(certificate: leaf))
                 }
             }
-            (self.plan, self.chains, self.subjects) = (plan, chains, subjects)
         } catch {
             throw .unusable("no-certificates", "libcrypto makes no certificates: \(error)")
         }
+    }
+
+    private func chain(of certificate: RotationPlan.Certificate) throws(MintingError) -> [[UInt8]]? {
+        guard let leafKey = certificate.keys.first else { return nil }
+        var template = CertificateTemplate.forServer(hosts: ["stand-in.invalid"])
+        template.notBefore = .date(certificate.notBefore)
+        template.notAfter = .date(certificate.notAfter)
+        let leaf = try template.selfSigned(with: keys[leafKey]).der
+        return [leaf] + certificate.keys.dropFirst().map { authorities[$0] }
+    }
+
+    /// The same with another certificate in the place of a planned one. Pins of the planned one's fingerprint do not
+    /// match the other.
+    ///
+    /// - Throws: where libcrypto makes none.
+    func replacing(_ number: Int, by certificate: RotationPlan.Certificate) throws(MintingError) -> StandIns {
+        var other = self
+        guard let chain = try chain(of: certificate) else { return other }
+        other.plan.certificates[number] = certificate
+        other.chains[number] = chain
+        return other
     }
 
     /// The policy with the pins of the stand-ins.

@@ -1,0 +1,126 @@
+internal import FoundationEssentials
+internal import Pintle
+
+/// What the server can do instead about versions that do not pin its key: another key, or the same one later. Both are
+/// played through first: advice that locks out others is none.
+extension PlanAdviser {
+    /// Keys that are tried for a certificate.
+    private static let maximumTrials = 4
+
+    // MARK: Another key
+
+    /// A planned key that all of them pin, that only they who own the server have, and that no others refuse.
+    func knownKey(_ lockOut: LockOut) -> PlanAdvice? {
+        let apps = lockOut.victims.map(\.app)
+        let certificate = plan.certificates[lockOut.certificate]
+        // Keys of authorities are none that a server could show a certificate for.
+        let authorities = Set(plan.certificates.flatMap { $0.keys.dropFirst() })
+        let served = authorities.union(certificate.keys)
+        let known = plan.keys.indices.filter { key in
+            guard !served.contains(key), plan.keys[key].compromised.map({ $0 > certificate.notAfter }) ?? true else {
+                return false
+            }
+            return apps.allSatisfy { pins(key, ofServer: lockOut.server, inApp: $0) }
+        }
+        let helping = known.prefix(Self.maximumTrials).filter { helps($0, lockOut) }
+        guard let first = helping.first else { return nil }
+        let names = helping.map { "\"\(plan.keys[$0].name)\"" }.joined(separator: " or ")
+        return PlanAdvice(
+            kind: .useKnownKey, server: lockOut.server,
+            text: "or get \"\(certificate.name)\" for the key \(names), which "
+                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") already",
+            by: lockOut.from, pin: plan.keys[first].pin, apps: apps)
+    }
+
+    /// Whether the version shipped with a pin that lets a leaf with this key in.
+    private func pins(_ key: Int, ofServer server: Int, inApp app: Int) -> Bool {
+        let policy = plan.policies[plan.apps[app].policy]
+        guard let rule = policy.rule(for: plan.servers[server].endpoint) else { return false }
+        let host = policy.hosts[rule.index]
+        return host.requires == .anyPin
+            && (host.pins + host.backupPins).contains {
+                $0.subject == .publicKey(plan.keys[key].pin) && $0.position != .ca
+            }
+    }
+
+    /// Whether with this key fewer lose the server, and no version loses more of any server with the certificate.
+    private func helps(_ key: Int, _ lockOut: LockOut) -> Bool {
+        var certificate = plan.certificates[lockOut.certificate]
+        certificate.keys = [key] + certificate.keys.dropFirst()
+        guard let standIns = try? simulation.standIns.replacing(lockOut.certificate, by: certificate) else {
+            return false
+        }
+        return plan.servers.indices.allSatisfy { server in
+            let switches = plan.servers[server].switches
+            guard switches.contains(where: { $0.certificate == lockOut.certificate }) else { return true }
+            let planned = simulation.losses(ofServer: server)
+            let tried = simulation.losses(ofServer: server, serving: switches, standIns)
+            return server == lockOut.server ? tried.isBetter(than: planned) : !tried.isWorse(than: planned)
+        }
+    }
+
+    // MARK: A later switch
+
+    func laterSwitch(_ lockOut: LockOut) -> PlanAdvice? {
+        let server = plan.servers[lockOut.server]
+        guard let index = server.switches.lastIndex(where: { $0.from <= lockOut.from }), index > 0 else { return nil }
+        let current = server.switches[index]
+        let certificate = plan.certificates[current.certificate]
+        let earlier = server.switches[index - 1].certificate
+        let previous = plan.certificates[earlier]
+        let next = server.switches.indices.contains(index + 1) ? server.switches[index + 1].from : plan.until
+        let end = min(next, plan.until, certificate.notAfter)
+        let always = [RotationPlan.Server.Switch(from: .distantPast, certificate: current.certificate)]
+        let lacking = simulation.losses(ofServer: lockOut.server, serving: always, simulation.standIns)
+        var left = UserShare.none
+        var latest: Date?
+        for (index, instant) in simulation.instants.enumerated() where instant >= lockOut.from && instant < end {
+            let share = lacking.total(during: index)
+            if share > tolerance { (latest, left) = (instant, share) }
+        }
+        guard let latest else { return nil }
+        func none(_ reason: String) -> PlanAdvice {
+            PlanAdvice(
+                kind: .noLaterSwitch, server: lockOut.server, text: "waiting alone does not help: \(reason)")
+        }
+        let day = latest.startOfDay.addingDays(1)
+        guard day < end else {
+            return none(
+                "on \(PlanTime.text(latest)) still \(left) of users lack the key of \"\(certificate.name)\"")
+        }
+        if let stolen = stolenKey(of: previous, insteadOf: certificate, before: day) { return none(stolen) }
+        var switches = server.switches
+        switches[index] = RotationPlan.Server.Switch(from: day, certificate: current.certificate)
+        var renewed = previous
+        renewed.notAfter = max(previous.notAfter, day)
+        guard let standIns = try? simulation.standIns.replacing(earlier, by: renewed) else { return nil }
+        let losers = simulation.losses(ofServer: lockOut.server, serving: switches, standIns)
+            .losers(against: simulation.losses(ofServer: lockOut.server), tolerance: tolerance)
+        guard losers.isEmpty else {
+            return none(
+                "until \(PlanTime.text(day)) \(versions(losers)) could not connect with \"\(previous.name)\"")
+        }
+        var text =
+            "or switch to \"\(certificate.name)\" on \(PlanTime.text(day)): from then on "
+            + (tolerance == .none ? "nobody lacks" : "no more than \(tolerance) of users lack") + " its key"
+        if previous.notAfter < day {
+            text +=
+                ", and renew \"\(previous.name)\", which ends \(PlanTime.text(previous.notAfter)), with the same "
+                + "key until then"
+        }
+        return PlanAdvice(
+            kind: .switchLater, server: lockOut.server, text: text, by: day, apps: lockOut.victims.map(\.app))
+    }
+
+    /// Why the certificate that is to go cannot stay until a day.
+    private func stolenKey(
+        of previous: RotationPlan.Certificate, insteadOf certificate: RotationPlan.Certificate, before day: Date
+    ) -> String? {
+        for key in previous.keys where !certificate.keys.contains(key) {
+            guard let stolen = plan.keys[key].compromised, stolen < day else { continue }
+            return "the key \"\(plan.keys[key].name)\" of \"\(previous.name)\" is stolen from "
+                + "\(PlanTime.text(stolen)) on"
+        }
+        return nil
+    }
+}

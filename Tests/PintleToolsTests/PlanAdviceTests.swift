@@ -1,0 +1,198 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+/// Advice is what helps when it is taken: each that would lock out others, or serve a stolen key, is not given, and
+/// stands beside a twin where it is.
+@Suite("Advice of plans")
+struct PlanAdviceTests {
+    private static let half = [(day: "2026-11-20", old: 40)]
+    private static let fading = [(day: "2026-11-20", old: 40), (day: "2027-02-01", old: 0)]
+
+    private func rule(_ pins: String..., backups: [String]) -> String {
+        func list(_ pins: [String]) -> String { pins.map { "\"\($0)\"" }.joined(separator: ", ") }
+        return #""pins": [\#(list(pins))], "backupPins": [\#(list(backups))]"#
+    }
+
+    private func stealing(_ key: String, on day: String, _ keys: String) -> String {
+        keys.replacing(#""name": "\#(key)""#, with: #""name": "\#(key)", "compromised": "\#(day)""#)
+    }
+
+    private func item(_ id: String, in outcome: PlanOutcome) -> JSONValue? {
+        outcome.elements("advice").first { outcome.text($0, "id") == id }
+    }
+
+    private func texts(_ outcome: PlanOutcome) -> [String] {
+        outcome.elements("advice").compactMap { outcome.text($0, "message") }
+    }
+
+    // MARK: Stolen keys
+
+    @Test("A stolen key is withdrawn the day after the server has left it, or at once where it has")
+    func withdrawal() throws {
+        var scene = PlanScene()
+        let keys = scene.keys
+        scene.fetches = true
+        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        scene.keys = stealing("current", on: "2027-01-05", keys)
+        var outcome = try scene.outcome()
+        let still = try #require(item("withdraw-pin", in: outcome))
+        #expect(outcome.text(still, "by") == "2027-01-11T00:00:00Z")
+        #expect(outcome.text(still, "message")?.contains("from 2027-01-11 on, not before") == true)
+        scene.keys = stealing("current", on: "2027-01-20", keys)
+        outcome = try scene.outcome()
+        let gone = try #require(item("withdraw-pin", in: outcome))
+        #expect(outcome.text(gone, "by") == "2027-01-20T00:00:00Z")
+        #expect(outcome.text(gone, "message")?.contains("at once") == true)
+    }
+
+    @Test("Whoever takes that advice locks nobody out; whoever withdraws on the day of the theft does")
+    func withdrawalFollowed() throws {
+        var scene = PlanScene()
+        scene.fetches = true
+        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        scene.keys = stealing("current", on: "2027-01-05", scene.keys)
+        let withdrawn = scene.policy(rule(PlanScene.next, backups: [PlanScene.spare]))
+        func lockOuts(published day: String) throws -> [String] {
+            scene.updates = """
+                {"version": 7, "published": "\(day)", "expires": "2027-06-01", "policy": \(withdrawn)}
+                """
+            return try scene.outcome().lockOuts
+        }
+        #expect(try lockOuts(published: "2027-01-11") == [])
+        #expect(try lockOuts(published: "2027-01-05").count == 1)
+    }
+
+    @Test("A stolen key that the server never leaves: switch first")
+    func withdrawalNever() throws {
+        var scene = PlanScene()
+        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        scene.keys = stealing("current", on: "2027-01-05", scene.keys)
+        #expect(try !texts(scene.outcome()).contains { $0.hasPrefix("switch to a certificate for another key") })
+        scene.after = scene.before
+        #expect(try texts(scene.outcome()).contains { $0.hasPrefix("switch to a certificate for another key") })
+    }
+
+    // MARK: Another key
+
+    @Test("A key that the victims pin is no advice where others refuse it")
+    func knownKey() throws {
+        var scene = PlanScene()
+        scene.keys += #", {"name": "spare", "pin": "\#(PlanScene.spare)"}"#
+        let knowing = rule(PlanScene.next, backups: [PlanScene.spare])
+        scene.addVersion(released: "2027-01-10", rule: knowing, shares: Self.half)
+        #expect(try scene.outcome().lockOuts == ["1.0 40 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(try scene.outcome().advice.contains("use-known-key"))
+        let other = rule(PlanScene.next, backups: [PlanScene.foreign])
+        scene.addVersion(released: "2027-01-10", rule: other, shares: Self.half)
+        #expect(try scene.outcome().lockOuts == ["1.0 40 % from 2027-01-10T00:00:00Z pin-mismatch"])
+        #expect(try !scene.outcome().advice.contains("use-known-key"))
+    }
+
+    @Test("A key that is stolen before the certificate ends is no advice")
+    func knownStolenKey() throws {
+        var scene = PlanScene()
+        let keys = scene.keys + #", {"name": "spare", "pin": "\#(PlanScene.spare)"}"#
+        func names() throws -> Bool {
+            try texts(scene.outcome()).contains { $0.contains("or get") && $0.contains(#""spare""#) }
+        }
+        // Its certificate ends 2027-06-01.
+        scene.keys = stealing("spare", on: "2027-06-02", keys)
+        #expect(try names())
+        scene.keys = stealing("spare", on: "2027-01-11", keys)
+        #expect(try !names())
+    }
+
+    // MARK: A later switch
+
+    @Test("Waiting is no advice where others refuse what is served until then")
+    func laterSwitch() throws {
+        var scene = PlanScene()
+        let both = rule(PlanScene.current, backups: [PlanScene.next])
+        scene.addVersion(released: "2026-10-01", rule: both, shares: Self.fading)
+        let outcome = try scene.outcome()
+        let later = try #require(item("switch-later", in: outcome))
+        #expect(outcome.text(later, "by") == "2027-02-01T00:00:00Z")
+        let newOnly = rule(PlanScene.next, backups: [PlanScene.spare])
+        scene.addVersion(released: "2027-01-10", rule: newOnly, shares: Self.fading)
+        let advice = try scene.outcome().advice
+        #expect(!advice.contains("switch-later") && advice.contains("no-later-switch"))
+    }
+
+    @Test("Waiting is no advice while the key that is served until then is stolen")
+    func laterSwitchStolen() throws {
+        var scene = PlanScene()
+        let keys = scene.keys
+        scene.addVersion(
+            released: "2026-10-01", rule: rule(PlanScene.current, backups: [PlanScene.next]), shares: Self.fading)
+        scene.keys = stealing("current", on: "2027-02-01", keys)
+        #expect(try scene.outcome().advice.contains("switch-later"))
+        scene.keys = stealing("current", on: "2027-01-31", keys)
+        let advice = try scene.outcome().advice
+        #expect(!advice.contains("switch-later") && advice.contains("no-later-switch"))
+    }
+
+    // MARK: Releases
+
+    @Test("Nobody goes back to an older version: one that is not out yet is held back")
+    func holdBack() throws {
+        var scene = PlanScene()
+        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        let newOnly = rule(PlanScene.next, backups: [PlanScene.spare])
+        scene.addVersion(released: "2027-01-01", rule: newOnly, shares: Self.half)
+        let outcome = try scene.outcome()
+        #expect(
+            outcome.lockOuts == ["2.0 60 % from 2027-01-01T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
+        let held = try #require(item("hold-back", in: outcome))
+        #expect(outcome.text(held, "by") == "2027-01-01T00:00:00Z")
+        #expect(outcome.text(held, "pin") == PlanScene.current)
+        #expect(!outcome.advice.contains("reach"))
+        scene.addVersion(released: "2026-10-01", rule: newOnly, shares: Self.half)
+        let out = try scene.outcome().advice
+        #expect(out.contains("add-pin") && !out.contains("hold-back") && !out.contains("reach"))
+        scene.addVersion(released: "2027-01-10", rule: newOnly, shares: Self.half)
+        #expect(try scene.outcome().lockOuts == [])
+    }
+
+    // MARK: Updates
+
+    @Test("Without a reach an update is given two weeks")
+    func assumedReach() throws {
+        var scene = PlanScene()
+        scene.fetches = true
+        func by() throws -> String? {
+            let outcome = try scene.outcome()
+            return item("publish-update", in: outcome).flatMap { outcome.text($0, "by") }
+        }
+        #expect(try by() == "2026-12-27T00:00:00Z")
+        // The release has overtaken this one: nobody takes it, and its reach is what one knows of the next.
+        scene.policyMembers = #""updateVersion": 8, "#
+        let update = #""version": 7, "published": "2026-11-25", "expires": "2026-12-01", "policy": \#(scene.policy())"#
+        scene.updates = "{\(update)}"
+        #expect(try by() == "2026-12-27T00:00:00Z")
+        scene.updates = #"{\#(update), "reach": [{"day": 3, "percent": 100}]}"#
+        #expect(try by() == "2027-01-07T00:00:00Z")
+    }
+
+    @Test("One update is for all: who does not take the same policy is told apart")
+    func onePolicy() throws {
+        var scene = PlanScene()
+        scene.fetches = true
+        let own = rule(PlanScene.current, backups: [PlanScene.spare])
+        scene.addVersion(released: "2026-10-01", rule: own, shares: Self.half, fetches: true)
+        func takers() throws -> [String]? {
+            let outcome = try scene.outcome()
+            return item("publish-update", in: outcome)?["apps"]?.elements?.compactMap(\.string)
+        }
+        #expect(try takers() == ["1.0", "2.0"])
+        #expect(try !scene.outcome().advice.contains("no-update"))
+        // Neither takes the policy of the other: each lacks a host that the other has, or has one too many.
+        scene.rule += #"}, {"host": "old.example.com", \#(own)"#
+        let policy = """
+            {"version": 1, "hosts": [{"host": "api.example.com", \(own)}, {"host": "new.example.com", \(own)}]}
+            """
+        scene.addVersion(released: "2026-10-01", rule: own, shares: Self.half, fetches: true, policy: policy)
+        #expect(try takers() == ["2.0"])
+        #expect(try scene.outcome().advice.contains("no-update"))
+    }
+}

@@ -35,8 +35,7 @@ struct PlanPage {
     private var verdict: String {
         let span = report.span
         guard report.isLockedOut, let worst = report.worst else {
-            let rest = report.lockOuts.isEmpty ? "nobody is locked out" : "no more than \(report.tolerance) of users"
-            return "<p class=\"verdict fine\"><strong>ok</strong> \(span): \(HTMLText.escape(rest))</p>"
+            return "<p class=\"verdict fine\"><strong>ok</strong> \(span): \(HTMLText.escape(report.fineWords))</p>"
         }
         let server = report.plan.servers[worst.server].name
         let text = "\(span): up to \(worst.share) of users cannot connect to \(server)"

@@ -28,15 +28,36 @@ extension PlanReport {
         }
     }
 
-    var notes: [String] { [unnamedUsers, unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self) }
+    var notes: [String] {
+        gaps + lastDays + stolenSpares
+            + [unnamedUsers, unknownCertificatePins, stolenAuthorities, restOfAdvice].compactMap(\.self)
+    }
 
     /// Whoever has the key of an authority makes certificates that no plan knows of.
     private var stolenAuthorities: String? {
         let leaves = Set(plan.certificates.compactMap(\.keys.first))
-        let names = plan.keys.indices.filter { plan.keys[$0].compromised != nil && !leaves.contains($0) }
+        let authorities = Set(plan.certificates.flatMap { $0.keys.dropFirst() }).subtracting(leaves)
+        let names = authorities.sorted().filter { plan.keys[$0].compromised != nil }
             .map { "\"\(plan.keys[$0].name)\"" }
         guard !names.isEmpty else { return nil }
         return "\(names.joined(separator: ", ")): what a stolen key signs is not played through, only what it serves"
+    }
+
+    /// Stolen keys that no certificate of the plan is for, and that are pinned.
+    private var stolenSpares: [String] {
+        let used = Set(plan.certificates.flatMap(\.keys))
+        return plan.keys.enumerated().compactMap { index, key in
+            guard let stolen = key.compromised, !used.contains(index) else { return nil }
+            let apps = plan.apps.indices.filter { app in
+                plan.policies[plan.apps[app].policy].hosts.contains { host in
+                    (host.pins + host.backupPins).contains { $0.subject == .publicKey(key.pin) }
+                }
+            }
+            guard !apps.isEmpty else { return nil }
+            return
+                "\"\(key.name)\" is stolen from \(PlanTime.text(stolen)) on, no certificate of the plan is for it, and "
+                + "\(versions(apps)) \(apps.count == 1 ? "pins" : "pin") it: leave it out of the pins, and never serve it"
+        }
     }
 
     private var restOfAdvice: String? {

@@ -13,9 +13,7 @@ struct PlanText {
     func print(to console: Console) {
         let palette = console.palette
         let word = report.isLockedOut ? palette.bad("LOCKED OUT") : palette.good("ok")
-        let rest =
-            report.isLockedOut
-            ? "" : report.lockOuts.isEmpty ? ", nobody is locked out" : ", no more than \(report.tolerance) of users"
+        let rest = report.isLockedOut ? "" : ", \(report.fineWords)"
         console.print("\(word)   \(SafeText.escape(file))   \(report.span)\(rest)")
         console.print()
         for line in PlanTable(report, width: console.width, ellipsis: console.ellipsis).lines { console.print(line) }
@@ -40,7 +38,8 @@ struct PlanText {
         }
         console.print()
         guard !report.advice.isEmpty else {
-            console.print("next: nothing to do; play it again when shares or dates change")
+            let next = report.gaps.isEmpty ? "nothing to do" : "see the notes"
+            console.print("next: \(next); play it again when shares or dates change")
             return
         }
         for (index, item) in report.advice.enumerated() {

@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Pintle
+import Testing
+
+/// Nobody is locked out of what is not looked at, and the report says that nothing was.
+@Suite("Gaps of plans")
+struct PlanGapTests {
+    private func notes(_ scene: PlanScene) throws -> [String] {
+        let outcome = try scene.outcome()
+        return outcome.document["notes"]?.elements?.compactMap(\.string) ?? []
+    }
+
+    private func words(_ scene: PlanScene) -> (code: Int32, text: String) {
+        let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(scene.text.utf8))
+        return (run.code, run.output.split { $0 == " " || $0 == "\n" }.joined(separator: " "))
+    }
+
+    private var pinned: PlanScene {
+        var scene = PlanScene()
+        scene.rule = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        return scene
+    }
+
+    @Test("Where pins are checked, nothing is noted")
+    func none() throws {
+        #expect(try notes(pinned) == [])
+        #expect(words(pinned).code == 0)
+        #expect(words(pinned).text.contains("2027-03-01, nobody is locked out 2026"))
+    }
+
+    @Test("A host that is spelt otherwise in the policy has no rule")
+    func noRule() throws {
+        var scene = pinned
+        scene.host = "api.exmaple.com"
+        #expect(try notes(scene) == ["version 1.0: no rule, so that any key passes for api.example.com"])
+        #expect(words(scene).code == 0)
+        #expect(words(scene).text.contains("nobody is locked out, but not everything is checked: see the notes"))
+        #expect(!words(scene).text.contains("nothing to do"))
+    }
+
+    @Test("A server that begins after the plan, or in it")
+    func unserved() throws {
+        var scene = pinned
+        let text = scene.text
+        func notes(from first: String, to second: String) throws -> [String] {
+            let later = text.replacing(#""from": "2026-11-01""#, with: #""from": "\#(first)""#)
+                .replacing(#""from": "2027-01-10""#, with: #""from": "\#(second)""#)
+            let run = ToolRun("plan", "-", "--json", "--at", "2026-11-20", input: Array(later.utf8))
+            return try PlanOutcome(run).document["notes"]?.elements?.compactMap(\.string) ?? []
+        }
+        #expect(
+            try notes(from: "2028-03-01", to: "2028-03-02") == [
+                "nothing is served by api.example.com in the plan: it begins on 2028-03-01, after the end"
+            ])
+        #expect(
+            try notes(from: "2027-01-01", to: "2027-01-10") == [
+                "nothing is served by api.example.com before 2027-01-01: nothing is said about it until then"
+            ])
+        #expect(try notes(from: "2026-11-20", to: "2027-01-10") == [])
+        scene.until = "2027-02-01"
+        #expect(try self.notes(scene) == [])
+    }
+
+    @Test("Pins that have expired, and rules that only report, take any key")
+    func unchecked() throws {
+        var scene = pinned
+        let rule = scene.rule
+        scene.rule = rule + #", "expiry": {"after": "2027-01-01T00:00:00Z", "then": "systemTrust"}"#
+        #expect(
+            try notes(scene).first?.hasPrefix("from 2027-01-01 on, version 1.0: pins that have expired") == true)
+        scene.rule = rule + #", "expiry": {"after": "2027-04-01T00:00:00Z", "then": "systemTrust"}"#
+        #expect(try notes(scene) == [])
+        scene.rule = rule.replacing(PlanScene.next, with: PlanScene.spare) + #", "enforcement": "reportOnly""#
+        #expect(try notes(scene).first?.hasPrefix("from 2027-01-10 on, version 1.0: a rule that only reports") == true)
+        scene.rule = rule + #", "enforcement": "reportOnly""#
+        #expect(try notes(scene) == [])
+    }
+
+    @Test("A stolen key that no certificate is for is noted where it is pinned")
+    func stolenSpare() throws {
+        var scene = pinned
+        let keys = scene.keys
+        scene.keys = keys + #", {"name": "spare", "pin": "\#(PlanScene.spare)", "compromised": "2026-12-01"}"#
+        #expect(try notes(scene) == [])
+        scene.rule = scene.rule.replacing(
+            #""\#(PlanScene.next)""#, with: #""\#(PlanScene.next)", "\#(PlanScene.spare)""#)
+        #expect(try notes(scene).count == 1)
+        #expect(try notes(scene).first?.hasPrefix(#""spare" is stolen from 2026-12-01 on"#) == true)
+    }
+
+    @Test("A switch on the last day of a certificate, which is over with the day's first second")
+    func lastDay() throws {
+        var scene = pinned
+        scene.before = scene.before.replacing("2027-06-01", with: "2027-01-10")
+        #expect(try notes(scene).first?.contains("write \"2027-01-10T23:59:59Z\"") == true)
+        scene.before = scene.before.replacing("2027-01-10", with: "2027-01-10T23:59:59Z")
+        #expect(try notes(scene) == [])
+    }
+
+    @Test("An update that is replaced before a version is out is not taken by it")
+    func replacedUpdate() throws {
+        var scene = pinned
+        scene.fetches = true
+        let rule = scene.rule
+        func update(_ version: Int, _ day: String) -> String {
+            #"{"version": \#(version), "published": "\#(day)", "expires": "2027-06-01", "policy": \#(scene.policy())}"#
+        }
+        scene.updates = update(1, "2026-12-01") + ", " + update(2, "2027-01-01")
+        let shares = [(day: "2026-11-20", old: 40)]
+        scene.addVersion(released: "2026-12-31", rule: rule, shares: shares, fetches: true)
+        #expect(try scene.outcome().firstUpdate == ["accepted", "accepted"])
+        scene.addVersion(released: "2027-01-01", rule: rule, shares: shares, fetches: true)
+        #expect(try scene.outcome().firstUpdate == ["accepted", "rejected"])
+        #expect(words(scene).text.contains("update 1, published 2026-12-01: taken by version 1.0; not by version 2.0"))
+    }
+}

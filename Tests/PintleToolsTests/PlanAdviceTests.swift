@@ -73,6 +73,26 @@ struct PlanAdviceTests {
         #expect(try texts(scene.outcome()).contains { $0.hasPrefix("switch to a certificate for another key") })
     }
 
+    @Test("Servers of one rule are waited for, each of them")
+    func withdrawalOfSharedRule() throws {
+        var scene = PlanScene()
+        scene.host = "example.com"
+        scene.rule = rule(PlanScene.current, backups: [PlanScene.next]) + #", "includeSubdomains": true"#
+        scene.keys = stealing("current", on: "2027-01-05", scene.keys)
+        func days(otherSwitches day: String) throws -> [String] {
+            let other = """
+                "servers": [{"host": "www.example.com", "serves": [{"from": "2026-11-01", "certificate": "before"},
+                  {"from": "\(day)", "certificate": "after"}]}, 
+                """
+            let text = scene.text.replacing("\"servers\": [", with: other)
+            let outcome = try PlanOutcome(ToolRun("plan", "-", "--json", "--at", "2026-11-20", input: Array(text.utf8)))
+            return outcome.elements("advice").filter { outcome.text($0, "id") == "withdraw-pin" }
+                .compactMap { outcome.text($0, "by") }
+        }
+        #expect(try days(otherSwitches: "2027-01-09") == ["2027-01-11T00:00:00Z", "2027-01-11T00:00:00Z"])
+        #expect(try days(otherSwitches: "2027-01-25") == ["2027-01-26T00:00:00Z", "2027-01-26T00:00:00Z"])
+    }
+
     // MARK: Another key
 
     @Test("A key that the victims pin is no advice where others refuse it")

@@ -50,12 +50,20 @@ extension PlanAdviser {
         guard let standIns = try? simulation.standIns.replacing(lockOut.certificate, by: certificate) else {
             return false
         }
-        return plan.servers.indices.allSatisfy { server in
+        func losses(_ server: Int) -> (planned: PlanLosses, tried: PlanLosses) {
             let switches = plan.servers[server].switches
-            guard switches.contains(where: { $0.certificate == lockOut.certificate }) else { return true }
-            let planned = simulation.losses(ofServer: server)
-            let tried = simulation.losses(ofServer: server, serving: switches, standIns)
-            return server == lockOut.server ? tried.isBetter(than: planned) : !tried.isWorse(than: planned)
+            return (
+                simulation.losses(ofServer: server),
+                simulation.losses(ofServer: server, serving: switches, standIns)
+            )
+        }
+        let own = losses(lockOut.server)
+        guard own.tried.isBetter(than: own.planned) else { return false }
+        return plan.servers.indices.allSatisfy { server in
+            let isServed = plan.servers[server].switches.contains { $0.certificate == lockOut.certificate }
+            guard isServed, server != lockOut.server else { return true }
+            let other = losses(server)
+            return !other.tried.isWorse(than: other.planned)
         }
     }
 

@@ -194,6 +194,23 @@ struct PlanAdviceTests {
         #expect(try by() == "2027-01-07T00:00:00Z")
     }
 
+    @Test("An update keeps the pin of what is served until the switch, whichever policy it is made of")
+    func harmlessUpdate() throws {
+        var scene = PlanScene()
+        scene.fetches = true
+        func base(_ rule: String) throws -> String? {
+            scene.addVersion(released: "2026-10-01", rule: rule, shares: Self.half, fetches: true)
+            let update = try texts(scene.outcome()).first {
+                $0.hasPrefix("or publish an update") && $0.contains(#"(key "next")"#)
+            }
+            return update?.firstRange(of: "with the policy of version ").map {
+                String(update?[$0.upperBound...].prefix(3) ?? "")
+            }
+        }
+        #expect(try base(rule(PlanScene.current, backups: [PlanScene.next])) == "2.0")
+        #expect(try base(rule(PlanScene.next, backups: [PlanScene.foreign])) == "1.0")
+    }
+
     @Test("One update is for all: who does not take the same policy is told apart")
     func onePolicy() throws {
         var scene = PlanScene()

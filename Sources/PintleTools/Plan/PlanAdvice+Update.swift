@@ -135,12 +135,14 @@ extension PlanAdviser {
             }
         }
         let takers = taking.filter(fetching.contains)
+        // What is released later can be published for again.
+        let exposed = taking.filter { plan.apps[$0].released <= lockOut.from }
         guard let helps, helps.isTrusted else {
             if !takers.isEmpty { refusals["\(helps?.reason ?? "nothing is served") all the same"] = takers }
             return Offer(base: base, takers: [], refusals: refusals, losers: [])
         }
         return Offer(
-            base: base, takers: takers, refusals: refusals, losers: losers(standIn, from: day, among: taking))
+            base: base, takers: takers, refusals: refusals, losers: losers(standIn, from: day, among: exposed))
     }
 
     /// Versions that connect to a server with what they shipped with, and would not with the update.

@@ -105,6 +105,147 @@ struct AuditFileTests {
         #expect(audit("--resume").code == 0)
     }
 
+    @Test("A file that ends in anything but the beginning of a result is left as it is")
+    func foreign() throws {
+        #expect(audit().code == 0)
+        let whole = try scene.read("results.ndjson")
+        let oneLine = "{\"version\": 1, \"hosts\": [{\"host\": \"audit.test\", \"pins\": []}]}"
+        for text in [oneLine, whole + oneLine, whole + "{\"host", whole + "x", "a.audit.test"] {
+            try scene.directory.write(text, to: "results.ndjson")
+            let run = audit("--resume")
+            // What is the beginning of a result is cut off, and nothing else.
+            let isTorn = text.hasSuffix("{\"host")
+            #expect(run.code == (isTorn ? 0 : 2))
+            #expect(try scene.read("results.ndjson") == (isTorn ? whole : text))
+            if !isTorn { #expect(run.errors.contains("the last line is no result of an audit, nor the beginning")) }
+        }
+    }
+
+    @Test("Results of other anchors do not mix either, and the same certificates in another file are the same")
+    func anchors() throws {
+        #expect(audit().code == 0)
+        let before = try scene.read("results.ndjson")
+        let other = try PintleTestKit.CertificateAuthority.root(name: "Other").certificate.pem
+        let two = try scene.directory.write(scene.root.certificate.pem + other, to: "two.pem")
+        func resume(_ more: String...) -> ToolRun {
+            ToolRun(arguments: ["audit", policy, "--hosts", list, "-o", results, "--resume"] + more)
+        }
+        for run in [resume("--anchors", two), resume()] {
+            #expect(run.code == 2)
+            #expect(run.errors.contains("was decided by other anchors"))
+        }
+        let same = try scene.directory.write("a comment\n" + scene.root.certificate.pem, to: "same.pem")
+        #expect(resume("--anchors", same).code == 0)
+        #expect(try scene.read("results.ndjson") == before)
+    }
+
+    @Test("A result counts once, and only where its server is on the list")
+    func countedOnce() throws {
+        #expect(audit().code == 0)
+        let whole = try scene.read("results.ndjson")
+        try scene.directory.write(whole + whole, to: "results.ndjson")
+        let page = scene.directory.path(of: "page.html")
+        let run = audit("--resume", "--html", page)
+        #expect(run.errors.contains("6 results from before; 0 servers left to ask\n"))
+        #expect(run.output.contains("6 servers: 6 trusted"))
+        #expect(try scene.read("page.html").contains("<b>6</b> servers"))
+        #expect(ToolRun("audit", "--from", results).output.contains("6 servers: 6 trusted"))
+        let port = server.port
+        _ = try scene.list((0..<4).map { ("h\($0).audit.test", port) })
+        let fewer = audit("--resume", "--html", page)
+        #expect(fewer.errors.contains("4 results from before; 0 servers left to ask; results of 2 other servers"))
+        #expect(fewer.output.contains("4 servers: 4 trusted"))
+        #expect(try scene.read("page.html").contains("<b>4</b> servers"))
+    }
+
+    private func line(_ host: String, _ day: String, _ verdict: String, policy: String = "aa") -> String {
+        "{\"host\":\"\(host)\",\"port\":443,\"at\":\"2026-11-\(day)T00:00:00Z\",\(verdict),\"policy\":\"\(policy)\"}\n"
+    }
+    private let trusted = "\"decision\":\"trusted\",\"reason\":\"pin-matched\""
+    private let rejected = "\"decision\":\"rejected\",\"reason\":\"pin-mismatch\""
+
+    @Test("Of two results the newest counts, in whatever order the files are named; two policies are an error")
+    func newest() throws {
+        let old = try scene.directory.write(line("a.test", "01", trusted), to: "old")
+        let new = try scene.directory.write(line("a.test", "08", rejected), to: "new")
+        for files in [[old, new], [new, old]] {
+            let run = ToolRun(
+                "audit", "--from", files[0], "--from", files[1], "--html", scene.directory.path(of: "p.html"))
+            #expect(run.code == 1)
+            #expect(run.output.contains("REJECTED     pin-mismatch                a.test:443"))
+            #expect(run.output.contains("1 server: 0 trusted, 1 rejected"))
+            #expect(try scene.read("p.html").contains("<b>1</b> servers"))
+        }
+        try scene.directory.write(line("a.test", "01", rejected), to: "old")
+        try scene.directory.write(line("a.test", "08", trusted), to: "new")
+        #expect(ToolRun("audit", "--from", old, "--from", new).code == 0)
+        try scene.directory.write(line("b.test", "08", trusted, policy: "bb"), to: "new")
+        let mixed = ToolRun("audit", "--from", old, "--from", new)
+        #expect(mixed.code == 2)
+        #expect(mixed.errors.contains("new:1: b.test:443 was decided by another policy than the results before it"))
+        #expect(ToolRun("audit", "--from", new).code == 0)
+    }
+
+    @Test("A report names the servers that are not trusted, a hundred at most")
+    func named() throws {
+        let file = try scene.directory.write(
+            line("good.test", "01", trusted) + (0..<102).map { line("r\($0).test", "01", rejected) }.joined(),
+            to: "many")
+        let run = ToolRun("audit", "--from", file)
+        #expect(run.code == 1)
+        #expect(run.lines.count { $0.hasPrefix("REJECTED") } == 100)
+        #expect(run.output.contains("\nand 2 more; --html has all\n"))
+        #expect(!run.output.contains("good.test"))
+    }
+
+    @Test("An audit of nobody is no success, and a part of a list may be empty")
+    func nobody() throws {
+        try scene.directory.write("# nobody yet\n\n", to: "hosts.txt")
+        for more in [[], ["--shard", "1/3"]] {
+            let run = ToolRun(arguments: ["audit", policy, "--hosts", list, "-o", results] + more)
+            #expect(run.code == 2)
+            #expect(run.errors.contains("there is no server to ask"))
+            #expect(!InputFile.exists(results))
+        }
+        let port = server.port
+        _ = try scene.list([("h0.audit.test", port)])
+        let files = (1...3).map { scene.directory.path(of: "\($0).ndjson") }
+        for (index, file) in files.enumerated() {
+            #expect(scene.audit(policy, "--hosts", list, "--shard", "\(index + 1)/3", "-o", file).code == 0)
+        }
+        let sizes = try files.indices.map { try scene.read("\($0 + 1).ndjson").utf8.count }
+        #expect(sizes.count { $0 == 0 } == 2)
+        let whole = ToolRun("audit", "--from", files[0], "--from", files[1], "--from", files[2])
+        #expect(whole.code == 0)
+        let empty = ToolRun("audit", "--from", files[try #require(sizes.firstIndex(of: 0))])
+        #expect(empty.code == 2)
+        #expect(empty.errors.contains("there is no result to report on"))
+    }
+
+    @Test("What is written takes the place of nothing that is read")
+    func notReplaced() throws {
+        let before = try scene.read("policy.json")
+        #expect(symlink("policy.json", scene.directory.path(of: "link.html")) == 0)
+        let link = scene.directory.path(of: "link.html")
+        for more in [
+            ["-o", results, "--html", policy], ["-o", results, "--html", results], ["-o", results, "--html", link],
+            ["-o", results, "--html", list], ["-o", results, "--html", scene.anchors], ["-o", policy, "--resume"],
+        ] {
+            let run = ToolRun(
+                arguments: ["audit", policy, "--hosts", list, "--anchors", scene.anchors] + more)
+            #expect(run.code == 2, "\(more)")
+            #expect(run.errors.contains(" would replace "), "\(run.errors)")
+        }
+        #expect(try scene.read("policy.json") == before)
+        #expect(server.connectionCount == 0)
+        let page = scene.directory.path(of: "page.html")
+        #expect(audit("--html", page).code == 0)
+        // A page of before is replaced.
+        #expect(audit("--resume", "--html", page).code == 0)
+        #expect(ToolRun("audit", "--from", results, "--html", results).errors.contains(" would replace "))
+        #expect(ToolRun("audit", "--from", results, "--html", page).code == 0)
+    }
+
     @Test("Parts from several machines make one report, each server once")
     func parts() throws {
         let files = (1...3).map { scene.directory.path(of: "\($0).ndjson") }
@@ -117,7 +258,7 @@ struct AuditFileTests {
         #expect(whole.code == 0)
         #expect(try whole.json()["servers"]?.integer == 6)
         #expect(try whole.json()["reasons"]?["pin-matched"]?.integer == 6)
-        try scene.directory.write(scene.read("1.ndjson") + "{\"host\": \"cut", to: "1.ndjson")
+        try scene.directory.write(scene.read("1.ndjson") + "{\"host\":\"cut", to: "1.ndjson")
         let cut = ToolRun("audit", "--from", files[0])
         #expect(cut.code == 0)
         #expect(cut.errors.contains("the last line was cut off and does not count"))

@@ -196,6 +196,52 @@ struct AuditTests {
         #expect(asPolicy.errors.contains("a list of hosts is given with --hosts"))
     }
 
+    @Test("A byte order mark is called by its name")
+    func byteOrderMark() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let line = Array("a.audit.test 127.0.0.1:\(server.port)\n".utf8)
+        for (mark, code) in [([], 0), ([0xEF, 0xBB, 0xBF], 2), ([0xFF, 0xFE], 2), ([0xFE, 0xFF], 2)]
+            as [([UInt8], Int32)]
+        {
+            let run = ToolRun(
+                arguments: ["audit", try scene.policy(), "--hosts", "-", "--anchors", scene.anchors],
+                input: mark + line)
+            #expect(run.code == code)
+            #expect(run.errors.contains("stdin:1:1: the file begins with a byte order mark (BOM)") == (code == 2))
+        }
+    }
+
+    @Test("A rule that no server of the list falls under is named, and counts with --strict")
+    func unmetRule() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let list = try scene.list([("a.audit.test", server.port)])
+        let pin = try scene.pin(scene.identity.certificate)
+        func policy(_ host: String) throws -> String {
+            try scene.directory.write(
+                """
+                {"version": 1, "hosts": [
+                 {"host": "audit.test", "includeSubdomains": true, "pins": ["\(pin)"],
+                  "backupPins": ["\(AuditScene.spare)"]},
+                 {"host": "\(host)", "pins": ["\(pin)"], "backupPins": ["\(AuditScene.spare)"]}]}
+                """, to: "two.json")
+        }
+        let other = try scene.list([("a.audit.test", server.port), ("b.audit.test", server.port)], name: "two.txt")
+        #expect(scene.audit(try policy("b.audit.test"), "--hosts", other, "--strict").code == 0)
+        let bad = try policy("b.audti.test")
+        let run = scene.audit(bad, "--hosts", other)
+        #expect(run.code == 0)
+        #expect(run.errors.contains("no server of the list falls under 1 rule: b.audti.test"))
+        #expect(scene.audit(bad, "--hosts", other, "--strict").code == 1)
+        // Every part knows the whole list.
+        let results = scene.directory.path(of: "r")
+        let part = scene.audit(bad, "--hosts", other, "--shard", "1/9999", "-o", results, "--json")
+        #expect(try part.json()["unmetRules"]?.elements?.compactMap(\.string) == ["b.audti.test"])
+        // Who names servers one by one leaves rules out on purpose.
+        let one = scene.audit(bad, "a.audit.test", "--connect-to", "127.0.0.1:\(server.port)", "--strict")
+        #expect(one.code == 0)
+        #expect(scene.audit(try policy("b.audit.test"), "--hosts", list).errors.contains("1 rule: b.audit.test"))
+    }
+
     @Test("A shard is the same whatever the list, and the shards are the list")
     func shards() throws {
         let names = (0..<40).map { "h\($0).audit.test" }

@@ -37,7 +37,7 @@ extension Command {
             """,
             """
             With -o each result is a line of JSON, appended when it is known. --resume passes over servers that have \
-            one there, and asks again about a line that was cut off. The policy must be the same.
+            one there, and asks again about a line that was cut off. The policy and --anchors must be the same.
             """,
             """
             --shard I/N takes a host where 1 + h mod N is I; h is the first 8 bytes of the SHA-256 of its name, \
@@ -57,8 +57,8 @@ extension Command {
         environment: LiveEnvironment.variables,
         exitCodes: [
             (.fine, "every server is trusted"),
-            (.rejected, "a server is rejected; with --strict, or there is a warning"),
-            (.unusable, "the command line or an input cannot be used, or not every server was asked"),
+            (.rejected, "a server is rejected; with --strict, or there is a warning or a rule that no server meets"),
+            (.unusable, "the command line or an input cannot be used, or not every server was asked, or none"),
             (.unreachable, "the only problem is that servers were not reached"),
         ],
         run: { invocation throws(ToolError) in try AuditCommand(invocation).run() }
@@ -113,15 +113,51 @@ struct AuditCommand {
             throw .usage("--from asks no server: leave \"\(arguments.positionals[0])\" out", of: .audit)
         }
         let paths = arguments.values(of: .from)
+        try guardFiles(read: paths)
+        let results = try AuditSelection(of: paths, warning: console.warn)
+        guard results.count > 0 else {
+            throw .unusable("no-result", "there is no result to report on", hint: "an audit of no server is no success")
+        }
         var tally = AuditTally()
-        try AuditReport.forEach(in: paths, warning: console.warn) { record throws(ToolError) in tally.add(record) }
-        if let path = arguments.value(of: .html) { try AuditReport(paths: paths, now: invocation.now).write(to: path) }
+        try results.read { record throws(ToolError) in tally.add(record) }
+        if let path = arguments.value(of: .html) {
+            try AuditReport(results: results, now: invocation.now).write(to: path)
+        }
         if invocation.writesJSON {
-            console.print(AuditRun.document(tally, notAsked: 0))
+            console.print(AuditRun.document(tally))
         } else {
-            for line in AuditText(console: console, showsAll: false).summary(tally) { console.print(line) }
+            let text = AuditText(console: console, showsAll: false)
+            try printLines(of: results, text)
+            for line in text.summary(tally) { console.print(line) }
         }
         return tally.exitCode(isStrict: arguments.has(.isStrict))
+    }
+
+    /// The servers that decide about the exit code, so many that a person reads them.
+    private func printLines(of results: AuditSelection, _ text: AuditText) throws(ToolError) {
+        var count = 0
+        let isStrict = arguments.has(.isStrict)
+        try results.read { record throws(ToolError) in
+            guard record.outcome != .trusted || isStrict, let line = text.line(record) else { return }
+            count += 1
+            if count <= Self.mostLines { console.print(line) }
+        }
+        if count > Self.mostLines { console.print("and \(count - Self.mostLines) more; --html has all") }
+        if count > 0 { console.print() }
+    }
+
+    private static let mostLines = 100
+
+    /// What is written must not take the place of what is read, nor of the other.
+    private func guardFiles(read inputs: [String]) throws(ToolError) {
+        var taken = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
+        for option in [OptionSpecification.results, .html] {
+            guard let path = arguments.value(of: option), let file = FileIdentity(path) else { continue }
+            if let other = taken.first(where: { $0.1 == file }) {
+                throw .usage("--\(option.name) \(path) would replace \(other.0)", of: .audit)
+            }
+            taken.append((path, file))
+        }
     }
 
     // MARK: The command line
@@ -142,6 +178,7 @@ struct AuditCommand {
         if arguments.has(.html), !arguments.has(.results) {
             throw .usage("--html needs -o FILE: the page is made of the results", of: .audit)
         }
+        try guardFiles(read: files + lists + arguments.values(of: .anchors))
         var hosts: [ServerEndpoint] = []
         for host in arguments.positionals where !PinCommand.isFile(host) {
             hosts.append(try HostArgument.endpoint(host))
@@ -164,8 +201,11 @@ struct AuditCommand {
         let targets = try AuditTargets(
             named: hosts, lists: texts, policy: policy, connectTo: arguments.value(of: .connectTo),
             shard: shard)
-        guard targets.count > 0 || arguments.has(.shard) else {
-            throw .unusable("no-host", "there is no server to ask", hint: "name hosts, or add rules to the policy")
+        // A part of a list may be empty; a list may not, or nothing would look like success.
+        guard targets.total > 0 else {
+            throw .unusable(
+                "no-host", "there is no server to ask",
+                hint: lists.isEmpty ? "name hosts, or add rules to the policy" : "the lists of --hosts name none")
         }
         return AuditRequest(
             policyFile: input?.file, policy: policy, targets: targets, parallel: parallel,

@@ -8,6 +8,9 @@ struct AuditHostList {
     private static let maximumErrors = 20
     private static let longestLine = 2_048
 
+    /// Of UTF-8 and both kinds of UTF-16.
+    private static let marks: [[UInt8]] = [[0xEF, 0xBB, 0xBF], [0xFE, 0xFF], [0xFF, 0xFE]]
+
     private let file: InputFile
 
     init(_ file: InputFile) {
@@ -18,6 +21,13 @@ struct AuditHostList {
 
     /// Adds every line that cannot be read to `errors`.
     func check(_ errors: inout [ToolError]) {
+        guard !Self.marks.contains(where: file.bytes.starts) else {
+            errors.append(
+                .unusable(
+                    "byte-order-mark", "the file begins with a byte order mark (BOM)", file: file.name, line: 1,
+                    column: 1, hint: "save it as UTF-8 without BOM"))
+            return
+        }
         var lines = lines
         while let line = lines.nextLine() {
             do throws(ToolError) {

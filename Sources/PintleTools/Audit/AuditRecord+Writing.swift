@@ -6,10 +6,9 @@ internal import PintleOpenSSL
 ///
 /// `{host, port, connectTo?, at, milliseconds, decision, reason, pathFailure?, raw?, detail?, matchedPin?, depth?,
 /// isBackup?, rule?, nearestMiss?, backup?, pinsEnd?, certificateEnds?, certificateEndsAt?, certificates, problems,
-/// tlsVersion?, address?, alert?, policy?}`; a server that showed no certificate has `error` in the place of a decision.
+/// tlsVersion?, address?, alert?, policy?, anchors?}`; a server that showed no certificate has `error` in the place of a decision.
 struct AuditRecordWriter {
-    /// The SHA-256 of the policy's file in hex, where there is one.
-    let policy: String?
+    let basis: AuditBasis
 
     /// What a server may add to a line, whatever it sends.
     private static let mostCertificates = 16
@@ -69,7 +68,8 @@ struct AuditRecordWriter {
             json.member("at", RFC3339.string(from: instant))
             json.member("milliseconds", milliseconds)
             members(&json)
-            json.member("policy", policy)
+            json.member("policy", basis.policy)
+            json.member("anchors", basis.anchors)
         }
         return json.bytes + [UInt8(ascii: "\n")]
     }

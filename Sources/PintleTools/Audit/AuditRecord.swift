@@ -32,6 +32,8 @@ struct AuditRecord {
     let problems: [Problem]
     /// Of the policy that decided, in hex.
     let policy: String?
+    /// Of the anchors that were named for it, in hex; nil for the system's.
+    let anchors: String?
 
     var key: AuditKey { AuditKey(endpoint, connectTo) }
 
@@ -91,6 +93,7 @@ struct AuditRecord {
         certificateEnds = try Self.date(root, "certificateEnds")
         pinsEnd = try Self.date(root, "pinsEnd")
         policy = root["policy"]?.string
+        anchors = root["anchors"]?.string
         problems = (root["problems"]?.elements.map(Array.init) ?? []).compactMap { problem in
             guard let id = problem["id"]?.string else { return nil }
             return Problem(

@@ -11,9 +11,9 @@ final class AuditResults {
 
     /// - Parameters:
     ///   - resumes: whether the file may be there already; then what is in it counts.
-    ///   - policy: the SHA-256 of the policy that is to decide, in hex.
-    ///   - read: called with each result that is there.
-    init(_ path: String, resumes: Bool, policy: String?, read: (AuditRecord) -> Void) throws(ToolError) {
+    ///   - basis: what is to decide.
+    /// - Throws: `malformed-results` for a file that holds anything else, which is left as it is.
+    init(_ path: String, resumes: Bool, basis: AuditBasis) throws(ToolError) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | (resumes ? 0 : O_EXCL), 0o644)
         guard descriptor >= 0 else {
@@ -30,13 +30,12 @@ final class AuditResults {
         }
         var reader = AuditReader(path, ByteSource(descriptor: descriptor))
         while let record = try reader.next() {
-            guard record.policy == policy else {
+            if let error = basis.problem(with: record) {
                 throw .unusable(
-                    "other-policy", "\(record.endpoint) was decided by another policy", file: path, line: reader.line,
-                    hint: "results of two policies do not mix: begin a new file")
+                    error.code, error.message, file: path, line: reader.line,
+                    hint: "such results do not mix: begin a new file")
             }
             known.insert(record.key)
-            read(record)
         }
         // What an audit that was killed did not finish is asked again.
         guard reader.tornBytes == 0 || ftruncate(descriptor, off_t(reader.wholeBytes)) == 0 else {
@@ -88,7 +87,7 @@ struct AuditReader {
         self.source = source
     }
 
-    /// - Throws: with its place, a line that is no result.
+    /// - Throws: with its place, a line that is no result; so may what follows the last line break be no part of one.
     mutating func next() throws(ToolError) -> AuditRecord? {
         while let text = try nextLine() {
             if text.isEmpty { continue }
@@ -98,8 +97,15 @@ struct AuditReader {
                 throw unreadable("this is no result of an audit: \(error.message)")
             }
         }
+        guard buffer.starts(with: Self.beginning.prefix(buffer.count)) else {
+            line += 1
+            throw unreadable("the last line is no result of an audit, nor the beginning of one")
+        }
         return nil
     }
+
+    /// Of every result: its first member is the host.
+    private static let beginning = Array("{\"host\":\"".utf8)
 
     private mutating func nextLine() throws(ToolError) -> [UInt8]? {
         var scanned = start
@@ -138,8 +144,10 @@ struct AuditReader {
             hint: "results are what 'pintle audit -o' writes: one JSON object a line")
     }
 
-    /// Every result of a file that is there, and whether the last one was torn off.
-    static func forEach(in path: String, _ body: (AuditRecord) throws(ToolError) -> Void) throws(ToolError) -> Bool {
+    /// Every result of a file that is there, with its line, and whether the last one was torn off.
+    static func forEach(
+        in path: String, _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
+    ) throws(ToolError) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let reason = String(cString: strerror(errno))
@@ -147,7 +155,7 @@ struct AuditReader {
         }
         defer { close(descriptor) }
         var reader = AuditReader(path, ByteSource(descriptor: descriptor))
-        while let record = try reader.next() { try body(record) }
+        while let record = try reader.next() { try body(record, reader.line) }
         return reader.tornBytes > 0
     }
 }

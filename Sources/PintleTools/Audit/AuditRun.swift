@@ -21,20 +21,32 @@ final class AuditRun {
     }
 
     func run() throws(ToolError) -> ExitCode {
-        let policy = request.policyFile.map { Hex.encode(SHA256Digest(hashing: $0.bytes).bytes) }
-        let survey = try survey(policy)
+        let anchors = try invocation.arguments.value(of: .anchors).map { path throws(ToolError) in
+            try invocation.certificates(in: path)
+        }
+        let basis = AuditBasis(policy: request.policyFile?.bytes, anchors: anchors)
+        let survey = try survey(basis, anchors)
         if let path = request.results {
-            results = try AuditResults(path, resumes: request.resumes, policy: policy) { tally.add($0) }
+            results = try AuditResults(path, resumes: request.resumes, basis: basis)
+        }
+        let known = results?.known ?? []
+        // What is there of servers that are not on the list any more does not count.
+        let wanted = known.isEmpty ? nil : request.targets.keys
+        if let results, let wanted {
+            try AuditSelection(of: [results.path], wanted: wanted).read { record throws(ToolError) in
+                tally.add(record)
+            }
         }
         let before = tally.servers
-        let known = results?.known ?? []
+        noteUnmetRules()
         var rest = request.targets.remaining(after: known)
         var left = 0
         while rest.next() != nil { left += 1 }
-        if before > 0 {
+        if !known.isEmpty {
+            let others = known.count - before
             console.tell(
                 "\(ValidityText.counted(before, "result")) from before; \(ValidityText.counted(left, "server")) left to ask"
-            )
+                    + (others > 0 ? "; results of \(ValidityText.counted(others, "other server")) do not count" : ""))
         }
 
         let interrupts = Interrupts()
@@ -53,7 +65,8 @@ final class AuditRun {
         progress.erase()
         try results?.finish()
         if let path = request.html, let results = request.results {
-            try AuditReport(paths: [results], now: invocation.now).write(to: path)
+            let selection = try AuditSelection(of: [results], wanted: wanted)
+            try AuditReport(results: selection, now: invocation.now).write(to: path)
         }
         let notAsked = isDone ? 0 : left - (tally.servers - before)
         conclude(notAsked: notAsked)
@@ -66,10 +79,23 @@ final class AuditRun {
             }
             return .unusable
         }
-        return tally.exitCode(isStrict: request.isStrict)
+        let code = tally.exitCode(isStrict: request.isStrict)
+        return request.isStrict && !request.targets.unmetRules.isEmpty ? .rejected : code
     }
 
-    private func survey(_ policyHash: String?) throws(ToolError) -> AuditSurvey {
+    /// A rule that nobody is asked about may have a typing error in its host.
+    private func noteUnmetRules() {
+        let rules = request.targets.unmetRules
+        guard !rules.isEmpty else { return }
+        let named = rules.prefix(Self.mostRules).joined(separator: ", ")
+        let more = rules.count > Self.mostRules ? " and \(rules.count - Self.mostRules) more" : ""
+        console.warn("no server of the list falls under \(ValidityText.counted(rules.count, "rule")): \(named)\(more)")
+    }
+
+    /// That are named.
+    private static let mostRules = 20
+
+    private func survey(_ basis: AuditBasis, _ anchors: [Certificate]?) throws(ToolError) -> AuditSurvey {
         let policy: PinningPolicy
         if let given = request.policy { policy = given } else { policy = try .withoutRules() }
         let proxies: ProxyEnvironment
@@ -83,7 +109,9 @@ final class AuditRun {
             lint: LiveLint(
                 policy, of: request.policyFile?.bytes ?? [],
                 authorities: PublicAuthorities(environment: invocation.environment), now: invocation.now),
-            writer: AuditRecordWriter(policy: policyHash), validator: try invocation.validator(), proxies: proxies,
+            writer: AuditRecordWriter(basis: basis),
+            validator: anchors.map { PathValidator(system: SystemAnchors(replacedBy: $0)) } ?? PathValidator(),
+            proxies: proxies,
             timeouts: try LiveHandshake.timeouts(invocation.arguments), parallel: request.parallel,
             start: invocation.now)
     }
@@ -112,7 +140,7 @@ final class AuditRun {
             if results == nil {
                 console.tell(lines[0])
             } else {
-                console.print(Self.document(tally, notAsked: notAsked))
+                console.print(Self.document(tally, notAsked: notAsked, unmetRules: request.targets.unmetRules))
             }
             return
         }
@@ -120,12 +148,13 @@ final class AuditRun {
         for line in lines { console.print(line) }
     }
 
-    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, firstEnd?, notAsked?}`
-    static func document(_ tally: AuditTally, notAsked: Int) -> JSONWriter {
+    /// `{servers, trusted, warnings, rejected, unreached, reasons, problems, firstEnd?, notAsked?, unmetRules?}`
+    static func document(_ tally: AuditTally, notAsked: Int = 0, unmetRules: [String] = []) -> JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
             tally.write(to: &json)
             json.member("notAsked", notAsked > 0 ? notAsked : nil)
+            json.member("unmetRules", unmetRules.isEmpty ? nil : Array(unmetRules.prefix(Self.mostRules)))
         }
         return json
     }

@@ -10,8 +10,12 @@ struct AuditTargets {
     private let policy: PinningPolicy?
     private let connectTo: String?
     private let shard: AuditShard
-    /// How many there are.
+    /// How many there are in this part.
     let count: Int
+    /// How many there are in all parts.
+    let total: Int
+    /// The rules that no server of any part falls under, where there are lists: a typing error in a rule looks so.
+    let unmetRules: [String]
 
     /// - Parameters:
     ///   - policy: its rules' hosts are taken where nothing else is named.
@@ -31,10 +35,27 @@ struct AuditTargets {
         for list in lists { list.check(&errors) }
         if let error = ToolError.joining(errors) { throw error }
         var iterator = Iterator(
-            named: self.named, lists: lists, policy: self.policy, connectTo: connectTo, shard: shard, excluding: [])
-        var count = 0
-        while iterator.next() != nil { count += 1 }
-        self.count = count
+            named: self.named, lists: lists, policy: self.policy, connectTo: connectTo, shard: .all, excluding: [])
+        var (count, total) = (0, 0)
+        var unmet = Set(lists.isEmpty ? 0..<0 : policy?.hosts.indices ?? 0..<0)
+        while let target = iterator.next() {
+            total += 1
+            if shard.contains(target.endpoint.host) { count += 1 }
+            if !unmet.isEmpty, let rule = policy?.rule(for: target.endpoint) { unmet.remove(rule.index) }
+        }
+        (self.count, self.total) = (count, total)
+        unmetRules = unmet.sorted().compactMap { index in
+            guard let rule = policy?.hosts[index] else { return nil }
+            return rule.host.description + (rule.port.map { ":\($0)" } ?? "")
+        }
+    }
+
+    /// The servers of this part, in 16 bytes each.
+    var keys: Set<AuditKey> {
+        var keys = Set<AuditKey>(minimumCapacity: count)
+        var iterator = remaining(after: [])
+        while let target = iterator.next() { keys.insert(target.key) }
+        return keys
     }
 
     /// - Parameter known: servers that have been asked.

@@ -1,9 +1,10 @@
 import Glibc
 import Pintle
-import PintleOpenSSL
 import PintleTestKit
 import Synchronization
 import Testing
+
+@testable import PintleOpenSSL
 
 @Suite("Many handshakes on one thread")
 struct HandshakeLoopTests {
@@ -156,5 +157,60 @@ struct HandshakeLoopTests {
             })
         #expect(!isDone)
         #expect(orders == 3)
+    }
+
+    @Test("Whether to go on is asked after every verdict, however many servers are ready")
+    func asked() throws {
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
+        let target = try target(server.port)
+        for stopsAtOnce in [false, true] {
+            var rest = 12
+            var (verdicts, sinceAsked, most) = (0, 0, 0)
+            let loop = try HandshakeLoop(
+                TLSClient.Configuration(timeouts: .init(handshake: .seconds(60))), atMost: 12)
+            let isDone = try loop.run(
+                next: {
+                    rest -= 1
+                    guard rest >= 0 else { return nil }
+                    return HandshakeOrder(target, via: .none) { _ in
+                        verdicts += 1
+                        sinceAsked += 1
+                        most = max(most, sinceAsked)
+                        // Meanwhile the others become ready.
+                        usleep(20_000)
+                        return .accept
+                    } ended: { result in
+                        if case .success(let connection) = result { connection.close() }
+                    }
+                },
+                goesOn: {
+                    sinceAsked = 0
+                    return !stopsAtOnce || verdicts == 0
+                })
+            #expect(isDone == !stopsAtOnce)
+            #expect(most == 1)
+            #expect(verdicts == (stopsAtOnce ? 1 : 12))
+        }
+    }
+
+    @Test("A name with many silent addresses holds two sockets, and its last address is reached", arguments: [2, .max])
+    func sockets(limit: Int) throws {
+        let silent = try SilentPort()
+        let server = try LoopbackTCPServer { $0.stall(seconds: 0.1) }
+        let host = try ServerName("127.0.0.1")
+        func address(_ port: UInt16) throws -> [SocketAddress] {
+            try SocketAddress.resolve(ServerEndpoint(host: host, port: port), as: .server)
+        }
+        let addresses = try (0..<4).flatMap { _ in try address(silent.port) } + address(server.port)
+        var connector = TCPConnector(
+            to: ServerEndpoint(host: host, port: 443), at: addresses, as: .server, timeout: .seconds(60), atMost: limit)
+        var most = 0
+        while true {
+            if try connector.advance() != nil { break }
+            most = max(most, connector.waiting.count)
+            var entries = connector.waiting.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
+            poll(&entries, nfds_t(entries.count), connector.wake.remainingMilliseconds)
+        }
+        #expect(limit == 2 ? most == 2 : most > 3)
     }
 }

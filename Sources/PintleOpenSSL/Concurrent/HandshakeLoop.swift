@@ -14,7 +14,7 @@ package struct HandshakeLoop {
     private let timeouts: TLSClient.Timeouts
     private let limit: Int
 
-    /// - Parameter limit: how many servers are asked at a time. Each has up to a few sockets, and, while it sends
+    /// - Parameter limit: how many servers are asked at a time. Each has two sockets at most, and, while it sends
     ///   them, its certificates in memory.
     /// - Throws: ``HandshakeError`` with the code `invalid-configuration` or `no-resources`.
     package init(_ configuration: TLSClient.Configuration, atMost limit: Int) throws(HandshakeError) {
@@ -27,7 +27,8 @@ package struct HandshakeLoop {
     ///
     /// - Parameters:
     ///   - next: the next order, nil at the end; called when there is room for it.
-    ///   - goesOn: called after every turn, and ten times a second at least.
+    ///   - goesOn: called after every step of a handshake, and ten times a second at least: no more than one verdict
+    ///     is between two calls.
     /// - Returns: whether every order has ended.
     /// - Throws: `no-resources` where no look-up can be waited for.
     package func run(next: () -> HandshakeOrder?, goesOn: () -> Bool) throws(HandshakeError) -> Bool {
@@ -47,13 +48,13 @@ package struct HandshakeLoop {
             }
             if pending.isEmpty { return true }
             guard goesOn() else { return false }
-            wait(for: pending, lookups)
+            guard wait(for: pending, lookups, goesOn) else { return false }
             pending.removeAll(where: \.isOver)
         }
     }
 
-    /// One turn: waits until something happens or is due, and lets whom it concerns go on.
-    private func wait(for pending: [PendingHandshake], _ lookups: Lookups) {
+    /// One turn: waits until something happens or is due, and lets whom it concerns go on, as long as `goesOn`.
+    private func wait(for pending: [PendingHandshake], _ lookups: Lookups, _ goesOn: () -> Bool) -> Bool {
         var entries = [pollfd(fd: lookups.bell, events: Int16(POLLIN), revents: 0)]
         var owners: [Int] = []
         var wake = Deadline(after: Self.pulse).instant
@@ -70,6 +71,8 @@ package struct HandshakeLoop {
         for (entry, owner) in zip(entries.dropFirst(), owners) where entry.revents != 0 { isReady[owner] = true }
         for (handshake, isReady) in zip(pending, isReady) where isReady || handshake.wake?.hasPassed == true {
             handshake.advance()
+            guard goesOn() else { return false }
         }
+        return true
     }
 }

@@ -4,6 +4,9 @@ internal import Pintle
 /// A handshake that a ``HandshakeLoop`` has begun: the name is looked up, TCP is opened, TLS is spoken, and a peer
 /// that was sent an alert gets a moment to read it. On one thread.
 final class PendingHandshake {
+    /// Sockets at a time for one server: what it needs does not depend on how many addresses its name has.
+    package static let socketLimit = 2
+
     private let order: HandshakeOrder
     private let context: TLSContext
     private let timeouts: TLSClient.Timeouts
@@ -66,7 +69,8 @@ final class PendingHandshake {
         switch result {
         case .addresses(let addresses):
             connector = TCPConnector(
-                to: order.target.destination, at: addresses, as: .server, timeout: timeouts.connect)
+                to: order.target.destination, at: addresses, as: .server, timeout: timeouts.connect,
+                atMost: Self.socketLimit)
             advance()
         case .tunnel(let descriptor): connected(Socket(adopting: descriptor))
         case .failed(let error): end(.failure(error))

@@ -16,16 +16,23 @@ struct TCPConnector: ~Copyable {
     private var nextStart = ContinuousClock.now
     /// Non-blocking sockets that are decided when they are writable.
     private(set) var waiting: [CInt] = []
+    private let limit: Int
     private var tried = 0
     private var lastError: CInt?
 
-    /// - Parameter timeout: for all addresses together, counted from now.
-    init(to endpoint: ServerEndpoint, at addresses: [SocketAddress], as role: ConnectionRole, timeout: Duration) {
+    /// - Parameters:
+    ///   - timeout: for all addresses together, counted from now.
+    ///   - limit: how many addresses are waited for at a time; the one that was silent longest makes room.
+    init(
+        to endpoint: ServerEndpoint, at addresses: [SocketAddress], as role: ConnectionRole, timeout: Duration,
+        atMost limit: Int = .max
+    ) {
         self.endpoint = endpoint
         self.role = role
         self.timeout = timeout
         deadline = Deadline(after: timeout)
         rest = addresses[...]
+        self.limit = max(1, limit)
     }
 
     deinit {
@@ -55,6 +62,7 @@ struct TCPConnector: ~Copyable {
         if let connected = settle() { return Socket(adopting: connected) }
         while let address = rest.first, waiting.isEmpty || ContinuousClock.now >= nextStart {
             rest.removeFirst()
+            if waiting.count >= limit { close(waiting.removeFirst()) }
             nextStart = ContinuousClock.now.advanced(by: Self.headStart)
             if let connected = try start(address) { return Socket(adopting: connected) }
         }

@@ -49,11 +49,14 @@ struct AuditSurvey {
         let handshake = HandshakeTarget(target.endpoint, connectTo: target.connectTo)
         let verdict = LiveVerdict(of: target.endpoint, by: policy, validator: validator, instant: instant)
         let presented = LiveHandshake.Kept<[[UInt8]]>()
+        let arrival = LiveHandshake.Kept<ContinuousClock.Instant>()
         return HandshakeOrder(handshake, via: proxies.proxy(for: handshake)) { chain in
+            // What this machine takes to decide is not the server's.
+            arrival.value = .now
             presented.value = chain.certificates
             return verdict.judge(chain)
         } ended: { result in
-            let milliseconds = Int(Self.seconds(from: begin, to: .now) * 1_000)
+            let milliseconds = Int(Self.seconds(from: begin, to: arrival.value ?? .now) * 1_000)
             do throws(ToolError) {
                 let outcome = LiveHandshake.Outcome(presented: presented.value, result)
                 try take(line(target, verdict, outcome, instant, milliseconds))

@@ -124,4 +124,37 @@ struct AuditManyTests {
         #expect(try AuditScene.records(scene.read("results.ndjson")).count == 40)
         #expect(good.connectionCount == 20)
     }
+
+    @Test("A reader that does not read does not keep it from ending", arguments: [SIGINT, SIGTERM])
+    func stalled(signal: CInt) throws {
+        let gone = try LoopbackTCPServer { _ in }
+        gone.close()
+        let list = try scene.list((0..<2_000).map { ("g\($0).audit.test", gone.port) })
+        let pipe = scene.directory.path(of: "pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let reader = open(pipe, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        #expect(reader >= 0)
+        defer { close(reader) }
+        let child = try ChildProcess(
+            ["sh", "-c", "exec \"$@\" > \(pipe)", "sh"]
+                + command(["--hosts", list, "-o", scene.directory.path(of: "results.ndjson"), "--parallel", "1"]),
+            environment: Self.environment, outputFile: scene.directory.path(of: "log"))
+        // A pipe holds 64 KiB: then no more is asked.
+        var last = (count: -1, turns: 0)
+        #expect(
+            wait {
+                let count = count("results.ndjson")
+                last = count == last.count && count > 0 ? (count, last.turns + 1) : (count, 0)
+                return last.turns > 60 || child.status != nil
+            })
+        #expect(child.status == nil, "it waits for its reader")
+        #expect(last.count < 2_000)
+        // The first is heard where it waits already, and the second wherever it is.
+        kill(child.processIdentifier, signal)
+        for _ in 0..<1_000 where child.status == nil { usleep(5_000) }
+        if child.status == nil { kill(child.processIdentifier, signal) }
+        #expect(wait { child.status != nil })
+        #expect([2, 128 + signal].contains(child.status))
+        #expect(try scene.read("results.ndjson").hasSuffix("}\n"))
+    }
 }

@@ -50,6 +50,7 @@ final class AuditRun {
         }
 
         let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
         let progress = AuditProgress(
             console, environment: invocation.environment, total: before + left, before: before)
         defer { progress.erase() }
@@ -60,7 +61,7 @@ final class AuditRun {
             progress.draw(tally)
             isLate = request.timeLimit.map { start.duration(to: .now) >= $0 } ?? false
             // Whoever reads the results may have gone.
-            return !isLate && !interrupts.areAsking() && !console.outputFailed
+            return !isLate && !Interrupts.areAsking && !console.outputFailed
         }
         progress.erase()
         try results?.finish()

@@ -23,9 +23,11 @@ public struct ByteSink {
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EINTR, !Interrupts.areAsking { continue }
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)
+                // What a signal cut short would wait again.
+                if !rest.isEmpty, Interrupts.areAsking { return false }
             }
             return true
         }

@@ -186,7 +186,36 @@ struct SessionReportTests {
         await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(plain) }
     }
 
-    @Test("A collector whose key is pinned wrongly by nobody makes no report of its own failure")
+    @Test(
+        "What is sent by a task that is cancelled already ends at once, and by one that is not, goes through",
+        arguments: [true, false])
+    func cancelled(isCancelled: Bool) async throws {
+        let server = try stage.server { _ in HTTPResponse(status: 204) }
+        let policy = try stage.unpinned(["127.0.0.1"])
+        let url = try address(of: server)
+        let report = Task { () async throws -> Int in
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            let request = ReportRequest(url: url, contentType: "application/json", body: [], id: "0", timeout: 30)
+            return try await SystemTrustReportTransport(policy: policy).send(request).status
+        }
+        let update = Task { () async throws -> UpdateResponse in
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            let request = UpdateRequest(url: url, entityTag: nil, maximumBytes: 10, timeout: 30)
+            return try await SystemTrustTransport(policy: policy).fetch(request)
+        }
+        let (status, answer) = (await report.result, await update.result)
+        // Neither an update nor a refusal: the server has none.
+        let error = #expect(throws: URLError.self) { try answer.get() }
+        #expect(error?.code == (isCancelled ? .cancelled : .badServerResponse))
+        if isCancelled {
+            let error = #expect(throws: URLError.self) { try status.get() }
+            #expect(error?.code == .cancelled)
+        } else {
+            #expect(try status.get() == 204 && server.requests.count == 2)
+        }
+    }
+
+    @Test("A collector that the system does not trust makes no report of its own failure")
     func noLoop() async throws {
         let server = try stage.server()
         // Refused by the transport: another authority.
@@ -232,6 +261,7 @@ struct SessionReportTests {
         }
         let server = try stage.server()
         let slow = Slow()
+        defer { for _ in 0..<100 { slow.gate.signal() } }
         for _ in 0..<3 {
             // A connection of its own, and with it an event.
             let session = URLSession.pinned(
@@ -239,7 +269,6 @@ struct SessionReportTests {
             let (_, response) = try await session.data(from: server.address())
             #expect((response as? HTTPURLResponse)?.statusCode == 200)
         }
-        for _ in 0..<100 { slow.gate.signal() }
     }
 
     @Test("What goes wrong with updates is an event, and what goes well is none")

@@ -74,14 +74,19 @@ private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
     private struct State: Sendable {
         var response: HTTPURLResponse?
         var continuation: CheckedContinuation<HTTPURLResponse, any Error>?
+        /// What came of the task: one that is cancelled may be complete before anybody waits for it.
+        var result: Result<HTTPURLResponse, any Error>?
     }
 
     private let state = Locked(State())
 
     func run(_ task: URLSessionDataTask) async throws -> HTTPURLResponse {
         try await withCheckedThrowingContinuation { continuation in
-            state.withLock { $0.continuation = continuation }
-            task.resume()
+            let result = state.withLock { state in
+                if state.result == nil { state.continuation = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) } else { task.resume() }
         }
     }
 
@@ -102,14 +107,14 @@ private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, response) = state.withLock { state in
+        let (continuation, result) = state.withLock { state in
             defer { state.continuation = nil }
-            return (state.continuation, state.response ?? task.response as? HTTPURLResponse)
+            let response = state.response ?? task.response as? HTTPURLResponse
+            let result: Result<HTTPURLResponse, any Error> =
+                response.map { .success($0) } ?? .failure(error ?? URLError(.badServerResponse))
+            state.result = result
+            return (state.continuation, result)
         }
-        if let response {
-            continuation?.resume(returning: response)
-        } else {
-            continuation?.resume(throwing: error ?? URLError(.badServerResponse))
-        }
+        continuation?.resume(with: result)
     }
 }

@@ -61,6 +61,8 @@ private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
         var bytes: [UInt8] = []
         var isTooLarge = false
         var continuation: CheckedContinuation<(HTTPURLResponse, [UInt8]), any Error>?
+        /// What came of the task: one that is cancelled may be complete before anybody waits for it.
+        var result: Result<(HTTPURLResponse, [UInt8]), any Error>?
     }
 
     private let state = Locked(State())
@@ -72,8 +74,11 @@ private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
 
     func run(_ task: URLSessionDataTask) async throws -> (HTTPURLResponse, [UInt8]) {
         try await withCheckedThrowingContinuation { continuation in
-            state.withLock { $0.continuation = continuation }
-            task.resume()
+            let result = state.withLock { state in
+                if state.result == nil { state.continuation = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) } else { task.resume() }
         }
     }
 
@@ -87,18 +92,21 @@ private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, bytes, isTooLarge) = state.withLock { state in
+        let (continuation, result) = state.withLock { state in
             defer { state.continuation = nil }
-            return (state.continuation, state.bytes, state.isTooLarge)
+            let result: Result<(HTTPURLResponse, [UInt8]), any Error> =
+                if state.isTooLarge {
+                    .failure(URLError(.dataLengthExceedsMaximum))
+                } else if let error {
+                    .failure(error)
+                } else if let response = task.response as? HTTPURLResponse {
+                    .success((response, state.bytes))
+                } else {
+                    .failure(URLError(.badServerResponse))
+                }
+            state.result = result
+            return (state.continuation, result)
         }
-        if isTooLarge {
-            continuation?.resume(throwing: URLError(.dataLengthExceedsMaximum))
-        } else if let error {
-            continuation?.resume(throwing: error)
-        } else if let response = task.response as? HTTPURLResponse {
-            continuation?.resume(returning: (response, bytes))
-        } else {
-            continuation?.resume(throwing: URLError(.badServerResponse))
-        }
+        continuation?.resume(with: result)
     }
 }

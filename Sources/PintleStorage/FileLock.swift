@@ -23,10 +23,10 @@ package final class FileLock: Sendable {
     /// - Throws: `busy`, or why there can be no lock.
     init(for path: String, patience: Int) throws(StorageError) {
         self.path = path
-        var left = patience
+        let end = Self.uptime + Int64(min(max(patience, 0), 86_400_000))
         for _ in 0..<Self.attempts {
             let descriptor = try Self.opened(path)
-            try Self.wait(for: descriptor, path, &left)
+            try Self.wait(for: descriptor, path, until: end)
             if Self.isInPlace(descriptor, path) {
                 self.descriptor = descriptor
                 return
@@ -63,18 +63,23 @@ package final class FileLock: Sendable {
     }
 
     private static func wait(
-        for descriptor: Descriptor, _ path: String, _ left: inout Int
+        for descriptor: Descriptor, _ path: String, until end: Int64
     ) throws(StorageError) {
         while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
-            case EWOULDBLOCK where left > 0:
-                usleep(2_000)
-                left -= 2
+            case EWOULDBLOCK where uptime < end: usleep(2_000)
             case EWOULDBLOCK: throw busy(path, "another process is changing it")
             default: throw .notWritten(path + ".lock", errno)
             }
         }
+    }
+
+    /// In milliseconds, of a clock that nobody sets.
+    private static var uptime: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     /// Whether the file that is locked is the one of that name, and not one that was removed.

@@ -102,10 +102,16 @@ struct DeliveryTests {
         for (text, seconds) in [
             ("0", 0), ("120", 120), ("99999999999999999999", 2_592_000), ("Fri, 15 Jan 2027 08:01:00 GMT", 60),
             ("Sun, 06 Nov 1994 08:49:37 GMT", 0), ("Sun, 06 Nov 2044 08:49:37 GMT", 2_592_000),
+            ("Friday, 15-Jan-27 08:01:00 GMT", 60), ("Sunday, 06-Nov-94 08:49:37 GMT", 0),
+            ("Friday, 15-Jan-77 08:01:00 GMT", 2_592_000), ("Saturday, 15-Jan-78 08:01:00 GMT", 0),
+            ("Fri Jan 15 08:01:00 2027", 60), ("Sun Nov  6 08:49:37 1994", 0),
         ] as [(String, Double)] { #expect(RetryAfter.seconds(text, at: now) == seconds, "\(text)") }
         for text in [
             "", "-1", "1.5", "soon", "Fri, 15 Jan 2027 08:01:00 UTC", "Fri, 30 Feb 2027 08:01:00 GMT",
-            "Fri, 15 Jan 2027 24:01:00 GMT", "Friday, 15-Jan-27 08:01:00 GMT", "Fri, 15 Jan 2027 08:01 GMT", "1 2",
+            "Fri, 15 Jan 2027 24:01:00 GMT", "Fri, 15 Jan 2027 08:01 GMT", "1 2",
+            "Friday, 15-Jan-2027 08:01:00 GMT", "Friday, 15-Jan-27 08:01:00 UTC", "Friday, 30-Feb-27 08:01:00 GMT",
+            "Friday, 15-Jan 08:01:00 GMT", "Fri Jan 15 08:01:00 27", "Fri Jan 32 08:01:00 2027",
+            "Fri Jan 15 08:61:00 2027", "Fri January 15 08:01:00 2027",
         ] { #expect(RetryAfter.seconds(text, at: now) == nil, "\(text)") }
     }
 
@@ -219,12 +225,11 @@ struct DeliveryTests {
         #expect(reporter.spool.state().addresses.isEmpty && reporter.waiting == 1)
     }
 
-    @Test("A report host that a later policy covers is not reported to")
+    @Test("A policy that reports to a host of its own cannot be made")
     func covered() throws {
         let reporter = try scene.reporter()
         let failure = try scene.failure()
         #expect(failure.policy.rule(for: try #require(ServerEndpoint(httpsURL: ReportScene.address))) == nil)
-        // No policy can be made that reports to a host of its own.
         #expect(throws: PolicyError.self) { try scene.policy(to: ["https://a.example.com/"]) }
         #expect(reporter.keep(failure) == .kept)
     }

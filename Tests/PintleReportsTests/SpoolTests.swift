@@ -136,6 +136,32 @@ struct SpoolTests {
         #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 1, failed: 0))
     }
 
+    @Test(
+        "A report that others may write into is lost, and one that they may only read is sent",
+        arguments: [0o666, 0o644])
+    func tampered(mode: UInt32) async throws {
+        let reporter = try scene.reporter()
+        #expect(reporter.keep(try scene.failure()) == .kept)
+        let name = try #require(try files().first { $0.hasSuffix(".report") })
+        chmod("\(scene.folder)/\(name)", mode)
+        let isLost = mode == 0o666
+        #expect(await reporter.deliver(at: now) == .done(delivered: isLost ? 0 : 1, failed: 0))
+        #expect(reporter.waiting == 0 && reporter.counts.lost == (isLost ? 1 : 0))
+    }
+
+    @Test("A state that makes no sense is replaced; one that cannot be read is an error, and stays")
+    func unreadableState() throws {
+        let path = "\(scene.folder)/state.json"
+        _ = try scene.reporter()
+        try scene.directory.write("[]", to: "reports/state.json")
+        chmod(path, 0o600)
+        _ = try scene.reporter()
+        #expect(SpoolState(json: try scene.directory.read("reports/state.json")) != nil)
+        chmod(path, 0o666)
+        let error = #expect(throws: StorageError.self) { try scene.reporter() }
+        #expect(error?.code == .writableByOthers && mode(path) == 0o666)
+    }
+
     @Test("A name is read as it is written, and no other is")
     func names() throws {
         let policy = try scene.policy()

@@ -13,7 +13,10 @@ package import Foundation
 package struct DeliveryRound {
     private let spool: ReportSpool
     private let options: ReportOptions
-    private let now: Date
+    private let clock: @Sendable () -> Date
+    private let startedAt: Milliseconds
+    /// When the request that is under way was made, or its answer came.
+    private var now: Date
     private let lock: FileLock
     private var names: ArraySlice<SpoolName>
     private var current: Current?
@@ -32,19 +35,28 @@ package struct DeliveryRound {
 
     private var time: Milliseconds { Milliseconds(now) }
 
+    /// In milliseconds: then others may send, and what has come to be due meanwhile is seen.
+    private static let longest: Int64 = 300_000
+
+    /// - Parameter clock: is asked before each request and after it.
     /// - Throws: `busy` where somebody else is sending.
-    package init(_ reporter: PinReporter, at now: Date) throws(StorageError) {
+    package init(_ reporter: PinReporter, clock: @escaping @Sendable () -> Date) throws(StorageError) {
         spool = reporter.spool
         options = reporter.options
-        self.now = now
+        self.clock = clock
+        now = clock()
         lock = try spool.lockDelivery()
         let time = Milliseconds(now)
-        names = spool.names().filter { $0.isDue(at: time) }[...]
+        startedAt = time
+        spool.dropExpired(at: time)
+        names = spool.names().filter { $0.isDue(at: time) && !SpoolState.isExpired($0.createdAt, at: time) }[...]
     }
 
     /// What is to be sent next; `nil`: nothing more. ``take(_:)`` its answer before asking again.
     package mutating func next() -> ReportRequest? {
         while true {
+            now = clock()
+            guard abs(time.count - startedAt.count) < Self.longest else { return nil }
             guard var current = current ?? nextReport() else { return nil }
             while current.place < current.report.addresses.count {
                 self.current = current
@@ -60,11 +72,12 @@ package struct DeliveryRound {
     /// - Parameter response: `nil` where there was no answer.
     package mutating func take(_ response: ReportResponse?) {
         guard let current else { return }
+        now = clock()
         let outcome = ReportOutcome(response, at: now)
         settle(current, outcome)
         switch outcome {
         case .delivered: delivered += 1
-        case .refused: break
+        case .refused, .tooLarge: break
         case .gone: closed.insert(current.report.addresses[current.place])
         case .later:
             closed.insert(current.report.addresses[current.place])
@@ -104,12 +117,14 @@ package struct DeliveryRound {
         let url = current.report.addresses[current.place]
         let encoding = options.encodings[url] ?? .rfc7469
         let age = max(0, time.count - current.name.createdAt.count)
-        guard let body = encoding.body(of: current.report.report, id: current.name.id, age: Int(age)) else {
-            settle(current, .refused)
+        let (spooled, id) = (current.report, current.name.id)
+        let body = encoding.body(of: spooled.report, id: id, age: Int(age))
+        guard let body else {
+            settle(current, .tooLarge)
             return nil
         }
         return ReportRequest(
-            url: url, contentType: encoding.contentType, body: body, id: current.name.id, timeout: options.timeout)
+            url: url, contentType: encoding.contentType, body: body, id: id, timeout: options.timeout)
     }
 
     private func settle(_ current: Current, _ outcome: ReportOutcome) {
@@ -129,6 +144,7 @@ package struct DeliveryRound {
                 state.counts.delivered += 1
                 address = SpoolState.Address(askedAt: time, notBefore: time)
             case .refused: state.counts.refused += 1
+            case .tooLarge: state.counts.lost += 1
             case .gone:
                 state.counts.gone += 1
                 // Not where nobody asked, because the address is known to be gone.

@@ -21,11 +21,18 @@ extension PinReporter {
     /// Sends what is due, each report to each of its addresses.
     ///
     /// An address that fails is left alone for a while, longer each time, and at least as long as its `Retry-After` asks.
+    /// After five minutes it ends, whatever is left.
     @discardableResult
-    public func deliver(at now: Date = Date()) async -> ReportDelivery {
+    public func deliver() async -> ReportDelivery { await deliver { Date() } }
+
+    /// As if it were then.
+    @discardableResult
+    package func deliver(at now: Date) async -> ReportDelivery { await deliver { now } }
+
+    func deliver(clock: @escaping @Sendable () -> Date) async -> ReportDelivery {
         var round: DeliveryRound
         do {
-            round = try DeliveryRound(self, at: now)
+            round = try DeliveryRound(self, clock: clock)
         } catch {
             return error.code == .busy ? .elsewhere : .unusable(error)
         }
@@ -41,11 +48,17 @@ extension PinReporter {
     /// Sends what is due, when it is due, until its task is cancelled.
     public func keepDelivering() async {
         while !Task.isCancelled {
-            await deliver()
-            // Looked at again every five minutes at the latest: clocks are set, and other processes report too.
-            let wait = nextDelivery().map { $0.timeIntervalSinceNow } ?? 300
-            try? await Task.sleep(nanoseconds: UInt64(min(max(wait, 1), 300) * 1e9))
+            let pause = pause(after: await deliver(), at: Date())
+            try? await Task.sleep(nanoseconds: UInt64(pause * 1e9))
         }
+    }
+
+    /// In seconds. Looked at again every five minutes at the latest: clocks are set, and other processes report too. Where
+    /// nothing could be sent, a minute passes at least.
+    func pause(after result: ReportDelivery, at now: Date) -> Double {
+        let shortest: Double = if case .done = result { 1 } else { 60 }
+        let wait = nextDelivery(at: now).map { $0.timeIntervalSince(now) } ?? 300
+        return min(max(wait, shortest), 300)
     }
 
     /// When the next report is due; `nil` where none waits.
@@ -53,9 +66,11 @@ extension PinReporter {
         let time = Milliseconds(now)
         let state = spool.state()
         return spool.names().compactMap { name -> Milliseconds? in
-            guard let report = spool.read(name) else { return nil }
+            guard !SpoolState.isExpired(name.createdAt, at: time), let report = spool.read(name) else { return nil }
             let own = name.isDue(at: time) ? time : name.notBefore
-            let places = report.addresses.enumerated().filter { state.finished[name.id]?.contains($0.offset) != true }
+            let places = report.addresses.enumerated().filter { place, _ in
+                state.finished[name.id]?.contains(place) != true && !spool.wasSent(name, place: place)
+            }
             return places.map { _, url in
                 guard let address = state.addresses[url], !address.isGone, !address.isOpen(at: time) else { return own }
                 return max(own, address.notBefore)

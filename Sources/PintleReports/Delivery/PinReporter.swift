@@ -14,8 +14,8 @@ internal import Foundation
 ///     Task { await reporter.keepDelivering() }
 ///
 /// Nothing is sent without one of these, nor for a rule without `reportTo`. A report is on the disk before it is sent, and
-/// stays there until each address has taken it, whatever ends the process. Several processes may share a folder. Safe to
-/// use from any thread.
+/// stays there until each address has taken it, for 30 days at most, whatever ends the process. Several processes may
+/// share a folder. Safe to use from any thread.
 public final class PinReporter: PinFailureObserver {
     let spool: ReportSpool
     let options: ReportOptions
@@ -68,9 +68,8 @@ public final class PinReporter: PinFailureObserver {
             spool.count { $0.lost += 1 }
             return nil
         }
-        let delay = Double.random(in: 0...max(options.longestDelay, 0))
         let name = SpoolName(
-            failure, rule, notBefore: Milliseconds(failure.instant.addingTimeInterval(delay)))
+            failure, rule, notBefore: Milliseconds(failure.instant.addingTimeInterval(options.delay)))
         return spool.keep(SpooledReport(addresses: addresses, report: report), as: name)
     }
 

@@ -7,8 +7,8 @@ public struct ReportOptions: Sendable {
     public var encodings: [String: ReportEncoding] = [:]
     /// 0 to 1: the share of installs that report. Each install decides once.
     public var sampling: Double = 1
-    /// In seconds: a report is first sent after a random time up to this, so that a million installs that meet the same
-    /// mistake at once do not say so at once.
+    /// In seconds, 0 to ten years: a report is first sent after a random time up to this, so that a million installs that
+    /// meet the same mistake at once do not say so at once.
     public var longestDelay: Double = 900
     /// In seconds, for one request.
     public var timeout: Double = 30
@@ -16,10 +16,17 @@ public struct ReportOptions: Sendable {
     public var firstRetry: Double = 60
     /// In seconds: longer is not waited, unless `Retry-After` asks for it.
     public var longestRetry: Double = 86_400
-    /// Sees each report before it reaches the disk, and may change it; `nil`: it is neither kept nor sent.
+    /// Sees each report before it reaches the disk, and may change it; `nil`: it is neither kept nor sent. The name of the
+    /// file has a hash of the host all the same, unsalted: whoever guesses the host can tell that he is right.
     public var redact: (@Sendable (PinFailureReport) -> PinFailureReport?)?
 
     public init() {}
+
+    /// What can be waited for: nothing else is a time that can be added to another.
+    private static func seconds(_ value: Double) -> Double { value > 0 ? min(value, 10 * 365 * 86_400) : 0 }
+
+    /// Drawn anew each time.
+    var delay: Double { Double.random(in: 0...Self.seconds(longestDelay)) }
 
     /// How long an address is left alone.
     ///
@@ -28,7 +35,7 @@ public struct ReportOptions: Sendable {
     ///   - jitter: 0 to 1, drawn anew each time.
     func wait(afterFailures failures: Int, jitter: Double) -> Double {
         // 2^20 retries are longer than any interval.
-        let doubled = max(firstRetry, 0) * Double(1 << min(max(failures, 1) - 1, 20))
-        return min(doubled, max(longestRetry, 0)) * (0.5 + 0.5 * min(max(jitter, 0), 1))
+        let doubled = Self.seconds(firstRetry) * Double(1 << min(max(failures, 1) - 1, 20))
+        return min(doubled, Self.seconds(longestRetry)) * (0.5 + 0.5 * min(max(jitter, 0), 1))
     }
 }

@@ -14,6 +14,8 @@ enum ReportOutcome: Sendable, Equatable {
     case gone
     /// 400, 413, 415, 422: the report itself is wrong, and would be the next time too.
     case refused
+    /// It was not sent: nothing that could be left out would bring it below the limit of a request.
+    case tooLarge
     /// Anything else, and no answer: later, and not before so many seconds have passed.
     case later(retryAfter: Double?)
 
@@ -27,7 +29,8 @@ enum ReportOutcome: Sendable, Equatable {
     }
 }
 
-/// The value of `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date of the form that is to be sent.
+/// The value of `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date in any of the three forms that a
+/// recipient has to read (section 5.6.7).
 enum RetryAfter {
     /// Longer than a month nobody is obeyed.
     static let longest: Double = 30 * 86_400
@@ -38,17 +41,50 @@ enum RetryAfter {
         if words.count == 1, !words[0].isEmpty, words[0].utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
             return min(Double(words[0]) ?? longest, longest)
         }
-        // Sun, 06 Nov 1994 08:49:37 GMT
+        guard let date = imfDate(words) ?? rfc850Date(words, at: now) ?? asctimeDate(words) else { return nil }
+        return min(max(date - now.timeIntervalSince1970, 0), longest)
+    }
+
+    // Each in seconds since 1970.
+
+    /// Sun, 06 Nov 1994 08:49:37 GMT
+    private static func imfDate(_ words: [Substring]) -> Double? {
         guard words.count == 6, words[5] == "GMT", words[0].utf8.count == 4, words[0].hasSuffix(","),
-            let day = number(words[1], digits: 2), let month = months.firstIndex(of: String(words[2])),
-            let year = number(words[3], digits: 4), let date = CivilDate(year: year, month: month + 1, day: day)
+            let day = number(words[1], digits: 2), let year = number(words[3], digits: 4)
         else { return nil }
-        let time = words[4].split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
+        return instant(year, words[2], day, words[4])
+    }
+
+    /// Sunday, 06-Nov-94 08:49:37 GMT. A year that would be more than 50 years from now is one of the century before.
+    private static func rfc850Date(_ words: [Substring], at now: Date) -> Double? {
+        guard words.count == 4, words[3] == "GMT", words[0].utf8.count > 6, words[0].hasSuffix("day,") else {
+            return nil
+        }
+        let parts = words[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let day = number(parts[0], digits: 2), let short = number(parts[2], digits: 2),
+            let this = CivilDate(daysSince1970: Int(Milliseconds(now).count / 86_400_000))?.year
+        else { return nil }
+        let year = this - this % 100 + short
+        return instant(year > this + 50 ? year - 100 : year, parts[1], day, words[2])
+    }
+
+    /// Sun Nov  6 08:49:37 1994
+    private static func asctimeDate(_ words: [Substring]) -> Double? {
+        guard words.count == 5, words[0].utf8.count == 3, let year = number(words[4], digits: 4),
+            let day = number(words[2], digits: words[2].utf8.count == 1 ? 1 : 2)
+        else { return nil }
+        return instant(year, words[1], day, words[3])
+    }
+
+    private static func instant(_ year: Int, _ month: Substring, _ day: Int, _ time: Substring) -> Double? {
+        guard let month = months.firstIndex(of: String(month)),
+            let date = CivilDate(year: year, month: month + 1, day: day)
+        else { return nil }
+        let time = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
         guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2], hour < 24, minute < 60,
             second <= 60
         else { return nil }
-        let instant = Double(date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second)
-        return min(max(instant - now.timeIntervalSince1970, 0), longest)
+        return Double(date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second)
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int? {

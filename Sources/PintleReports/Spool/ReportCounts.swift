@@ -1,8 +1,9 @@
 internal import Pintle
 
-/// What became of failures, since the spool was made.
+/// What became of failures, since the spool was made. A report that goes to several addresses counts once for each that has
+/// answered: in ``delivered``, ``refused`` or ``gone``.
 public struct ReportCounts: Sendable, Hashable {
-    /// Reports that an address has taken.
+    /// Taken by an address.
     public internal(set) var delivered = 0
     /// Same host, port, rule, reason and generation within 24 hours.
     public internal(set) var duplicates = 0
@@ -14,7 +15,9 @@ public struct ReportCounts: Sendable, Hashable {
     public internal(set) var refused = 0
     /// Dropped: the address has answered that it wants no more (410).
     public internal(set) var gone = 0
-    /// Dropped: the disk did not take it, or gave it back broken.
+    /// Dropped: thirty days old, and not taken by all of its addresses.
+    public internal(set) var expired = 0
+    /// Dropped: the disk did not take it, or gave it back broken, or it cannot be brought below the limit of a request.
     public internal(set) var lost = 0
 
     init() {}
@@ -28,6 +31,7 @@ public struct ReportCounts: Sendable, Hashable {
         sum.dropped &+= right.dropped
         sum.refused &+= right.refused
         sum.gone &+= right.gone
+        sum.expired &+= right.expired
         sum.lost &+= right.lost
         return sum
     }
@@ -39,6 +43,7 @@ public struct ReportCounts: Sendable, Hashable {
         json.member("dropped", dropped)
         json.member("refused", refused)
         json.member("gone", gone)
+        json.member("expired", expired)
         json.member("lost", lost)
     }
 
@@ -52,6 +57,7 @@ public struct ReportCounts: Sendable, Hashable {
         dropped = count("dropped")
         refused = count("refused")
         gone = count("gone")
+        expired = count("expired")
         lost = count("lost")
     }
 }

@@ -20,6 +20,8 @@ package final class ReportSpool: Sendable {
 
     package static let maximumPerHost = 8
     package static let maximumInAll = 256
+    /// In milliseconds: what comes after it waits meanwhile.
+    private static let patienceOfKeeping = 2_000
 
     let folder: PrivateFolder
     private let stateFile: DurableFile
@@ -31,6 +33,8 @@ package final class ReportSpool: Sendable {
     private let recent = Locked<[String: Milliseconds]>([:])
     /// What this process has sent, where the disk would not take that down.
     private let sent = Locked<Set<String>>([])
+    /// What addresses have answered, where the disk would not take that down.
+    private let unwritten = Locked<[String: SpoolState.Address]>([:])
     package let draw: Double
 
     /// - Parameters:
@@ -42,10 +46,10 @@ package final class ReportSpool: Sendable {
         stateFile = Self.file("\(path)/state.json", SpoolState.maximumBytes, onStep)
         deliveryFile = DurableFile("\(path)/delivery", options: .init(maximumSize: 0))
         let lock = try stateFile.lock()
-        if let state = try? stateFile.read().flatMap({ SpoolState(json: $0.bytes) }) {
+        // One that cannot be read now may well be read later: it is not replaced.
+        if let state = try Self.stored(stateFile) {
             draw = state.draw
         } else {
-            // Broken, or not there yet.
             let state = SpoolState(draw: Double.random(in: 0..<1))
             try stateFile.write(state.json, under: lock)
             draw = state.draw
@@ -73,10 +77,21 @@ package final class ReportSpool: Sendable {
 
     // MARK: Reading
 
-    func state() -> SpoolState {
-        guard let content = try? stateFile.read(), let state = SpoolState(json: content.bytes) else {
-            return SpoolState(draw: draw)
+    /// `nil` where there is none, or none that makes sense.
+    private static func stored(_ file: DurableFile) throws(StorageError) -> SpoolState? {
+        do throws(StorageError) {
+            return try file.read().flatMap { SpoolState(json: $0.bytes) }
+        } catch {
+            guard error.code == .tooLarge else { throw error }
+            return nil
         }
+    }
+
+    func state() -> SpoolState { merged(try? Self.stored(stateFile)) }
+
+    private func merged(_ stored: SpoolState?) -> SpoolState {
+        var state = stored ?? SpoolState(draw: draw)
+        state.merge(unwritten.withLock { $0 })
         return state
     }
 
@@ -86,13 +101,33 @@ package final class ReportSpool: Sendable {
             .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
-    /// `nil` where the file is gone, or holds what no spool wrote; the latter is removed.
+    /// `nil` where the file is gone, cannot be read now, or is none that a spool wrote; the last is removed.
     func read(_ name: SpoolName) -> SpooledReport? {
-        guard let content = try? reportFile(name).read() else { return nil }
-        if let report = SpooledReport(json: content.bytes) { return report }
-        try? folder.remove(name.text)
-        count { $0.lost += 1 }
+        do throws(StorageError) {
+            guard let content = try reportFile(name).read() else { return nil }
+            if let report = SpooledReport(json: content.bytes) { return report }
+        } catch {
+            // Too few descriptors are no fault of the file.
+            guard error.code != .unreadable else { return nil }
+        }
+        if (try? folder.remove(name.text)) != nil { count { $0.lost += 1 } }
         return nil
+    }
+
+    /// Drops what is too old. At a time when nobody else may change anything it drops nothing.
+    func dropExpired(at now: Milliseconds) {
+        guard names().contains(where: { SpoolState.isExpired($0.createdAt, at: now) }),
+            let lock = try? stateFile.lock()
+        else { return }
+        dropExpired(names(), at: now)
+        withExtendedLifetime(lock) {}
+    }
+
+    /// Under the lock, so that none is counted twice.
+    private func dropExpired(_ names: [SpoolName], at now: Milliseconds) {
+        for name in names where SpoolState.isExpired(name.createdAt, at: now) {
+            if (try? folder.remove(name.text)) != nil { count { $0.expired += 1 } }
+        }
     }
 
     // MARK: Keeping
@@ -106,8 +141,10 @@ package final class ReportSpool: Sendable {
 
     func keep(_ report: SpooledReport, as name: SpoolName) -> Outcome {
         let outcome: Outcome
+        // Where it is a duplicate, of one that may be older.
+        var createdAt = name.createdAt
         do throws(StorageError) {
-            outcome = try store(report, name)
+            outcome = try store(report, name, &createdAt)
         } catch {
             outcome = .notStored(error)
         }
@@ -122,27 +159,33 @@ package final class ReportSpool: Sendable {
         if outcome == .kept || outcome == .duplicate {
             recent.withLock { recent in
                 if recent.count >= SpoolState.maximumSeen { recent = [:] }
-                recent[name.key] = name.createdAt
+                recent[name.key] = createdAt
             }
         }
         return outcome
     }
 
-    private func store(_ report: SpooledReport, _ name: SpoolName) throws(StorageError) -> Outcome {
-        let lock = try stateFile.lock()
+    /// - Parameter createdAt: of the report that this one is a duplicate of, afterwards.
+    private func store(
+        _ report: SpooledReport, _ name: SpoolName, _ createdAt: inout Milliseconds
+    ) throws(StorageError) -> Outcome {
+        let lock = try stateFile.lock(patience: Self.patienceOfKeeping)
         guard let all = try? Folder.names(in: folder.path) else {
             throw StorageError(
                 .unreadable, folder.path, "its files cannot be counted", hint: "leave the folder to the reports alone")
         }
         // A process that was ended while it wrote has left them; whoever has the lock writes nothing else.
         for left in all where left.hasSuffix(SpoolName.suffix + ".new") { try? folder.remove(left) }
-        let names = all.compactMap { SpoolName($0) }
         let now = name.createdAt
+        let found = all.compactMap { SpoolName($0) }
+        dropExpired(found, at: now)
+        let names = found.filter { !SpoolState.isExpired($0.createdAt, at: now) }
         let state = state()
-        let isDuplicate =
-            names.contains { $0.key == name.key && SpoolState.isRecent($0.createdAt, at: now) }
-            || state.seen[name.key].map { SpoolState.isRecent($0, at: now) } == true
-        if isDuplicate { return .duplicate }
+        let times = names.filter { $0.key == name.key }.map(\.createdAt) + [state.seen[name.key]].compactMap(\.self)
+        if let older = times.filter({ SpoolState.isRecent($0, at: now) }).max() {
+            createdAt = older
+            return .duplicate
+        }
         if report.addresses.allSatisfy({ state.addresses[$0].map { $0.isGone && !$0.isOpen(at: now) } == true }) {
             return .gone
         }
@@ -177,26 +220,35 @@ package final class ReportSpool: Sendable {
         _ change: (inout SpoolState) -> Bool
     ) {
         let lock = try? stateFile.lock()
-        var state = state()
+        let stored = Result { () throws(StorageError) in try Self.stored(stateFile) }
+        var state = merged(try? stored.get())
+        let counts = state.counts
+        state.counts = pending.withLock { pending in
+            defer { pending = ReportCounts() }
+            return pending
+        }
         let isFinished = change(&state)
+        let delta = state.counts
+        state.counts = counts + delta
         let finished = (state.finished[name.id] ?? []).union(isFinished ? [place] : [])
         let isLast = report.addresses.indices.allSatisfy { finished.contains($0) || wasSent(name, place: $0) }
         if isFinished {
             state.finished[name.id] = finished
             if isLast { state.seen[name.key] = name.createdAt }
         }
-        let delta = pending.withLock { pending in
-            defer { pending = ReportCounts() }
-            return pending
-        }
-        state.counts = state.counts + delta
         state.prune(at: now, spooled: Set(names().map(\.id)))
         do throws(StorageError) {
             guard let lock else { throw StorageError(.busy, folder.path, "no lock", hint: "") }
+            // What cannot be read now is not replaced.
+            _ = try stored.get()
             try stateFile.write(state.json, under: lock)
+            unwritten.withLock { $0 = [:] }
         } catch {
-            // Sent twice would be worse than forgotten: what is finished stays so while this process lives.
+            // Sent twice would be worse than forgotten: what is finished stays so while this process lives, and an address
+            // that wants to be left alone is.
+            let addresses = state.addresses
             pending.withLock { $0 = $0 + delta }
+            unwritten.withLock { $0 = addresses }
             if isFinished { sent.withLock { _ = $0.insert("\(name.id) \(place)") } }
         }
         guard isFinished, isLast else { return }

@@ -25,11 +25,15 @@ package struct SpoolState: Sendable, Hashable {
         /// It has answered that it wants no more (status 410).
         var isGone = false
 
-        /// Whether it may be asked; also where the clock was set back since it was.
+        /// Whether it may be asked; also where it has failed, and the clock was set back since by more than an hour.
         func isOpen(at now: Milliseconds) -> Bool {
-            guard !isGone else { return now.count - askedAt.count >= Self.goneFor || now < askedAt }
-            return now >= notBefore || now < askedAt
+            let isSetBack = now.count < askedAt.count - Self.hour
+            guard !isGone else { return now.count - askedAt.count >= Self.goneFor || isSetBack }
+            return failures == 0 || now >= notBefore || isSetBack
         }
+
+        /// In milliseconds: a clock that is corrected by less does not open anything.
+        private static let hour: Int64 = 3_600_000
 
         /// Thirty days: an operator's slip must not silence every install for good.
         private static let goneFor: Int64 = 30 * 86_400_000
@@ -42,8 +46,21 @@ package struct SpoolState: Sendable, Hashable {
     /// In milliseconds: for so long a duplicate is one.
     static let memory: Int64 = 86_400_000
 
+    /// In milliseconds: a report that has not been taken by then is not wanted any more.
+    private static let longestLife: Int64 = 30 * 86_400_000
+
     package init(draw: Double) {
         self.draw = draw
+    }
+
+    /// Whether a report that was created then is dropped.
+    static func isExpired(_ createdAt: Milliseconds, at now: Milliseconds) -> Bool {
+        now.count - createdAt.count > longestLife
+    }
+
+    /// Takes over what is newer about addresses.
+    mutating func merge(_ others: [String: Address]) {
+        addresses.merge(others) { own, other in other.askedAt >= own.askedAt ? other : own }
     }
 
     /// Whether a report with this key is a duplicate of one that was created then.

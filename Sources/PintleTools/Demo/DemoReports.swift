@@ -72,7 +72,7 @@ final class DemoReports {
     private func deliver(to port: UInt16, at now: Date) throws(ToolError) {
         var round: DeliveryRound
         do {
-            round = try DeliveryRound(reporter, at: now)
+            round = try DeliveryRound(reporter) { now }
         } catch {
             throw .unusable("unusable-store", "\(error)")
         }

@@ -114,7 +114,13 @@ struct FeedTests {
                 endpoint: old.endpoint, decision: decision, rule: old.rule, presented: old.presented, path: old.path)
             return PinFailure(evaluation, by: policy, at: ReportScene.now)
         }
-        #expect(event(of: .trusted(.hostNotPinned)) == nil)
+        let leaf = scene.identity.chain[0]
+        let pin = Pin(.certificate(CertificatePin(certificate: leaf)))
+        let approval = try TrustApproval(
+            .certificate(CertificatePin(certificate: leaf)), for: failure.endpoint, at: ReportScene.now)
+        for basis in [
+            .hostNotPinned, .pinMatched(PinMatch(pin: pin, depth: 0, isBackup: true)), .userApproved(approval),
+        ] as [TrustBasis] { #expect(event(of: .trusted(basis)) == nil, "\(basis)") }
         #expect(event(of: failure.decision) != nil)
     }
 

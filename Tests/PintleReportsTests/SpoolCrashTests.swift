@@ -128,6 +128,16 @@ struct SpoolCrashTests {
         }
     }
 
+    @Test("A program ends, whatever an observer waits for")
+    func lingering() throws {
+        let result = try runProcess(
+            [
+                try #require(ReportVictim.path), "linger", directory.path(of: "linger"), policy, "0", "a.example.com",
+                "b.example.com", "c.example.com",
+            ], timeout: 120)
+        #expect(result.status == 0)
+    }
+
     @Test("Processes that keep and send at once lose nothing and send nothing twice")
     func atOnce() throws {
         let victim = try #require(ReportVictim.path)

@@ -10,6 +10,7 @@ import Synchronization
 // keep FOLDER POLICY STEP HOST...: the servers with these names show no certificate, and each failure is kept. Prints
 //   "HOST OUTCOME" for each.
 // exit FOLDER POLICY STEP HOST...: the same, as a session hands failures over, and then the process ends at once.
+// linger FOLDER POLICY STEP HOST...: the same, and nobody takes what is handed over.
 // deliver FOLDER LOG STEP: sends what is there to a collector that appends "ID URL" to the file LOG. Prints what came of it.
 //
 // No file may grow beyond $LIMIT bytes, if it is set: a disk that is full.
@@ -53,6 +54,10 @@ struct Collector: ReportTransport {
     }
 }
 
+struct Lingering: PinFailureObserver {
+    func observe(_ event: PinFailureEvent) { while true { sleep(600) } }
+}
+
 if let limit = getenv("LIMIT").flatMap({ UInt(String(cString: $0)) }) {
     var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(limit))
     guard setrlimit(__rlimit_resource_t(1), &limits) == 0 else { exit(3) }  // RLIMIT_FSIZE
@@ -62,7 +67,7 @@ var options = ReportOptions()
 options.longestDelay = 0
 let spool = try ReportSpool(folder: words[1]) { _ in step() }
 switch words[0] {
-case "keep", "exit":
+case "keep", "exit", "linger":
     let policy = try PinningPolicy(json: content(words[2]))
     let reporter = PinReporter(spool: spool, options: options, transport: Collector(path: "/dev/null"))
     for host in words.dropFirst(4) {
@@ -73,6 +78,10 @@ case "keep", "exit":
         guard let failure = PinFailure(evaluation, by: policy, at: Date()) else { exit(4) }
         if words[0] == "exit" {
             PinFailureFeed.shared.post(.verdict(failure), to: reporter)
+            continue
+        }
+        if words[0] == "linger" {
+            PinFailureFeed.shared.post(.verdict(failure), to: Lingering())
             continue
         }
         say("\(host) \(reporter.keep(failure).map { "\($0)" } ?? "nothing")")

@@ -10,8 +10,8 @@ internal import Glibc
 
 /// Carries events from handshakes to observers: whoever posts does not wait.
 ///
-/// One for the process. When it ends by `exit`, what waits is handed over first: the last thing that a command-line
-/// program sees may well be a mismatch.
+/// One for the process. A process that ends by `exit` waits for what waits, two seconds at most: the last thing that a
+/// command-line program sees may well be a mismatch.
 package final class PinFailureFeed: Sendable {
     package static let shared = PinFailureFeed()
     package static let capacity = 256
@@ -21,10 +21,8 @@ package final class PinFailureFeed: Sendable {
     private struct State: Sendable {
         var waiting: [Delivery] = []
         var weight = 0
-        /// Whether a task is handing over, or about to.
+        /// Whether a thread is handing over, or about to.
         var isRunning = false
-        /// Handed to an observer that has not returned yet.
-        var underWay = 0
         var dropped = 0
         var settling: [CheckedContinuation<Void, Never>] = []
     }
@@ -58,7 +56,7 @@ package final class PinFailureFeed: Sendable {
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if starts { Task.detached(priority: .utility) { self.run() } }
+        if starts { FeedThread.start { self.run() } }
     }
 
     /// Waits until nothing waits.
@@ -89,23 +87,19 @@ package final class PinFailureFeed: Sendable {
     private func handOver() -> Bool {
         let next = state.withLock { state in
             guard !state.waiting.isEmpty else { return Delivery?.none }
-            state.underWay += 1
             let next = state.waiting.removeFirst()
             state.weight -= next.weight
             return next
         }
         guard let next else { return false }
         next.observer.observe(next.event)
-        state.withLock { $0.underWay -= 1 }
         return true
     }
 
-    /// At the end of the process: hands over what waits, and begins nothing new after two seconds.
+    /// At the end of the process. No observer is called on the thread that ends it, which others may be waiting for.
     private func finish() {
         let end = Self.uptime + 2
-        while Self.uptime < end, handOver() {}
-        // One may be with an observer on another thread.
-        while Self.uptime < end, state.withLock({ $0.underWay }) > 0 { usleep(1_000) }
+        while Self.uptime < end, state.withLock({ $0.isRunning }) { usleep(1_000) }
     }
 
     /// In seconds, of a clock that nobody sets.

@@ -4,8 +4,8 @@ public import Pintle
 ///
 ///     let session = URLSession.pinned(to: policy, observer: reporter)
 ///
-/// A session and an observed evaluator hand events over outside of the handshake, one after the other, on a thread of the
-/// pool. While one is being observed up to 256 wait, with 16 MiB of certificates in all; what comes beyond is dropped.
+/// A session and an observed evaluator hand events over outside of the handshake, one after the other, on a thread of
+/// their own. While one is being observed up to 256 wait, with 16 MiB of certificates in all; what comes beyond is dropped.
 public protocol PinFailureObserver: Sendable {
     /// Called once for each event. Others wait meanwhile: whatever takes long belongs on a thread of its own.
     func observe(_ event: PinFailureEvent)

@@ -12,8 +12,8 @@ pem='-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
 report='{"date-time": "2026-11-20T10:00:00Z", "hostname": "a.b", "port": 443, "effective-expiration-date": null,
  "include-subdomains": true, "noted-hostname": "b", "served-certificate-chain": ["'$pem'", "x"],
  "validated-certificate-chain": ["'$pem'"], "known-pins": ["pin-sha256=\"'$hash'\""], "enforcement": "enforce",
- "reason": "pin-mismatch", "path-failure": "expired", "policy-version": 7, "app": {"name": "x"}, "omitted-certificates": 1}'
-seed Spool report '{"to": ["https://c.d/x"], "report": '"$report}"
+ "reason": "pin-mismatch", "path-failure": "expired", "policy-version": 7, "app": {"name": "x"}}'
+seed Spool report '{"to": ["https://c.d/x"], "refused": true, "report": '"$report}"
 seed Spool state '{"draw": 7, "seen": {"'$id$id'": 1800000000000}, "addresses": {"https://c.d/x": {"failures": 1, "askedAt": 1,
  "notBefore": 2, "isGone": true}}, "finished": {"'$id$id'": [0, 3]}, "counts": {"delivered": 1, "lost": 2}}'
 seed Spool name "$id-$id$id-1800000000000-1800000000900-$id$id.report"

@@ -85,9 +85,7 @@ extension JSONShape {
             "policy-version": .number(0...(1 << 53)),
         ]
         if isSent { required["age"] = .number(0...Int64.max) }
-        return .object(
-            required,
-            optional: ["path-failure": .anyText, "app": .map(.anyText), "omitted-certificates": .number(1...1_000)])
+        return .object(required, optional: ["path-failure": .anyText, "app": .map(.anyText)])
     }
 
     /// W3C Reporting API section 3.3 (serialize reports): a list of reports, sent as `application/reports+json`.

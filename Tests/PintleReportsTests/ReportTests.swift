@@ -31,7 +31,7 @@ struct ReportTests {
         #expect(report.validatedCertificateChain.last == scene.authority.certificate.pem)
         let digest = CertificatePin(certificate: scene.authority.certificate.der).bytes
         #expect(report.knownPins.last == "certificate-sha256=\"\(Base64.encode(digest))\"")
-        #expect(report.app == ["name": "Test"] && report.omittedCertificates == 0)
+        #expect(report.app == ["name": "Test"])
 
         // Written, and read again.
         #expect(try PinFailureReport(JSONDocument(report.json(age: 5)).root) == report)
@@ -68,7 +68,9 @@ struct ReportTests {
         #expect(failure.reason == "host-not-allowed" && PinFailureReport(failure) == nil)
     }
 
-    @Test("At most 64 kB, whatever a server sends; what is left out is counted", arguments: ReportEncoding.allCases)
+    @Test(
+        "At most 64 kB, whatever a server sends: certificates go first, and pins all or none",
+        arguments: ReportEncoding.allCases)
     func size(encoding: ReportEncoding) throws {
         let many = Array(repeating: scene.authority.certificate.der, count: 120)
         let failure = try scene.failure(extra: many)
@@ -76,18 +78,21 @@ struct ReportTests {
         let fits = report.fit(size: { $0.json().count })
         #expect(fits)
         #expect(report.json().count <= 64_000 && report.json().count > 60_000)
-        let shown = report.servedCertificateChain.count + report.validatedCertificateChain.count
-        #expect(report.omittedCertificates == 121 + 2 - shown && report.servedCertificateChain.count > 20)
-        let body = try #require(encoding.body(of: report, id: "00", age: 1))
+        #expect((21..<121).contains(report.servedCertificateChain.count) && report.knownPins.count == 2)
+        let body = try #require(encoding.body(of: report, id: "00", age: 1, isRefused: true))
         #expect(body.count <= 64_000 && body.count > 60_000)
 
         // More pins than there is room for.
         var pins = try #require(PinFailureReport(try scene.failure()))
-        pins.knownPins = Array(repeating: pins.knownPins[0], count: 5_000)
-        #expect(try #require(encoding.body(of: pins, id: "00", age: 1)).count <= 64_000)
+        for (count, shown) in [(600, 600), (5_000, 0)] {
+            pins.knownPins = Array(repeating: pins.knownPins[0], count: count)
+            let body = try #require(encoding.body(of: pins, id: "00", age: 1, isRefused: true))
+            #expect(body.count <= 64_000)
+            #expect(String(decoding: body, as: UTF8.self).split(separator: "pin-sha256").count - 1 == shown)
+        }
         // A text that somebody has put in and nobody can cut.
         pins.hostname = String(repeating: "x", count: 70_000)
-        #expect(encoding.body(of: pins, id: "00", age: 1) == nil)
+        #expect(encoding.body(of: pins, id: "00", age: 1, isRefused: true) == nil)
     }
 
     @Test("What an app says about itself is bounded")
@@ -116,8 +121,10 @@ struct ReportEncodingTests {
             PinFailureReport(try scene.failure("a.example.com", by: policy), app: ["name": "Test", "version": "2"]))
     }
 
-    private func document(_ encoding: ReportEncoding, _ report: PinFailureReport) throws -> JSONValue {
-        let body = try #require(encoding.body(of: report, id: id, age: 1_234))
+    private func document(
+        _ encoding: ReportEncoding, _ report: PinFailureReport, isRefused: Bool = true
+    ) throws -> JSONValue {
+        let body = try #require(encoding.body(of: report, id: id, age: 1_234, isRefused: isRefused))
         return try JSONDocument(body).root
     }
 
@@ -165,6 +172,24 @@ struct ReportEncodingTests {
         #expect(attributes(record)["log.record.uid"] == id && attributes(record)["server.port"] == "443")
         #expect(attributes(record)["pintle.reason"] == "pin-mismatch")
         #expect(try attributes(#require(resource["resource"]))["service.name"] == "Test")
+    }
+
+    @Test(
+        "Expired pins are an error where the server was refused, and a warning where it was let in",
+        arguments: [true, false])
+    func decision(isRefused: Bool) throws {
+        var report = try report()
+        report.reason = "pins-expired"
+        let root = try document(.otlp, report, isRefused: isRefused)
+        func first(_ value: JSONValue?, _ key: StaticString) throws -> JSONValue {
+            let elements = value?[key]?.elements.map(Array.init)
+            return try #require(elements?.first)
+        }
+        let record = try first(first(first(root, "resourceLogs"), "scopeLogs"), "logRecords")
+        #expect(record["severityNumber"]?.integer == (isRefused ? 17 : 13))
+        #expect(record["severityText"]?.string == (isRefused ? "ERROR" : "WARN"))
+        let attribute = record["attributes"]?.elements?.first { $0["key"]?.string == "pintle.decision" }
+        #expect(attribute?["value"]?["stringValue"]?.string == (isRefused ? "rejected" : "trusted"))
     }
 
     @Test("What a check of shapes finds: a member that no specification has, one that is missing, one of another type")

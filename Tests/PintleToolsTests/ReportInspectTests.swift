@@ -33,7 +33,8 @@ struct ReportInspectTests {
         "A report is shown in each of its encodings, with the pins of what was served",
         arguments: ReportEncoding.allCases)
     func shown(encoding: ReportEncoding) throws {
-        let body = try #require(encoding.body(of: report, id: String(repeating: "0", count: 32), age: 5))
+        let body = try #require(
+            encoding.body(of: report, id: String(repeating: "0", count: 32), age: 5, isRefused: true))
         let path = try directory.write(body, to: "report.json")
         let run = ToolRun("inspect", path)
         #expect(run.code == 0, "\(run.errors)")

@@ -14,7 +14,9 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
         for url in spooled.addresses where ServerEndpoint(httpsURL: url) == nil { fatalError("sent to \(url)") }
         for encoding in ReportEncoding.allCases {
-            guard let body = encoding.body(of: spooled.report, id: "0", age: 1) else { continue }
+            guard let body = encoding.body(of: spooled.report, id: "0", age: 1, isRefused: spooled.isRefused) else {
+                continue
+            }
             guard body.count <= PinFailureReport.maximumBytes, (try? JSONDocument(body)) != nil else {
                 fatalError("not to be sent like this")
             }

@@ -70,7 +70,8 @@ public final class PinReporter: PinFailureObserver {
         }
         let name = SpoolName(
             failure, rule, notBefore: Milliseconds(failure.instant.addingTimeInterval(options.delay)))
-        return spool.keep(SpooledReport(addresses: addresses, report: report), as: name)
+        let isRefused = !failure.decision.isTrusted
+        return spool.keep(SpooledReport(addresses: addresses, report: report, isRefused: isRefused), as: name)
     }
 
     /// Those that the rule names and no rule covers. A policy has no others; this holds for what comes to be one.

@@ -38,7 +38,6 @@ extension PinFailureReport {
                     for (key, value) in app.sorted(by: { $0.key < $1.key }) { json.member(key, value) }
                 }
             }
-            json.member("omitted-certificates", omittedCertificates == 0 ? nil : omittedCertificates)
         }
     }
 
@@ -82,6 +81,5 @@ extension PinFailureReport {
             }
             self.app = app
         }
-        omittedCertificates = json["omitted-certificates"]?.integer.map { Int(clamping: max(0, $0)) } ?? 0
     }
 }

@@ -26,7 +26,7 @@ public struct PinFailureReport: Sendable, Hashable {
     /// The path that validation found, PEM, leaf to anchor; empty where there is none.
     public var validatedCertificateChain: [String]
     /// The rule's pins, backup pins after the others: `pin-sha256="..."` as in RFC 7469 section 2.1, and
-    /// `certificate-sha256="..."`, base64 too, for certificates.
+    /// `certificate-sha256="..."`, base64 too, for certificates. All of them, or none where there is no room for all.
     public var knownPins: [String]
     public var enforcement: Enforcement
     /// The code of the verdict, such as `pin-mismatch`.
@@ -37,8 +37,6 @@ public struct PinFailureReport: Sendable, Hashable {
     public var policyVersion: Int
     /// What the app says about itself; `nil` is not sent.
     public var app: [String: String]?
-    /// How many certificates were left out to keep within ``maximumBytes``. Sent where it is not 0.
-    public internal(set) var omittedCertificates = 0
 
     /// A report in JSON is no longer than this.
     public static let maximumBytes = 64_000
@@ -59,8 +57,6 @@ public struct PinFailureReport: Sendable, Hashable {
         servedCertificateChain = Self.texts(of: served)
         let validated = failure.evaluation.path?.certificates ?? []
         validatedCertificateChain = Self.texts(of: validated)
-        omittedCertificates =
-            served.count + validated.count - servedCertificateChain.count - validatedCertificateChain.count
         knownPins = (host.pins + host.backupPins).map(\.known)
         enforcement = host.enforcement
         reason = failure.reason
@@ -82,7 +78,8 @@ public struct PinFailureReport: Sendable, Hashable {
         return texts
     }
 
-    /// Leaves out certificates, from the ends of the chains, the leaves last, and after them pins, until a size is kept.
+    /// Leaves out certificates, from the ends of the chains, the leaves last, and after them all pins, until a size is kept.
+    /// No rule that fails is without pins: a list of some would look whole, and none does not.
     ///
     /// - Parameter size: of what is to be sent, in bytes.
     /// - Returns: whether it is kept.
@@ -94,19 +91,16 @@ public struct PinFailureReport: Sendable, Hashable {
             var freed = 0
             while freed < excess, servedCertificateChain.count > 1 {
                 freed += servedCertificateChain.removeLast().utf8.count
-                omittedCertificates += 1
             }
             while freed < excess, validatedCertificateChain.count > 1 {
                 freed += validatedCertificateChain.removeLast().utf8.count
-                omittedCertificates += 1
             }
             if freed > 0 { continue }
             if !servedCertificateChain.isEmpty || !validatedCertificateChain.isEmpty {
-                omittedCertificates += servedCertificateChain.count + validatedCertificateChain.count
                 servedCertificateChain = []
                 validatedCertificateChain = []
             } else if !knownPins.isEmpty {
-                knownPins.removeLast((knownPins.count + 1) / 2)
+                knownPins = []
             } else {
                 return false
             }

@@ -22,19 +22,21 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
     /// - Parameters:
     ///   - id: the report's, 32 hexadecimal digits; the same each time that it is sent.
     ///   - age: milliseconds since the failure.
+    ///   - isRefused: whether the server was refused, which the reason alone does not say of expired pins.
     /// - Returns: at most ``PinFailureReport/maximumBytes``; certificates are left out to keep it. `nil` where that is not
     ///   enough.
-    package func body(of report: PinFailureReport, id: String, age: Int) -> [UInt8]? {
+    package func body(of report: PinFailureReport, id: String, age: Int, isRefused: Bool) -> [UInt8]? {
         var report = report
-        return report.fit(size: { write($0, id, age).count }) ? write(report, id, age) : nil
+        let fits = report.fit(size: { write($0, id, age, isRefused).count })
+        return fits ? write(report, id, age, isRefused) : nil
     }
 
-    private func write(_ report: PinFailureReport, _ id: String, _ age: Int) -> [UInt8] {
+    private func write(_ report: PinFailureReport, _ id: String, _ age: Int, _ isRefused: Bool) -> [UInt8] {
         var json = JSONWriter(.compact)
         switch self {
         case .rfc7469: report.write(to: &json, age: age)
         case .reportingAPI: Self.writeReportingAPI(report, age, to: &json)
-        case .otlp: Self.writeLogs(report, id, age, to: &json)
+        case .otlp: Self.writeLogs(report, id, age, isRefused, to: &json)
         }
         return json.bytes
     }
@@ -56,7 +58,7 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
     }
 
     private static func writeLogs(
-        _ report: PinFailureReport, _ id: String, _ age: Int, to json: inout JSONWriter
+        _ report: PinFailureReport, _ id: String, _ age: Int, _ isRefused: Bool, to json: inout JSONWriter
     ) {
         func attribute(_ key: String, _ value: String?, _ json: inout JSONWriter) {
             guard let value else { return }
@@ -73,8 +75,6 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
             }
         }
         let nanoseconds = "\(Milliseconds(report.dateTime))000000"
-        // Expired pins may be either; whoever lets them expire wants to know, and has not been attacked.
-        let isRefusal = report.reason == "pin-mismatch" || report.reason == "invalid-path"
         json.object { json in
             json.array("resourceLogs") { json in
                 json.object { json in
@@ -91,8 +91,8 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
                                 json.object { json in
                                     json.member("timeUnixNano", nanoseconds)
                                     json.member("observedTimeUnixNano", nanoseconds)
-                                    json.member("severityNumber", isRefusal ? 17 : 13)
-                                    json.member("severityText", isRefusal ? "ERROR" : "WARN")
+                                    json.member("severityNumber", isRefused ? 17 : 13)
+                                    json.member("severityText", isRefused ? "ERROR" : "WARN")
                                     json.member("eventName", "pintle.pin_failure")
                                     json.object("body") {
                                         $0.member(
@@ -103,6 +103,7 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
                                         attribute("log.record.uid", id, &json)
                                         attribute("server.address", report.hostname, &json)
                                         attribute("server.port", Int(report.port), &json)
+                                        attribute("pintle.decision", isRefused ? "rejected" : "trusted", &json)
                                         attribute("pintle.reason", report.reason, &json)
                                         attribute("pintle.enforcement", report.enforcement.rawValue, &json)
                                         attribute("pintle.noted_hostname", report.notedHostname, &json)

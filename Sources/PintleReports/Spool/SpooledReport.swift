@@ -5,19 +5,23 @@ package struct SpooledReport: Sendable, Hashable {
     /// `https` URLs.
     package let addresses: [String]
     package let report: PinFailureReport
+    /// Whether the server was refused.
+    package let isRefused: Bool
 
     package static let maximumAddresses = 16
     package static let maximumBytes = 256 << 10
 
-    package init(addresses: [String], report: PinFailureReport) {
+    package init(addresses: [String], report: PinFailureReport, isRefused: Bool) {
         self.addresses = addresses
         self.report = report
+        self.isRefused = isRefused
     }
 
     package var json: [UInt8] {
         var json = JSONWriter(.compact)
         json.object { json in
             json.member("to", addresses)
+            json.member("refused", isRefused)
             json.key("report")
             report.write(to: &json, age: nil)
         }
@@ -28,12 +32,12 @@ package struct SpooledReport: Sendable, Hashable {
     package init?(json: [UInt8]) {
         let limits = JSONDocument.Limits(maximumBytes: Self.maximumBytes, maximumDepth: 8)
         guard let root = try? JSONDocument(json, limits: limits).root, let elements = root["to"]?.elements,
-            let report = root["report"].flatMap({ PinFailureReport($0) })
+            let report = root["report"].flatMap({ PinFailureReport($0) }), let isRefused = root["refused"]?.boolean
         else { return nil }
         let addresses = elements.compactMap(\.string)
         guard 1...Self.maximumAddresses ~= addresses.count, addresses.count == root["to"]?.count,
             addresses.allSatisfy({ ServerEndpoint(httpsURL: $0) != nil })
         else { return nil }
-        self.init(addresses: addresses, report: report)
+        self.init(addresses: addresses, report: report, isRefused: isRefused)
     }
 }

@@ -65,9 +65,6 @@ struct ReportInspection {
         for pin in report.knownPins { field("wanted", SafeText.escape(pin)) }
         show(report.servedCertificateChain, "served", field)
         show(report.validatedCertificateChain, "validated", field)
-        if report.omittedCertificates > 0 {
-            field("left out", ValidityText.counted(report.omittedCertificates, "certificate"))
-        }
         for (key, value) in (report.app ?? [:]).sorted(by: { $0.key < $1.key }) {
             field("app", SafeText.escape("\(key): \(value)"))
         }

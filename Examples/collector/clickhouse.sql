@@ -18,12 +18,14 @@ CREATE TABLE IF NOT EXISTS pins.otel_logs
     ScopeName String CODEC(ZSTD(1)),
     ScopeVersion LowCardinality(String) CODEC(ZSTD(1)),
     ScopeAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
-    LogAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1))
+    LogAttributes Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    -- The exporter does not write it. The other times are the sender's, who may say what he likes.
+    ReceivedAt DateTime DEFAULT now()
 )
 ENGINE = MergeTree
-PARTITION BY toYYYYMM(TimestampTime)
+PARTITION BY toYYYYMM(ReceivedAt)
 ORDER BY (ServiceName, TimestampTime)
-TTL TimestampTime + INTERVAL 180 DAY;
+TTL ReceivedAt + INTERVAL 180 DAY;
 
 -- One row a report: one that was sent twice, because an answer was lost, has the same id.
 CREATE VIEW IF NOT EXISTS pins.pin_reports AS
@@ -32,6 +34,8 @@ SELECT
     any(TimestampTime) AS failed_at,
     any(LogAttributes['server.address']) AS hostname,
     any(toUInt16OrZero(LogAttributes['server.port'])) AS port,
+    -- Of the plain object empty: it does not say.
+    any(LogAttributes['pintle.decision']) AS decision,
     any(LogAttributes['pintle.reason']) AS reason,
     any(LogAttributes['pintle.enforcement']) AS enforcement,
     any(LogAttributes['pintle.noted_hostname']) AS noted_hostname,
@@ -42,5 +46,7 @@ SELECT
     any(JSONExtractString(Body, 'served-certificate-chain', 1)) AS served_leaf,
     any(Body) AS report
 FROM pins.otel_logs
+-- Apps drop a report after 30 days; clocks are wrong by a day now and then.
 WHERE LogAttributes['pintle.reason'] != ''
+    AND TimestampTime BETWEEN ReceivedAt - INTERVAL 32 DAY AND ReceivedAt + INTERVAL 1 DAY
 GROUP BY id;

@@ -71,19 +71,6 @@ struct SessionFlowTests {
         }
     }
 
-    @Test("A delegate of a task does not come between the policy and the server")
-    func taskDelegate() async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy(rightPin: false, anchors: .system))
-        let error = await #expect(throws: URLError.self) {
-            try await session.data(from: try server.address(), delegate: Permissive())
-        }
-        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
-        let own = URLSession.pinned(to: try stage.policy(anchors: .system))
-        #expect(try await own.data(from: try server.address(), delegate: Permissive()).0.count == 3)
-    }
-
     @Test("A redirect from https to http is not followed")
     func downgrade() async throws {
         let stage = try Stage()
@@ -176,16 +163,6 @@ struct SessionFlowTests {
         session.invalidateAndCancel()
         #expect(await recorder.isInvalid())
         #expect(recorder.events == ["invalid"])
-    }
-}
-
-/// Trusts whoever asks, if it is asked.
-private final class Permissive: NSObject, URLSessionTaskDelegate {
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        completionHandler(.useCredential, challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) })
     }
 }
 

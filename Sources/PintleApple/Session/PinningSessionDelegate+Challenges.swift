@@ -3,12 +3,14 @@ import Pintle
 import Security
 
 extension PinningSessionDelegate: URLSessionDelegate {
+    private var sessions: Receivers<any URLSessionDelegate> { Receivers((forwarded, fallback)) }
+
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
-        guard let ask = forwarded.flatMap({ offered($0.urlSession(_:didReceive:completionHandler:)) }) else {
+        guard let ask = sessions.flatMap({ offered($0.urlSession(_:didReceive:completionHandler:)) }) else {
             return completionHandler(.performDefaultHandling, nil)
         }
         ask(session, challenge, completionHandler)
@@ -16,18 +18,20 @@ extension PinningSessionDelegate: URLSessionDelegate {
 
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         guard isLast(session) else { return }
-        forwarded.flatMap { offered($0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
+        sessions.flatMap { offered($0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
     }
 
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         #if !os(macOS)
-        forwarded.flatMap { offered($0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
+        sessions.flatMap { offered($0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
         #endif
     }
 }
 
 extension PinningSessionDelegate: URLSessionTaskDelegate {
-    private var tasks: (any URLSessionTaskDelegate)? { forwarded as? any URLSessionTaskDelegate }
+    private var tasks: Receivers<any URLSessionTaskDelegate> {
+        Receivers((forwarded as? any URLSessionTaskDelegate, fallback as? any URLSessionTaskDelegate))
+    }
 
     /// Passwords and client certificates are your delegate's to answer. A server's trust that arrives here after all
     /// is decided as everywhere.

@@ -3,7 +3,9 @@ import Pintle
 import Security
 
 extension PinningSessionDelegate: URLSessionDataDelegate {
-    private var data: (any URLSessionDataDelegate)? { forwarded as? any URLSessionDataDelegate }
+    private var data: Receivers<any URLSessionDataDelegate> {
+        Receivers((forwarded as? any URLSessionDataDelegate, fallback as? any URLSessionDataDelegate))
+    }
 
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -40,12 +42,15 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
 }
 
 extension PinningSessionDelegate: URLSessionDownloadDelegate {
-    private var downloads: (any URLSessionDownloadDelegate)? { forwarded as? any URLSessionDownloadDelegate }
+    private var downloads: Receivers<any URLSessionDownloadDelegate> {
+        Receivers((forwarded as? any URLSessionDownloadDelegate, fallback as? any URLSessionDownloadDelegate))
+    }
 
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        downloads?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+        let receiver = downloads.flatMap { $0 }
+        receiver?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     }
 
     public func urlSession(
@@ -68,7 +73,9 @@ extension PinningSessionDelegate: URLSessionDownloadDelegate {
 }
 
 extension PinningSessionDelegate: URLSessionWebSocketDelegate {
-    private var webSockets: (any URLSessionWebSocketDelegate)? { forwarded as? any URLSessionWebSocketDelegate }
+    private var webSockets: Receivers<any URLSessionWebSocketDelegate> {
+        Receivers((forwarded as? any URLSessionWebSocketDelegate, fallback as? any URLSessionWebSocketDelegate))
+    }
 
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?

@@ -14,12 +14,17 @@ import Security
 /// whose reason `TrustRejection(underlying:)` finds. Everything else goes to your delegate, and where that has no method
 /// for it, the answer is the one that the system would have given.
 ///
-/// A session asks its own delegate about servers, says Apple's documentation, and not that of a task. Nothing is evaluated on the delegate's queue. Safe to use from any thread.
+/// - Important: A task's own delegate comes before the session's, for redirects and, where it has the method, for what
+///   a session is asked. So give such a one only inside another `PinningSessionDelegate` for the same policy.
+///
+/// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
     private let source: any PolicySource
     /// The system's: it keeps it as long as the session is not invalidated.
     let forwarded: (any URLSessionDelegate)?
-    let rejections = RejectionLog()
+    /// The session's, where this one is for a task: is told of what `forwarded` has no method for.
+    let fallback: (any URLSessionDelegate)?
+    let rejections: RejectionLog
     private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
     /// Whether the delegate is to hear that a session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
@@ -34,6 +39,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     ) {
         self.source = source
         forwarded = delegate
+        fallback = nil
+        rejections = RejectionLog()
         self.observer = { evaluation, _, _ in observer(evaluation) }
         isLast = { _ in true }
     }
@@ -46,8 +53,25 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     ) {
         self.source = source
         forwarded = delegate
+        fallback = nil
+        rejections = RejectionLog()
         self.observer = observer
         self.isLast = isLast
+    }
+
+    /// For a task of the other's session that brings a delegate of its own.
+    private init(_ other: PinningSessionDelegate, forwardingTo delegate: any URLSessionTaskDelegate) {
+        source = other.source
+        forwarded = delegate
+        fallback = other.forwarded
+        rejections = other.rejections
+        observer = other.observer
+        isLast = other.isLast
+    }
+
+    /// What to give to a task instead of its own delegate: the system asks a task's before the session's.
+    package func guarding(_ delegate: (any URLSessionTaskDelegate)?) -> (any URLSessionTaskDelegate)? {
+        delegate.map { PinningSessionDelegate(self, forwardingTo: $0) }
     }
 
     /// The same for a policy that stays.

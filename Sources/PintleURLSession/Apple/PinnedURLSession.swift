@@ -48,6 +48,10 @@ public final class PinnedURLSession: Sendable {
 
     /// The system's session under the policy that is in force now, for what wants one. Ask anew for each task: one that
     /// was kept goes on under the connections of its time. Of a server that was refused its errors say only `cancelled`.
+    ///
+    /// - Important: The system asks a task's own delegate before the session's. A `delegate` that you set on a task of
+    ///   this session decides about redirects, and perhaps about servers, in the policy's place: give the task a
+    ///   `PinningSessionDelegate` for the same policy that forwards to yours. The methods here do so.
     public var current: URLSession {
         let generation = source.current.generation
         let (session, old) = state.withLock { state -> (URLSession, URLSession?) in
@@ -108,7 +112,8 @@ extension PinnedURLSession {
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await explained(request.url) { try await $0.data(for: request, delegate: delegate) }
+        let guarding = self.delegate.guarding(delegate)
+        return try await explained(request.url) { try await $0.data(for: request, delegate: guarding) }
     }
 
     public func data(
@@ -120,19 +125,26 @@ extension PinnedURLSession {
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await explained(request.url) { try await $0.upload(for: request, from: bodyData, delegate: delegate) }
+        let guarding = self.delegate.guarding(delegate)
+        return try await explained(request.url) {
+            try await $0.upload(for: request, from: bodyData, delegate: guarding)
+        }
     }
 
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await explained(request.url) { try await $0.upload(for: request, fromFile: fileURL, delegate: delegate) }
+        let guarding = self.delegate.guarding(delegate)
+        return try await explained(request.url) {
+            try await $0.upload(for: request, fromFile: fileURL, delegate: guarding)
+        }
     }
 
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        try await explained(request.url) { try await $0.download(for: request, delegate: delegate) }
+        let guarding = self.delegate.guarding(delegate)
+        return try await explained(request.url) { try await $0.download(for: request, delegate: guarding) }
     }
 
     public func download(

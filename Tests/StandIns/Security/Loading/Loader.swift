@@ -92,7 +92,7 @@ final class Loader: Sendable {
     }
 
     private func askRedirect(_ response: HTTPURLResponse, _ request: URLRequest) -> URLRequest? {
-        guard let delegate = session.taskDelegate else { return request }
+        guard let delegate = task.delegate ?? session.taskDelegate else { return request }
         let task = task
         return wait { (answer: @escaping @Sendable (URLRequest?) -> Void) in
             delegate.urlSession(
@@ -121,13 +121,14 @@ final class Loader: Sendable {
         let credential: URLCredential?
     }
 
-    /// What Apple's loading system does with a server's trust: the session's delegate first, and what it leaves to
-    /// the system the system decides.
+    /// What Apple's loading system does with a server's trust: a delegate first, and what that leaves to the system
+    /// the system decides. Whether a task's own comes before the session's Apple does not say; here it does, which is
+    /// the worse case for whoever relies on the session's.
     private func judge(_ trust: SecTrust, host: String, port: Int) -> URLError.Code? {
         let space = URLProtectionSpace.serverTrust(trust, host: host, port: port)
         let challenge = URLAuthenticationChallenge(space)
         let answer: Answer?
-        if let delegate = session.delegate {
+        if let delegate = task.delegate ?? session.delegate {
             answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
                 delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
                     answer(Answer(disposition: disposition, credential: credential))

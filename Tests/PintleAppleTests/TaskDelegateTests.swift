@@ -1,0 +1,130 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// Delegates of single tasks, which the system asks before the session's.
+@Suite("Apple: delegates of tasks")
+struct TaskDelegateTests {
+    @Test("A delegate of a task does not come between the policy and the server", arguments: [true, false])
+    func trust(isRight: Bool) async throws {
+        let stage = try Stage(isSystem: true)
+        let server = try stage.server { HTTPResponse(status: 200, body: $0.body) }
+        let session = URLSession.pinned(to: try stage.policy(rightPin: isRight, anchors: .system))
+        var request = URLRequest(url: try server.address())
+        request.httpMethod = "POST"
+        let body = Data("secret".utf8)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try body.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (permissive, url) = (Permissive(), try server.address())
+        let styles: [@Sendable (URLRequest) async throws -> Void] = [
+            { _ = try await session.data(for: $0, delegate: permissive) },
+            { _ in _ = try await session.data(from: url, delegate: permissive) },
+            { _ = try await session.upload(for: $0, from: body, delegate: permissive) },
+            { _ = try await session.upload(for: $0, fromFile: file, delegate: permissive) },
+            { _ = try await session.download(for: $0, delegate: permissive) },
+            { _ in _ = try await session.download(from: url, delegate: permissive) },
+        ]
+        for style in styles {
+            do {
+                try await style(request)
+                #expect(isRight)
+            } catch {
+                #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
+                #expect(!isRight)
+            }
+        }
+        #expect(permissive.questions == 0)
+        #expect(server.waitUntilClosed(connections: styles.count))
+        #expect((server.requestByteCount == 0) == !isRight)
+    }
+
+    @Test("A delegate that a task of the current session is given has to be one of ours")
+    func current() async throws {
+        let stage = try Stage(isSystem: true)
+        let server = try stage.server()
+        let policy = try stage.policy(rightPin: false, anchors: .system)
+        let session = URLSession.pinned(to: policy)
+        let url = try server.address()
+        // What the article warns of.
+        #expect(try await session.current.data(from: url, delegate: Permissive()).0.count == 3)
+        let ours = PinningSessionDelegate(policy, forwardingTo: Permissive())
+        let error = await #expect(throws: URLError.self) {
+            try await session.current.data(from: url, delegate: ours)
+        }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test("A delegate of a task that follows every redirect follows none to http, and others")
+    func redirect() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer.http()
+        let target = "http://localhost:\(plain.port)/"
+        let server = try stage.server { request in
+            switch request.target {
+            case "/plain": .redirect(to: target)
+            case "/away": .redirect(to: "/end")
+            default: .ok
+            }
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        let permissive = Permissive()
+        let (_, stopped) = try await session.data(from: try server.address("plain"), delegate: permissive)
+        #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
+        #expect(permissive.redirects == 0 && plain.connectionCount == 0)
+        let (data, followed) = try await session.data(from: try server.address("away"), delegate: permissive)
+        #expect((followed as? HTTPURLResponse)?.statusCode == 200 && data.count == 3)
+        #expect(permissive.redirects == 1)
+    }
+
+    @Test("What is not about trust reaches the delegate of the task")
+    func password() async throws {
+        let stage = try Stage()
+        let server = try stage.server { $0["authorization"] == nil ? .unauthorized() : .ok }
+        let permissive = Permissive()
+        let (data, _) = try await URLSession.pinned(to: try stage.policy()).data(
+            from: try server.address(), delegate: permissive)
+        #expect(data.count == 3 && permissive.questions == 1)
+    }
+}
+
+/// Trusts whoever asks, if it is asked, follows every redirect, and has a password.
+private final class Permissive: NSObject, URLSessionTaskDelegate {
+    private let counts = Locked<[String: Int]>([:])
+
+    var questions: Int { counts.withLock { $0["challenge"] ?? 0 } }
+    var redirects: Int { counts.withLock { $0["redirect"] ?? 0 } }
+
+    private func count(_ event: String) { counts.withLock { $0[event, default: 0] += 1 } }
+
+    private func answer(_ challenge: URLAuthenticationChallenge) -> URLCredential {
+        count("challenge")
+        return challenge.protectionSpace.serverTrust.map { URLCredential(trust: $0) }
+            ?? URLCredential(user: "u", password: "p", persistence: .none)
+    }
+
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, answer(challenge))
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.useCredential, answer(challenge))
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        count("redirect")
+        completionHandler(request)
+    }
+}

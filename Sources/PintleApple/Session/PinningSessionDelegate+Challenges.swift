@@ -48,24 +48,33 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
 
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let start = rejections.start(of: task)
-        let explained = error.map { rejections.explain($0, url: task.currentRequest?.url, since: start) }
+        let explained = error.map {
+            start.refusal ?? rejections.explain($0, url: task.currentRequest?.url, since: start.mark)
+        }
         tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained)
     }
 
-    /// From `https` to `http` no redirect is followed: the task ends with the response that asked for it.
+    /// From `https` to `http` no redirect is followed, and none over `http` to a host that the policy has something to
+    /// say about: the task ends with the response that asked for it.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard response.url?.scheme?.lowercased() != "https" || request.url?.scheme?.lowercased() == "https" else {
-            return completionHandler(nil)
-        }
+        guard allows(request, after: response) else { return completionHandler(nil) }
         guard
             let ask = tasks.flatMap({
                 offered($0.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:))
             })
         else { return completionHandler(request) }
-        ask(session, task, response, request, completionHandler)
+        ask(session, task, response, request) { answer in
+            completionHandler(answer.flatMap { self.allows($0, after: response) ? $0 : nil })
+        }
+    }
+
+    private func allows(_ request: URLRequest, after response: HTTPURLResponse) -> Bool {
+        guard let url = request.url else { return false }
+        guard response.url?.scheme?.lowercased() != "https" || url.scheme?.lowercased() == "https" else { return false }
+        return source.current.policy.allowsPlainHTTP(to: url)
     }
 
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)

@@ -11,7 +11,8 @@ import Security
 /// It answers one kind of challenge: about the certificates of the server that a request is for. A server that is
 /// trusted is left to the system, which looks once more; a credential is given where the policy brings private
 /// anchors or a person has approved. One that is refused ends the task: `didCompleteWithError` gets an `URLError`
-/// whose reason `TrustRejection(underlying:)` finds. Everything else goes to your delegate, and where that has no method
+/// whose reason `TrustRejection(underlying:)` finds (before iOS 16, macOS 13, tvOS 16 and watchOS 9 only for tasks of a
+/// `PinnedURLSession`, because no other says when it began; the observer hears in any case). Everything else goes to your delegate, and where that has no method
 /// for it, the answer is the one that the system would have given.
 ///
 /// - Important: A task's own delegate comes before the session's, for redirects and, where it has the method, for what
@@ -19,7 +20,7 @@ import Security
 ///
 /// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
-    private let source: any PolicySource
+    let source: any PolicySource
     /// The system's: it keeps it as long as the session is not invalidated.
     let forwarded: (any URLSessionDelegate)?
     /// The session's, where this one is for a task: is told of what `forwarded` has no method for.
@@ -84,6 +85,11 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
     /// The moment of now, for ``explain(_:url:since:)``.
     package var mark: Int { rejections.mark }
+
+    /// Says when a task was made, and why it is not sent where it is not.
+    package func noteStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
+        rejections.noteStart(of: task, at: mark, refusal: refusal)
+    }
 
     /// An error of a task with the reason in it, where a server was refused after `mark`; else as it is.
     package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {

@@ -9,7 +9,14 @@ final class RejectionLog: Sendable {
     private struct State: Sendable {
         var rejections: [ServerEndpoint: (number: Int, rejection: TrustRejection)] = [:]
         var lastNumber = 0
-        var starts: [ObjectIdentifier: Int] = [:]
+        var starts: [ObjectIdentifier: Start] = [:]
+    }
+
+    /// What is known of a task when it begins.
+    struct Start: Sendable {
+        var mark: Int
+        /// Why it was never sent.
+        var refusal: URLError?
     }
 
     private let state = Locked(State())
@@ -28,17 +35,32 @@ final class RejectionLog: Sendable {
     /// What comes later was not before it.
     var mark: Int { state.withLock { $0.lastNumber } }
 
+    /// - Parameters:
+    ///   - mark: of the moment before the task was made.
+    ///   - refusal: why it is not sent.
+    func noteStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
+        note(task) { _ in Start(mark: mark, refusal: refusal) }
+    }
+
+    /// The system says so at any moment after the task was made.
     func noteStart(of task: URLSessionTask) {
-        state.withLock { state in
-            // Of tasks that end without the delegate's knowledge nobody takes the start away.
-            if state.starts.count >= Self.capacity { state.starts.removeAll() }
-            state.starts[ObjectIdentifier(task)] = state.lastNumber
+        note(task) { state in
+            Start(mark: state.lastNumber, refusal: state.starts[ObjectIdentifier(task)]?.refusal)
         }
     }
 
-    /// When a task started; 0 where nobody has said.
-    func start(of task: URLSessionTask) -> Int {
-        state.withLock { $0.starts.removeValue(forKey: ObjectIdentifier(task)) ?? 0 }
+    private func note(_ task: URLSessionTask, _ start: (State) -> Start) {
+        state.withLock { state in
+            let start = start(state)
+            // Of tasks that end without the delegate's knowledge nobody takes the start away.
+            if state.starts.count >= Self.capacity { state.starts.removeAll() }
+            state.starts[ObjectIdentifier(task)] = start
+        }
+    }
+
+    /// When a task started; where nobody has said, now: what was refused before may have been refused to others.
+    func start(of task: URLSessionTask) -> Start {
+        state.withLock { $0.starts.removeValue(forKey: ObjectIdentifier(task)) ?? Start(mark: $0.lastNumber) }
     }
 
     /// The error with the reason in it, where the server was refused after `mark`; else the error as it is.

@@ -12,7 +12,7 @@ import Security
 public final class PinnedURLSession: Sendable {
     private struct State: Sendable {
         var generation: UInt64
-        var session: URLSession
+        var leased: LeasedSession
         var isInvalidated = false
     }
 
@@ -43,45 +43,67 @@ public final class PinnedURLSession: Sendable {
             isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
-        state = Locked(State(generation: source.current.generation, session: session))
+        state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
+    }
+
+    deinit {
+        let leased = state.withLock { $0.leased }
+        last.withLock { $0 = ObjectIdentifier(leased.session) }
+        leased.drop()
     }
 
     /// The system's session under the policy that is in force now, for what wants one. Ask anew for each task: one that
-    /// was kept goes on under the connections of its time. Of a server that was refused its errors say only `cancelled`.
+    /// was kept goes on under the connections of its time, takes no task later than a minute after the next change of
+    /// the policy, and to make one then is an exception. Of a server that was refused its errors say only `cancelled`,
+    /// and `http` is for ATS to refuse.
+    ///
+    /// Whoever has asked for it ends it, by ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()`` here; else it
+    /// keeps its delegate for good.
     ///
     /// - Important: The system asks a task's own delegate before the session's. A `delegate` that you set on a task of
     ///   this session decides about redirects, and perhaps about servers, in the policy's place: give the task a
     ///   `PinningSessionDelegate` for the same policy that forwards to yours. The methods here do so.
     public var current: URLSession {
+        let leased = lease()
+        defer { leased.giveBack() }
+        return leased.handOut()
+    }
+
+    /// The session of now, which nobody ends before the lease is given back.
+    private func lease() -> LeasedSession {
         let generation = source.current.generation
-        let (session, old) = state.withLock { state -> (URLSession, URLSession?) in
-            guard generation > state.generation, !state.isInvalidated else { return (state.session, nil) }
-            let old = state.session
-            state.session = URLSession(
-                configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue)
+        let (leased, old) = state.withLock { state -> (LeasedSession, LeasedSession?) in
+            defer { state.leased.take() }
+            // Of one identifier there may be one background session at a time: it stays, and asks about new connections.
+            guard generation > state.generation, !state.isInvalidated, !configuration.isForBackground else {
+                return (state.leased, nil)
+            }
+            let old = state.leased
+            state.leased = LeasedSession(
+                URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue))
             state.generation = generation
-            return (state.session, old)
+            return (state.leased, old)
         }
-        old?.finishTasksAndInvalidate()
-        return session
+        old?.retire()
+        return leased
     }
 
     /// A copy of what it was made with.
     public var sessionConfiguration: URLSessionConfiguration { configuration.copy }
 
     /// Lets running tasks end, and takes no more.
-    public func finishTasksAndInvalidate() { invalidated.finishTasksAndInvalidate() }
+    public func finishTasksAndInvalidate() { invalidated.finish() }
 
     /// Cancels running tasks, and takes no more. Those that began before the last change of the policy run to their end.
-    public func invalidateAndCancel() { invalidated.invalidateAndCancel() }
+    public func invalidateAndCancel() { invalidated.cancel() }
 
-    private var invalidated: URLSession {
-        let session = state.withLock { state in
+    private var invalidated: LeasedSession {
+        let leased = state.withLock { state in
             state.isInvalidated = true
-            return state.session
+            return state.leased
         }
-        last.withLock { $0 = ObjectIdentifier(session) }
-        return session
+        last.withLock { $0 = ObjectIdentifier(leased.session) }
+        return leased
     }
 
     // MARK: For tasks
@@ -89,9 +111,12 @@ public final class PinnedURLSession: Sendable {
     private func explained<Product: Sendable>(
         _ url: URL?, _ work: (URLSession) async throws -> Product
     ) async throws -> Product {
+        if let refusal = refusal(of: url) { throw refusal }
         let mark = delegate.mark
+        let leased = lease()
+        defer { leased.giveBack() }
         do {
-            return try await work(current)
+            return try await work(leased.session)
         } catch {
             // Whoever cancelled knows why.
             throw Task.isCancelled ? error : delegate.explain(error, url: url, since: mark)
@@ -101,10 +126,39 @@ public final class PinnedURLSession: Sendable {
     private func explained<Product>(
         _ request: URLRequest, _ handler: @escaping @Sendable (Product?, URLResponse?, (any Error)?) -> Void
     ) -> @Sendable (Product?, URLResponse?, (any Error)?) -> Void {
-        let (mark, url, delegate) = (delegate.mark, request.url, delegate)
+        let (mark, url, delegate, refusal) = (delegate.mark, request.url, delegate, refusal(of: request.url))
         return { product, response, error in
-            handler(product, response, error.map { delegate.explain($0, url: url, since: mark) })
+            handler(product, response, error.map { refusal ?? delegate.explain($0, url: url, since: mark) })
         }
+    }
+
+    /// One that is refused is cancelled before anybody can start it.
+    ///
+    /// - Parameter isReported: whether the delegate hears of its end, and no handler.
+    private func task<Kind: URLSessionTask>(
+        for request: URLRequest, isReported: Bool = false, _ make: (URLSession) -> Kind
+    ) -> Kind {
+        let leased = lease()
+        defer { leased.giveBack() }
+        let mark = delegate.mark
+        let task = make(leased.session)
+        let refusal = refusal(of: request.url)
+        if isReported { delegate.noteStart(of: task, at: mark, refusal: refusal) }
+        if refusal != nil { task.cancel() }
+        return task
+    }
+
+    /// Why a request does not leave: `http` to a host that the policy has something to say about.
+    private func refusal(of url: URL?) -> URLError? {
+        guard let url, !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
+        let refusal = SessionRefusal(
+            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
+        return URLError(
+            .appTransportSecurityRequiresSecureConnection,
+            userInfo: [
+                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
+                NSURLErrorFailingURLErrorKey: url,
+            ])
     }
 }
 
@@ -155,14 +209,17 @@ extension PinnedURLSession {
 }
 
 extension PinnedURLSession {
-    public func dataTask(with request: URLRequest) -> URLSessionDataTask { current.dataTask(with: request) }
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        task(for: request, isReported: true) { $0.dataTask(with: request) }
+    }
 
     public func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        current.dataTask(with: request, completionHandler: explained(request, completionHandler))
+        let handler = explained(request, completionHandler)
+        return task(for: request) { $0.dataTask(with: request, completionHandler: handler) }
     }
 
     public func dataTask(
@@ -172,37 +229,38 @@ extension PinnedURLSession {
     }
 
     public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        current.uploadTask(with: request, from: bodyData)
+        task(for: request, isReported: true) { $0.uploadTask(with: request, from: bodyData) }
     }
 
     public func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        current.uploadTask(
-            with: request, from: bodyData, completionHandler: explained(request, completionHandler))
+        let handler = explained(request, completionHandler)
+        return task(for: request) { $0.uploadTask(with: request, from: bodyData, completionHandler: handler) }
     }
 
     public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        current.uploadTask(with: request, fromFile: fileURL)
+        task(for: request, isReported: true) { $0.uploadTask(with: request, fromFile: fileURL) }
     }
 
     public func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionUploadTask {
-        current.uploadTask(
-            with: request, fromFile: fileURL, completionHandler: explained(request, completionHandler))
+        let handler = explained(request, completionHandler)
+        return task(for: request) { $0.uploadTask(with: request, fromFile: fileURL, completionHandler: handler) }
     }
 
     public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        current.downloadTask(with: request)
+        task(for: request, isReported: true) { $0.downloadTask(with: request) }
     }
 
     public func downloadTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
-        current.downloadTask(with: request, completionHandler: explained(request, completionHandler))
+        let handler = explained(request, completionHandler)
+        return task(for: request) { $0.downloadTask(with: request, completionHandler: handler) }
     }
 }
 
@@ -215,6 +273,8 @@ private final class Kept: @unchecked Sendable {
     init(_ configuration: URLSessionConfiguration) {
         self.configuration = Self.copy(of: configuration)
     }
+
+    var isForBackground: Bool { configuration.identifier != nil }
 
     var copy: URLSessionConfiguration { Self.copy(of: configuration) }
 

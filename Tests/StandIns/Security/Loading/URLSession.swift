@@ -52,11 +52,17 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     private func register<Kind: URLSessionTask>(_ make: (Int) -> Kind) -> Kind {
         let identifier = inner.with { state in
+            // Apple's raises an exception of Objective-C's, which nobody in Swift can catch.
+            guard !state.isInvalidated else { preconditionFailure("a task in a session that was invalidated") }
             state.lastIdentifier += 1
             return state.lastIdentifier
         }
         let task = make(identifier)
-        inner.with { $0.tasks[identifier] = task }
+        let isLate = inner.with { state in
+            state.tasks[identifier] = task
+            return state.isInvalidated
+        }
+        if isLate { preconditionFailure("a session was invalidated while a task was made in it") }
         taskDelegate?.urlSession(self, didCreateTask: task)
         return task
     }
@@ -84,6 +90,11 @@ open class URLSession: NSObject, @unchecked Sendable {
             return state.tasks.isEmpty
         }
         if isIdle { sayInvalid() }
+    }
+
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        let tasks = inner.with { Array($0.tasks.values) }
+        deliver { completionHandler(tasks) }
     }
 
     open func invalidateAndCancel() {

@@ -1,0 +1,98 @@
+import Foundation
+internal import Pintle
+import Security
+
+/// A session of the system's, and how many are making a task in it at this moment.
+///
+/// A task that is made in a session that was invalidated is an exception of Objective-C's, which ends the process. So a
+/// session ends with the last lease on it, and no sooner. Safe to use from any thread.
+final class LeasedSession: Sendable {
+    private struct State: Sendable {
+        var leases = 0
+        var isHandedOut = false
+        var end = End.none
+    }
+
+    private enum End: Sendable {
+        case none, finish, cancel, done
+    }
+
+    /// So long, in seconds, whoever has asked for the session itself may still make a task in it.
+    private static let grace = 60
+
+    let session: URLSession
+    private let state = Locked(State())
+
+    init(_ session: URLSession) {
+        self.session = session
+    }
+
+    /// To be taken where no other thread can end it meanwhile, and given back with ``giveBack()``.
+    func take() {
+        state.withLock { $0.leases += 1 }
+    }
+
+    func giveBack() {
+        state.withLock { $0.leases -= 1 }
+        endIfUnused()
+    }
+
+    /// The session, for one who gives no lease back.
+    func handOut() -> URLSession {
+        state.withLock { $0.isHandedOut = true }
+        return session
+    }
+
+    /// Another has taken its place.
+    func retire() {
+        let isHandedOut = state.withLock { state in
+            if state.isHandedOut { state.leases += 1 }
+            return state.isHandedOut
+        }
+        if isHandedOut {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.grace)) { self.giveBack() }
+        }
+        finish()
+    }
+
+    /// Nobody can ask for it any more. Who was given the session itself may go on using it, and ends it.
+    func drop() {
+        if !state.withLock({ $0.isHandedOut }) { finish() }
+    }
+
+    /// Lets its tasks end, and takes no more.
+    func finish() {
+        state.withLock { state in
+            if state.end == .none { state.end = .finish }
+        }
+        endIfUnused()
+    }
+
+    /// Cancels its tasks, and takes no more.
+    func cancel() {
+        let isLeased = state.withLock { state in
+            if state.end != .done { state.end = .cancel }
+            return state.leases > 0
+        }
+        // Who awaits a task has a lease until it ends.
+        if isLeased {
+            session.getAllTasks { tasks in
+                for task in tasks { task.cancel() }
+            }
+        }
+        endIfUnused()
+    }
+
+    private func endIfUnused() {
+        let end = state.withLock { state -> End in
+            guard state.leases == 0, state.end != .none else { return .none }
+            defer { state.end = .done }
+            return state.end
+        }
+        switch end {
+        case .finish: session.finishTasksAndInvalidate()
+        case .cancel: session.invalidateAndCancel()
+        case .none, .done: break
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// When the system's sessions end: never while a task is made in one, which would end the process.
+@Suite("Apple: lifetime of sessions")
+struct LifetimeTests {
+    @Test("Tasks that are made while the policy changes are made in a session that lives")
+    func changes() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let session = URLSession.pinned(to: policy)
+        let (url, another) = (try server.address(), try stage.policy())
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        policy.replace(with: another)
+                        session.dataTask(with: url) { _, _, _ in }.cancel()
+                        session.current.dataTask(with: url).cancel()
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<20 { _ = try? await session.data(from: url) }
+            }
+        }
+        #expect(try await session.data(from: url).0.count == 3)
+    }
+
+    @Test("A session that nobody holds any more lets its tasks end and its delegate go")
+    func dropped() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let ended = Locked(false)
+        let listener = Listener()
+        var session: PinnedURLSession? = URLSession.pinned(
+            to: try stage.policy(), configuration: .ephemeral, delegate: listener)
+        let task = session?.dataTask(with: try server.address()) { data, _, _ in ended.withLock { $0 = data != nil } }
+        session = nil
+        #expect(!listener.isInvalid)
+        task?.resume()
+        for _ in 0..<500 where !listener.isInvalid { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(listener.isInvalid)
+        #expect(ended.withLock { $0 })
+    }
+
+    @Test("One whose system's session was handed out stays, for whoever has that")
+    func handedOut() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let listener = Listener()
+        let kept = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: listener).current
+        #expect(try await kept.data(from: try server.address()).0.count == 3)
+        #expect(!listener.isInvalid)
+        kept.finishTasksAndInvalidate()
+    }
+
+    @Test("Cancelling ends what is awaited")
+    func cancelled() async throws {
+        let stage = try Stage()
+        var configuration = TLSServerConfiguration(.init(stage.identity))
+        configuration.stall = .midHandshake(seconds: 60)
+        let server = try LoopbackTLSServer(configuration)
+        let listener = Listener()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: listener)
+        let work = Task { try await session.data(from: try server.address()) }
+        for _ in 0..<500 where server.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        session.invalidateAndCancel()
+        let error = await #expect(throws: URLError.self) { try await work.value }
+        #expect(error?.code == .cancelled)
+        for _ in 0..<500 where !listener.isInvalid { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(listener.isInvalid)
+    }
+}
+
+private final class Listener: NSObject, URLSessionDelegate {
+    private let state = Locked(false)
+
+    var isInvalid: Bool { state.withLock { $0 } }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        state.withLock { $0 = true }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// Requests without TLS, which nobody can judge.
+@Suite("Apple: plain http")
+struct PlainHTTPTests {
+    /// Sessions for which a plain request to localhost is refused, and one for which it is not.
+    private static func policies() throws -> [(policy: PinningPolicy, isAllowed: Bool)] {
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)))
+        let onPort = try PinnedHost("localhost", port: 8_443, pins: [pin], backup: .noneAccepted)
+        let other = try PinnedHost("example.com", pins: [pin], backup: .noneAccepted)
+        return [
+            (try Stage().policy(), false), (try PinningPolicy(hosts: [onPort]), false),
+            (try PinningPolicy(hosts: [], unpinnedHosts: .reject), false),
+            (try PinningPolicy(hosts: [], unpinnedHosts: .askUser), false),
+            (try PinningPolicy(hosts: [other]), true),
+        ]
+    }
+
+    private static func isRefusal(_ error: (any Error)?) -> Bool {
+        guard let error = error as? URLError, error.code == .appTransportSecurityRequiresSecureConnection else {
+            return false
+        }
+        return (error.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .plainHTTP
+    }
+
+    @Test("A host that the policy covers gets nothing in the clear, in any style of task, and another does")
+    func styles() async throws {
+        for (policy, isAllowed) in try Self.policies() {
+            let plain = try LoopbackTCPServer.http()
+            let url = try #require(URL(string: "HTTP://localhost:\(plain.port)/"))
+            let teller = Teller()
+            let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: teller)
+            for style in 0..<3 {
+                let error: (any Error)?
+                switch style {
+                case 0:
+                    do {
+                        _ = try await session.data(from: url)
+                        error = nil
+                    } catch let thrown { error = thrown }
+                case 1:
+                    error = await withCheckedContinuation { continuation in
+                        session.dataTask(with: url) { continuation.resume(returning: $2) }.resume()
+                    }
+                default: error = await teller.end(of: session.dataTask(with: url))
+                }
+                #expect((error == nil) == isAllowed)
+                #expect(Self.isRefusal(error) == !isAllowed)
+            }
+            #expect(plain.connectionCount == (isAllowed ? 3 : 0))
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("A redirect over http leads to no host that the policy covers, and to others")
+    func redirect() async throws {
+        let target = try LoopbackTCPServer.http()
+        let to = "http://localhost:\(target.port)/"
+        let source = try LoopbackTCPServer.http { _ in .redirect(to: to) }
+        let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
+        let (_, stopped) = try await URLSession.pinned(to: try Stage().policy()).data(from: url)
+        #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
+        #expect(target.connectionCount == 0)
+        let (_, followed) = try await URLSession.pinned(to: try PinningPolicy(hosts: [])).data(from: url)
+        #expect((followed as? HTTPURLResponse)?.statusCode == 200)
+        #expect(target.connectionCount == 1)
+    }
+
+    @Test("A delegate cannot lead a redirect to http either")
+    func redirected() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer.http()
+        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        for (target, status) in [("http://localhost:\(plain.port)/", 302), (nil, 200)] {
+            let teller = Teller(leadingTo: target.flatMap { URL(string: $0) })
+            let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: teller)
+            let (_, response) = try await session.data(from: try server.address())
+            #expect((response as? HTTPURLResponse)?.statusCode == status)
+        }
+        #expect(plain.connectionCount == 0)
+    }
+
+    @Test("Which addresses are plain, and what cannot be read is not allowed")
+    func addresses() throws {
+        let policy = try PinningPolicy(hosts: [])
+        for (text, isAllowed) in [
+            ("http://example.com/", true), ("http://[::1]:8080/", true), ("http://exa%20mple/", false),
+            ("http:///path", false), ("https://exa%20mple/", true),
+        ] {
+            #expect(policy.allowsPlainHTTP(to: try #require(URL(string: text))) == isAllowed, "\(text)")
+        }
+    }
+}
+
+/// Tells how tasks end, and leads redirects somewhere else if it is told to.
+private final class Teller: NSObject, URLSessionDataDelegate {
+    private let target: URL?
+    private let ends = AsyncStream<(any Error)?>.makeStream()
+
+    init(leadingTo target: URL? = nil) {
+        self.target = target
+    }
+
+    func end(of task: URLSessionTask) async -> (any Error)? {
+        task.resume()
+        for await error in ends.stream { return error }
+        return nil
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(target.map { URLRequest(url: $0) } ?? request)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.continuation.yield(error)
+    }
+}

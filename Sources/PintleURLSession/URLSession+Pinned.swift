@@ -14,8 +14,9 @@ extension URLSession {
         pinned(to: policy, configuration: .default)
     }
 
-    /// A session whose servers a policy decides about: the same as `URLSession(configuration:delegate:
-    /// delegateQueue:)`, and no request leaves before the verdict on the connection that carries it.
+    /// A session whose servers a policy decides about: for what `URLSession(configuration:delegate:delegateQueue:)` is
+    /// for, and no request leaves before the verdict on the connection that carries it. On Apple's systems that verdict
+    /// may be about another name of the same server: the article on Apple's systems says when, and what helps.
     ///
     /// A task that is refused fails with an `URLError`; `TrustRejection(underlying:)` has the reason.
     ///
@@ -43,7 +44,8 @@ extension URLSession {
 
     /// A session that asks for the policy in force before each decision.
     ///
-    /// After a change, connections that were made before carry no new request. What runs ends as it was decided;
+    /// After a change, connections that were made before carry no new request (but for background configurations on
+    /// Apple's systems, and TLS sessions that those resume). What runs ends as it was decided;
     /// what has not sent anything yet is decided anew.
     public static func pinned(
         to source: some PolicySource, configuration: URLSessionConfiguration,

@@ -49,6 +49,20 @@ struct WebViewTests {
         #expect(try await navigation.load(server.address(), trust) == nil)
     }
 
+    @Test("Where nobody decides, a link that is a download is downloaded, and another loaded")
+    func download() throws {
+        let trust = WebViewTrustDelegate(try Stage().policy())
+        let request = URLRequest(url: try #require(URL(string: "https://localhost/")))
+        for (isDownload, expected) in [(true, WKNavigationActionPolicy.download), (false, .allow)] {
+            var seen: WKNavigationActionPolicy?
+            trust.webView(
+                WKWebView(), decidePolicyFor: .asked(request, shouldPerformDownload: isDownload),
+                preferences: WKWebpagePreferences()
+            ) { policy, _ in seen = policy }
+            #expect(seen == expected)
+        }
+    }
+
     @Test("What is not about trust goes to the delegate, and old TLS to nobody")
     func others() throws {
         let stage = try Stage()

@@ -94,9 +94,11 @@ extension WebViewTrustDelegate {
         if let ask = forwarded.flatMap({ offered($0.webView(_:decidePolicyFor:preferences:decisionHandler:)) }) {
             return ask(webView, navigationAction, preferences, decisionHandler)
         }
-        guard let forwarded else { return decisionHandler(.allow, preferences) }
+        // As the system does by itself: a link that says `download` is no page.
+        let standard: WKNavigationActionPolicy = navigationAction.shouldPerformDownload ? .download : .allow
+        guard let forwarded else { return decisionHandler(standard, preferences) }
         let short: AskAboutAction? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
-        guard let short else { return decisionHandler(.allow, preferences) }
+        guard let short else { return decisionHandler(standard, preferences) }
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 

@@ -16,9 +16,16 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
 
 @MainActor open class WKNavigationAction: NSObject {
     public let request: URLRequest
+    public let shouldPerformDownload: Bool
 
-    init(request: URLRequest) {
+    init(request: URLRequest, shouldPerformDownload: Bool = false) {
         self.request = request
+        self.shouldPerformDownload = shouldPerformDownload
+    }
+
+    /// Apple's has no such initialiser: there, the web view alone makes them.
+    public static func asked(_ request: URLRequest, shouldPerformDownload: Bool) -> WKNavigationAction {
+        WKNavigationAction(request: request, shouldPerformDownload: shouldPerformDownload)
     }
 }
 

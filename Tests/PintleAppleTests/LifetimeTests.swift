@@ -59,6 +59,25 @@ struct LifetimeTests {
         kept.finishTasksAndInvalidate()
     }
 
+    @Test("Cancelling ends what was to be let end, and what is let end ends")
+    func cancelledAfterwards() async throws {
+        let stage = try Stage()
+        for isCancelled in [true, false] {
+            var configuration = TLSServerConfiguration(.init(stage.identity))
+            if isCancelled { configuration.stall = .midHandshake(seconds: 60) }
+            let server = try LoopbackTLSServer(configuration)
+            let session = URLSession.pinned(to: try stage.policy())
+            let url = try server.address()
+            let error: (any Error)? = await withCheckedContinuation { continuation in
+                let task = session.dataTask(with: url) { continuation.resume(returning: $2) }
+                task.resume()
+                session.finishTasksAndInvalidate()
+                if isCancelled { session.invalidateAndCancel() }
+            }
+            #expect((error as? URLError)?.code == (isCancelled ? .cancelled : nil))
+        }
+    }
+
     @Test("Cancelling ends what is awaited")
     func cancelled() async throws {
         let stage = try Stage()

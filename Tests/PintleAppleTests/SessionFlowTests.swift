@@ -51,6 +51,27 @@ struct SessionFlowTests {
         #expect(TrustRejection(underlying: try #require(recorder.error)) == nil)
     }
 
+    @Test("A task of which nobody has said when it began takes no older refusal for its own")
+    func unknownStart() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let (recorder, url) = (Recorder(), try server.address())
+        let ours = PinningSessionDelegate(try stage.policy(rightPin: false), forwardingTo: recorder)
+        let session = URLSession(configuration: .ephemeral, delegate: ours, delegateQueue: nil)
+        let mark = ours.mark
+        await recorder.run(session.dataTask(with: url))
+        // Of another session's tasks ours hears no beginning, as before iOS 16.
+        let stranger = URLSession(configuration: .ephemeral)
+        let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        for (isKnown, reason) in [(false, nil), (true, "pin-mismatch")] {
+            let task = stranger.dataTask(with: url)
+            if isKnown { ours.noteStart(of: task, at: mark, refusal: nil) }
+            ours.urlSession(stranger, task: task, didCompleteWithError: cancelled)
+            #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == reason)
+        }
+        session.invalidateAndCancel()
+    }
+
     @Test("Completion handlers and uploads fail with their reason too")
     func handlers() async throws {
         let stage = try Stage()

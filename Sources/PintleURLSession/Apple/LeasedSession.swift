@@ -70,10 +70,13 @@ final class LeasedSession: Sendable {
 
     /// Cancels its tasks, and takes no more.
     func cancel() {
-        let isLeased = state.withLock { state in
-            if state.end != .done { state.end = .cancel }
-            return state.leases > 0
+        let (isLeased, isDone) = state.withLock { state in
+            let isDone = state.end == .done
+            if !isDone { state.end = .cancel }
+            return (state.leases > 0, isDone)
         }
+        // Tasks that were let end may still run.
+        if isDone { session.invalidateAndCancel() }
         // Who awaits a task has a lease until it ends.
         if isLeased {
             session.getAllTasks { tasks in

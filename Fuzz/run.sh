@@ -37,14 +37,26 @@ run() { # entry, options and corpora...
     echo "fuzz: $1: $(sed -n 's/^Done \(.*\)/\1/p' "$log"), nothing found"
 }
 
+smoke() { # entry
+    rm -rf ".build/smoke/$1" && mkdir -p ".build/smoke/$1" ".build/corpus/$1"
+    run "$1" -seed=1 -max_total_time="$smoke_seconds" ".build/smoke/$1" ".build/corpus/$1"
+}
+
 case $mode in
 smoke)
     ./mint-corpus.sh .build/corpus
+    started=0 failed=0
     for folder in Sources/*/; do
-        name=$(basename "$folder")
-        rm -rf ".build/smoke/$name" && mkdir -p ".build/smoke/$name" ".build/corpus/$name"
-        run "$name" -seed=1 -max_total_time="$smoke_seconds" ".build/smoke/$name" ".build/corpus/$name"
+        # As many at a time as there are processors.
+        if [ $((started++)) -ge "$(nproc)" ]; then wait -n || failed=1; fi
+        smoke "$(basename "$folder")" &
     done
+    while true; do
+        wait -n && continue
+        [ $? -ne 127 ] || break # 127: none is left
+        failed=1
+    done
+    exit $failed
     ;;
 long)
     ./mint-corpus.sh .build/corpus

@@ -6,7 +6,7 @@ enum Servers {
     /// Where Debian has its roots in one file; other systems may have them elsewhere.
     private static let roots = "/etc/ssl/certs/ca-certificates.crt"
 
-    static func run(_ what: String) throws {
+    static func run(_ what: String) throws -> Int32 {
         guard let system = FileManager.default.contents(atPath: roots) else { stop("no roots in \(roots)") }
         let files = try TemporaryDirectory()
         let authority = try CertificateAuthority.root(name: "Bench Root", keyType: .rsa(bits: 4_096))
@@ -42,7 +42,7 @@ enum Servers {
         try client.run()
         client.waitUntilExit()
         withExtendedLifetime((server, sink)) {}
-        exit(client.terminationStatus)
+        return client.terminationStatus
     }
 
     /// Reads requests with content of any length, keeps nothing, and answers each.

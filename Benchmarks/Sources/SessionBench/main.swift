@@ -6,7 +6,8 @@ let arguments = CommandLine.arguments
 if arguments.count == 4, arguments[1] == "client" {
     try await Clients(files: arguments[2], what: arguments[3]).run()
 } else {
-    try Servers.run(arguments.count > 1 ? arguments[1] : "times")
+    // At its return the servers have ended, and their folder is gone.
+    exit(try Servers.run(arguments.count > 1 ? arguments[1] : "times"))
 }
 
 func stop(_ message: String) -> Never {

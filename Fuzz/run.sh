@@ -21,8 +21,8 @@ fi
 # Swift keeps its traps on overflow and bounds there.
 build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing)
 [ "$mode" = smoke ] || build+=(--product "$entry")
-touch Package.swift # or SwiftPM overlooks files that came or went in the package beside this one
-"${build[@]}"
+[ "$mode" = one ] || touch Package.swift # or SwiftPM overlooks files that came or went in the package beside this one
+[ "$mode" = one ] || "${build[@]}"
 
 run() { # entry, options and corpora...
     local crashes=$PWD/.build/crashes/$1 log=$PWD/.build/$1.log
@@ -37,26 +37,15 @@ run() { # entry, options and corpora...
     echo "fuzz: $1: $(sed -n 's/^Done \(.*\)/\1/p' "$log"), nothing found"
 }
 
-smoke() { # entry
-    rm -rf ".build/smoke/$1" && mkdir -p ".build/smoke/$1" ".build/corpus/$1"
-    run "$1" -seed=1 -max_total_time="$smoke_seconds" ".build/smoke/$1" ".build/corpus/$1"
-}
-
 case $mode in
 smoke)
     ./mint-corpus.sh .build/corpus
-    started=0 failed=0
-    for folder in Sources/*/; do
-        # As many at a time as there are processors.
-        if [ $((started++)) -ge "$(nproc)" ]; then wait -n || failed=1; fi
-        smoke "$(basename "$folder")" &
-    done
-    while true; do
-        wait -n && continue
-        [ $? -ne 127 ] || break # 127: none is left
-        failed=1
-    done
-    exit $failed
+    # As many at a time as there are processors.
+    ls Sources | xargs -P "$(nproc)" -n 1 ./run.sh one
+    ;;
+one) # of the smoke run, which has built it
+    rm -rf ".build/smoke/$entry" && mkdir -p ".build/smoke/$entry" ".build/corpus/$entry"
+    run "$entry" -seed=1 -max_total_time="$smoke_seconds" ".build/smoke/$entry" ".build/corpus/$entry"
     ;;
 long)
     ./mint-corpus.sh .build/corpus

@@ -18,8 +18,11 @@ extension HTTPCookie.AcceptPolicy {
 
 extension ResponseHead {
     /// What a server wants to be sent again.
+    ///
+    /// Only what is ASCII, as cookies are (RFC 6265 section 4.1.1), and has no control characters: some of the rest makes
+    /// Foundation's parser of cookies trap.
     func cookies(for url: URL) -> [HTTPCookie] {
-        let values = values(of: "set-cookie")
+        let values = values(of: "set-cookie").filter { $0.utf8.allSatisfy { 0x20...0x7E ~= $0 || $0 == 0x09 } }
         guard !values.isEmpty else { return [] }
         // Foundation finds out where one ends and the next begins.
         return HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": values.joined(separator: ", ")], for: url)

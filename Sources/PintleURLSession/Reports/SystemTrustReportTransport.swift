@@ -14,45 +14,29 @@ internal import FoundationNetworking
 /// No pin of the app counts here, and nothing observes it: what happens to a report never makes another. Only `https`; no
 /// redirect is followed; no cookies, no cache, no credentials, no word about the program or the device.
 public struct SystemTrustReportTransport: ReportTransport {
-    /// `nil`: no rule at all.
-    private let policy: PinningPolicy?
+    private let trust: SystemTrust
 
     public init() {
-        policy = nil
+        trust = SystemTrust(policy: nil)
     }
 
     /// For tests, whose servers no system trusts.
     package init(policy: PinningPolicy) {
-        self.policy = policy
+        trust = SystemTrust(policy: policy)
     }
 
     /// Of the answer the head alone is read.
     ///
     /// - Throws: `URLError`.
     public func send(_ request: ReportRequest) async throws -> ReportResponse {
-        guard let url = URL(string: request.url), url.scheme?.lowercased() == "https" else {
-            throw URLError(.unsupportedURL)
-        }
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = request.timeout
-        configuration.timeoutIntervalForResource = request.timeout
-        configuration.httpShouldSetCookies = false
-        let reader = HeadReader()
-        let policy = try self.policy ?? PinningPolicy(hosts: [])
-        let session = URLSession.pinned(to: policy, configuration: configuration, delegate: reader)
-        defer { session.finishTasksAndInvalidate() }
-        var post = URLRequest(url: url)
+        var post = try trust.request(request.url, timeout: request.timeout)
         post.httpMethod = "POST"
         post.httpBody = Data(request.body)
         post.setValue(request.contentType, forHTTPHeaderField: "Content-Type")
         post.setValue("\"\(request.id)\"", forHTTPHeaderField: "Idempotency-Key")
         post.setValue(ReportRequest.userAgent, forHTTPHeaderField: "User-Agent")
-        let task = session.dataTask(with: post)
-        let response = try await withTaskCancellationHandler {
-            try await reader.run(task)
-        } onCancel: {
-            task.cancel()
-        }
+        let reader = HeadReader()
+        let response = try await trust.load(post, reader.outcome, delegate: reader)
         return ReportResponse(
             status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After"))
     }
@@ -71,24 +55,8 @@ extension PinReporter {
 
 /// Takes the head of the first response, whatever it is, and ends the task there.
 private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
-    private struct State: Sendable {
-        var response: HTTPURLResponse?
-        var continuation: CheckedContinuation<HTTPURLResponse, any Error>?
-        /// What came of the task: one that is cancelled may be complete before anybody waits for it.
-        var result: Result<HTTPURLResponse, any Error>?
-    }
-
-    private let state = Locked(State())
-
-    func run(_ task: URLSessionDataTask) async throws -> HTTPURLResponse {
-        try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.continuation = continuation }
-                return state.result
-            }
-            if let result { continuation.resume(with: result) } else { task.resume() }
-        }
-    }
+    let outcome = TaskOutcome<HTTPURLResponse>()
+    private let response = Locked<HTTPURLResponse?>(nil)
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -102,19 +70,12 @@ private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        state.withLock { $0.response = response as? HTTPURLResponse }
+        self.response.withLock { $0 = response as? HTTPURLResponse }
         completionHandler(.cancel)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, result) = state.withLock { state in
-            defer { state.continuation = nil }
-            let response = state.response ?? task.response as? HTTPURLResponse
-            let result: Result<HTTPURLResponse, any Error> =
-                response.map { .success($0) } ?? .failure(error ?? URLError(.badServerResponse))
-            state.result = result
-            return (state.continuation, result)
-        }
-        continuation?.resume(with: result)
+        let response = self.response.withLock { $0 } ?? task.response as? HTTPURLResponse
+        outcome.settle(response.map { .success($0) } ?? .failure(error ?? URLError(.badServerResponse)))
     }
 }

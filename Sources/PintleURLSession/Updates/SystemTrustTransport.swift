@@ -13,40 +13,24 @@ internal import FoundationNetworking
 /// No pin of the app counts here: the signature protects an update, and a pin that went wrong must not keep its own remedy
 /// away. Only `https`, redirects included; no cookies, no cache, no credentials.
 public struct SystemTrustTransport: UpdateTransport {
-    /// `nil`: no rule at all.
-    private let policy: PinningPolicy?
+    private let trust: SystemTrust
 
     public init() {
-        policy = nil
+        trust = SystemTrust(policy: nil)
     }
 
     /// For tests, whose servers no system trusts.
     package init(policy: PinningPolicy) {
-        self.policy = policy
+        trust = SystemTrust(policy: policy)
     }
 
     /// - Throws: `URLError`: `dataLengthExceedsMaximum` for too much, `badServerResponse` for any status but 200 and 304.
     public func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
-        guard let url = URL(string: request.url), url.scheme?.lowercased() == "https" else {
-            throw URLError(.unsupportedURL)
-        }
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = request.timeout
-        configuration.timeoutIntervalForResource = request.timeout
-        configuration.httpShouldSetCookies = false
-        let collector = Collector(maximumBytes: request.maximumBytes)
-        let policy = try self.policy ?? PinningPolicy(hosts: [])
-        let session = URLSession.pinned(to: policy, configuration: configuration, delegate: collector)
-        defer { session.finishTasksAndInvalidate() }
-        var question = URLRequest(url: url)
+        var question = try trust.request(request.url, timeout: request.timeout)
         question.setValue("application/json", forHTTPHeaderField: "Accept")
         if let tag = request.entityTag { question.setValue(tag, forHTTPHeaderField: "If-None-Match") }
-        let task = session.dataTask(with: question)
-        let (response, bytes) = try await withTaskCancellationHandler {
-            try await collector.run(task)
-        } onCancel: {
-            task.cancel()
-        }
+        let collector = Collector(maximumBytes: request.maximumBytes)
+        let (response, bytes) = try await trust.load(question, collector.outcome, delegate: collector)
         switch response.statusCode {
         case 200: return .document(bytes, entityTag: response.value(forHTTPHeaderField: "ETag"))
         case 304 where request.entityTag != nil: return .notModified
@@ -60,26 +44,14 @@ private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
         var isTooLarge = false
-        var continuation: CheckedContinuation<(HTTPURLResponse, [UInt8]), any Error>?
-        /// What came of the task: one that is cancelled may be complete before anybody waits for it.
-        var result: Result<(HTTPURLResponse, [UInt8]), any Error>?
     }
 
+    let outcome = TaskOutcome<(HTTPURLResponse, [UInt8])>()
     private let state = Locked(State())
     private let maximumBytes: Int
 
     init(maximumBytes: Int) {
         self.maximumBytes = maximumBytes
-    }
-
-    func run(_ task: URLSessionDataTask) async throws -> (HTTPURLResponse, [UInt8]) {
-        try await withCheckedThrowingContinuation { continuation in
-            let result = state.withLock { state in
-                if state.result == nil { state.continuation = continuation }
-                return state.result
-            }
-            if let result { continuation.resume(with: result) } else { task.resume() }
-        }
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -92,21 +64,15 @@ private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let (continuation, result) = state.withLock { state in
-            defer { state.continuation = nil }
-            let result: Result<(HTTPURLResponse, [UInt8]), any Error> =
-                if state.isTooLarge {
-                    .failure(URLError(.dataLengthExceedsMaximum))
-                } else if let error {
-                    .failure(error)
-                } else if let response = task.response as? HTTPURLResponse {
-                    .success((response, state.bytes))
-                } else {
-                    .failure(URLError(.badServerResponse))
-                }
-            state.result = result
-            return (state.continuation, result)
+        let (isTooLarge, bytes) = state.withLock { ($0.isTooLarge, $0.bytes) }
+        if isTooLarge {
+            outcome.settle(.failure(URLError(.dataLengthExceedsMaximum)))
+        } else if let error {
+            outcome.settle(.failure(error))
+        } else if let response = task.response as? HTTPURLResponse {
+            outcome.settle(.success((response, bytes)))
+        } else {
+            outcome.settle(.failure(URLError(.badServerResponse)))
         }
-        continuation?.resume(with: result)
     }
 }

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import Pintle
+
+#if PINTLE_APPLE
+import Security
+#else
+internal import FoundationNetworking
+#endif
+
+/// What comes of a task, for one that waits: a task that is cancelled may be complete before anybody does.
+final class TaskOutcome<Value: Sendable>: Sendable {
+    private struct State: Sendable {
+        var continuation: CheckedContinuation<Value, any Error>?
+        var result: Result<Value, any Error>?
+    }
+
+    private let state = Locked(State())
+
+    /// Starts a task, and waits until its delegate has settled it. Cancelling cancels the task.
+    func value(of task: URLSessionTask) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { state in
+                    if state.result == nil { state.continuation = continuation }
+                    return state.result
+                }
+                if let result { continuation.resume(with: result) } else { task.resume() }
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    func settle(_ result: Result<Value, any Error>) {
+        let continuation = state.withLock { state in
+            defer { state.continuation = nil }
+            state.result = result
+            return state.continuation
+        }
+        continuation?.resume(with: result)
+    }
+}

@@ -9,22 +9,26 @@ let entries = [
     "Plan", "Policy", "Proxies", "Redirects", "Spool",
 ]
 
+let modules: [Target.Dependency] = [
+    .product(name: "Pintle", package: "pintle"),
+    .product(name: "PintleOpenSSL", package: "pintle"),
+    .product(name: "PintleURLSession", package: "pintle"),
+    .product(name: "PintleReports", package: "pintle"),
+    .product(name: "PintleUpdates", package: "pintle"),
+    .product(name: "_PintleTools", package: "pintle"),
+]
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
 let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "pintle", path: "..")],
-    targets: entries.map { entry in
-        .executableTarget(
-            name: entry,
-            dependencies: [
-                .product(name: "Pintle", package: "pintle"),
-                .product(name: "PintleOpenSSL", package: "pintle"),
-                .product(name: "PintleURLSession", package: "pintle"),
-                .product(name: "PintleReports", package: "pintle"),
-                .product(name: "PintleUpdates", package: "pintle"),
-                .product(name: "_PintleTools", package: "pintle"),
-            ],
-            swiftSettings: [.treatAllWarnings(as: .error)]
-        )
-    },
+    targets: [
+        // What the entries that read foreign formats claim.
+        .target(name: "ForeignClaims", dependencies: modules, path: "Claims", swiftSettings: strict)
+    ]
+        + entries.map { entry in
+            let claims: [Target.Dependency] = entry.hasPrefix("Foreign") ? ["ForeignClaims"] : []
+            return .executableTarget(name: entry, dependencies: modules + claims, swiftSettings: strict)
+        },
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+@testable import ForeignClaims
 @testable import Pintle
 @testable import PintleTools
 

@@ -167,15 +167,7 @@ struct SpoolCrashTests {
     }
 }
 
-/// The program that is ended in the middle of its work; it lies where this program lies.
+/// The program that is ended in the middle of its work.
 enum ReportVictim {
-    static let path: String? = {
-        var buffer = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0 else { return nil }
-        let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard let slash = own.lastIndex(of: "/") else { return nil }
-        let path = own[...slash] + "ReportVictim"
-        return access(String(path), X_OK) == 0 ? String(path) : nil
-    }()
+    static let path = siblingProgram("ReportVictim")
 }

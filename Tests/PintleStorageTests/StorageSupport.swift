@@ -19,6 +19,16 @@ struct StoreScene {
         try TrustDecisionStore(path: path) { event in events?.add(event) }
     }
 
+    /// The code of why it cannot be opened.
+    func refusal() -> String? {
+        do throws(TrustStoreError) {
+            _ = try open()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
     var names: [String] {
         guard let stream = opendir(folder.path) else { return [] }
         defer { closedir(stream) }
@@ -61,17 +71,9 @@ extension ServerEndpoint {
     }
 }
 
-/// The program that is ended in the middle of its work; it lies where this program lies.
+/// The program that is ended in the middle of its work.
 enum Victim {
-    static let path: String? = {
-        var buffer = [CChar](repeating: 0, count: 4_096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0 else { return nil }
-        let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard let slash = own.lastIndex(of: "/") else { return nil }
-        let path = own[...slash] + "StorageVictim"
-        return access(String(path), X_OK) == 0 ? String(path) : nil
-    }()
+    static let path = siblingProgram("StorageVictim")
 
     static func run(_ words: String...) throws -> ProcessResult {
         try runProcess([path ?? ""] + words, timeout: 120)

@@ -8,15 +8,6 @@ import Testing
 /// What becomes of a store that is damaged, lost, or was never one.
 @Suite("The store's losses")
 struct StoreDamageTests {
-    private func refusal(_ scene: StoreScene) -> String? {
-        do throws(TrustStoreError) {
-            _ = try scene.open()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     /// What may be left of a store, by what was done to it.
     static let remainders = [
         "nothing": "", "zeros": "\0\0\0\0", "one byte": "{", "early": "{\n  \"ver",
@@ -93,7 +84,7 @@ struct StoreDamageTests {
     func notAStore(text: String) throws {
         let scene = try StoreScene()
         try scene.folder.write(text, to: "trust.json")
-        #expect(refusal(scene) == "not-a-store")
+        #expect(scene.refusal() == "not-a-store")
         #expect(scene.names == ["trust.json"])
         // It takes the place of a store that is in use.
         #expect(unlink(scene.path) == 0)

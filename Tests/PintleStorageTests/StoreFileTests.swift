@@ -8,25 +8,16 @@ import Testing
 /// What may stand in the place of the file.
 @Suite("The store's file")
 struct StoreFileTests {
-    private func refusal(_ scene: StoreScene) -> String? {
-        do throws(TrustStoreError) {
-            _ = try scene.open()
-            return nil
-        } catch {
-            return error.code
-        }
-    }
-
     @Test("The file of a later release is left alone, and its approvals count for nothing here")
     func laterVersion() throws {
         let scene = try StoreScene()
         let text = "{\"version\": 2, \"generation\": 1, \"approvals\": [], \"more\": true}"
         try scene.folder.write(text, to: "trust.json")
-        #expect(refusal(scene) == "unsupported-version")
+        #expect(scene.refusal() == "unsupported-version")
         #expect(scene.names == ["trust.json"])
         try scene.folder.write(
             text.replacing("2,", with: "1,").replacing(", \"more\": true", with: ""), to: "trust.json")
-        #expect(refusal(scene) == nil)
+        #expect(scene.refusal() == nil)
         // While it is in use.
         let store = try scene.open()
         try store.approve(try .test("nas.test"))
@@ -48,11 +39,11 @@ struct StoreFileTests {
             case "dangling": #expect(symlink(target + ".gone", scene.path) == 0)
             default: #expect(mkfifo(scene.path, 0o600) == 0)
             }
-            #expect(refusal(scene) == "not-a-regular-file", "\(kind)")
+            #expect(scene.refusal() == "not-a-regular-file", "\(kind)")
             #expect(scene.names == ["real.json", "trust.json"])
             _ = kind == "folder" ? rmdir(scene.path) : unlink(scene.path)
             #expect(rename(target, scene.path) == 0)
-            #expect(refusal(scene) == nil)
+            #expect(scene.refusal() == nil)
         }
     }
 
@@ -81,7 +72,7 @@ struct StoreFileTests {
         try first.approve(try .test("nas.test"))
         for mode in [0o622, 0o660, 0o602, 0o666] as [mode_t] {
             #expect(chmod(scene.path, mode) == 0)
-            #expect(refusal(scene) == "writable-by-others")
+            #expect(scene.refusal() == "writable-by-others")
             #expect(first.approvals.count == 0)
         }
         #expect(chmod(scene.path, 0o644) == 0)
@@ -100,9 +91,9 @@ struct StoreFileTests {
         var bytes = TrustApprovals.none.json()
         bytes += [UInt8](repeating: 0x20, count: (16 << 20) - bytes.count)
         try scene.folder.write(bytes, to: "trust.json")
-        #expect(refusal(scene) == nil)
+        #expect(scene.refusal() == nil)
         try scene.folder.write(bytes + [0x20], to: "trust.json")
-        #expect(refusal(scene) == "too-large")
+        #expect(scene.refusal() == "too-large")
         #expect(scene.names == ["trust.json"])
     }
 
@@ -144,7 +135,7 @@ struct StoreFileTests {
         let unread = try Victim.run("open", scene.path, "65534")
         #expect(unread.status == 1 && unread.output.contains("unreadable-file: "), "\(unread.output)")
         #expect(chown(scene.path, 65_534, 65_534) == 0)
-        #expect(refusal(scene) == "foreign-owner")
+        #expect(scene.refusal() == "foreign-owner")
         #expect(try Victim.run("open", scene.path, "65534").status == 0)
         // Root's own is read by whoever may.
         #expect(chown(scene.path, 0, 0) == 0 && chmod(scene.path, 0o644) == 0)

@@ -113,6 +113,22 @@ struct SessionEarlyAnswerTests {
         #expect(await received.reaches(4 << 20))
     }
 
+    /// Sends so much, and lets the server go on once so much of its answer is there.
+    private func upload(
+        _ size: Int, to server: LoopbackTLSServer, by stage: Stage, until received: Int, then gate: DispatchSemaphore
+    ) async throws -> (data: Data, error: URLError?) {
+        let delegate = Correspondent()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
+        request.httpMethod = "PUT"
+        let task = session.uploadTask(with: request, from: Data(count: size))
+        async let run: Void = delegate.run(task)
+        for _ in 0..<3_000 where task.countOfBytesReceived < received { try await Task.sleep(for: .milliseconds(10)) }
+        gate.signal()
+        await run
+        return (delegate.log.withLock { $0.data }, delegate.error)
+    }
+
     @Test(
         "A server that wants no more of the request has answered, if it has answered whole",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
@@ -127,19 +143,9 @@ struct SessionEarlyAnswerTests {
             _ = gate.wait(timeout: .now() + 60)
             return Frame.reset(code: 0)
         }
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
-        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
-        request.httpMethod = "PUT"
-        let task = session.uploadTask(with: request, from: Data(count: 4 << 20))
-        async let run: Void = delegate.run(task)
-        for _ in 0..<3_000 where task.countOfBytesReceived < content.utf8.count {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        gate.signal()
-        await run
-        #expect(delegate.error?.code == error)
-        #expect(delegate.log.withLock { $0.data } == Data(content.utf8))
+        let (data, failure) = try await upload(4 << 20, to: server, by: stage, until: content.utf8.count, then: gate)
+        #expect(failure?.code == error)
+        #expect(data == Data(content.utf8))
     }
 
     @Test(
@@ -153,19 +159,9 @@ struct SessionEarlyAnswerTests {
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\(content)".utf8))
             _ = gate.wait(timeout: .now() + 60)
         })
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
-        var request = URLRequest(url: try server.address(), timeoutInterval: 30)
-        request.httpMethod = "PUT"
-        let task = session.uploadTask(with: request, from: Data(count: 64 << 20))
-        async let run: Void = delegate.run(task)
-        for _ in 0..<3_000 where task.countOfBytesReceived < content.utf8.count {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        gate.signal()
-        await run
-        #expect(delegate.error?.code == error)
-        #expect(delegate.log.withLock { $0.data } == Data(content.utf8))
+        let (data, failure) = try await upload(64 << 20, to: server, by: stage, until: content.utf8.count, then: gate)
+        #expect(failure?.code == error)
+        #expect(data == Data(content.utf8))
     }
 
     @Test("An answer to an upload has the length that it says", arguments: [4, 5])

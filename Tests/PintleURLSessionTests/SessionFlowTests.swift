@@ -174,14 +174,7 @@ struct SessionFlowTests {
         let stage = try Stage()
         let size = 64 << 20
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
-            _ = gate.wait(timeout: .now() + 60)
-            var received = 0
-            while received < size, let piece = try? stream.read(upTo: 1 << 16), !piece.isEmpty {
-                received += piece.count
-            }
-            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
-        })
+        let server = try stage.server(reading: size, from: gate)
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
         var request = URLRequest(url: try server.address())

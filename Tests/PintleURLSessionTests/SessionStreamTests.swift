@@ -198,14 +198,7 @@ struct SessionStreamTests {
         let stage = try Stage()
         let size = 48 << 20
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
-            _ = gate.wait(timeout: .now() + 30)
-            var received = 0
-            while received < size, let piece = try? stream.read(upTo: 1 << 16), !piece.isEmpty {
-                received += piece.count
-            }
-            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
-        })
+        let server = try stage.server(reading: size, from: gate)
         let given = Count()
         var request = try request(server)
         request.httpBodyStream = Fountain(end: size, given: given)

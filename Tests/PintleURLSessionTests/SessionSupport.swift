@@ -36,6 +36,18 @@ struct Stage: Sendable {
         }
     }
 
+    /// A server that reads so much once it is let, and answers then.
+    func server(reading size: Int, from gate: DispatchSemaphore) throws -> LoopbackTLSServer {
+        try server(stream: { stream in
+            _ = gate.wait(timeout: .now() + 60)
+            var received = 0
+            while received < size, let piece = try? stream.read(upTo: 1 << 16), !piece.isEmpty {
+                received += piece.count
+            }
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8))
+        })
+    }
+
     /// A rule for each host: with the server's pin, or with a stranger's.
     func policy(
         _ hosts: [String] = ["localhost"], port: UInt16? = nil, rightPin: Bool = true,

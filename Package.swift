@@ -111,7 +111,7 @@ targets += [
         name: "PintleTestPeers", dependencies: ["PintleTestKit"], path: "Tests/PintleTestPeers", swiftSettings: strict),
     .testTarget(
         name: "PintleOpenSSLTests",
-        dependencies: ["Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers"],
+        dependencies: ["COpenSSL", "Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers"],
         exclude: ["limbo-exceptions.txt"],
         swiftSettings: strict
     ),

@@ -44,7 +44,20 @@ package final class TLSContext: @unchecked Sendable {
         )
         SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, certificateListLimit, nil)
-        return SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
+        SSL_CTX_set_psk_client_callback(context, nil)
+        SSL_CTX_set_psk_use_session_callback(context, nil)
+        return offersCertificatesAlone(context)
+            || SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
+    }
+
+    /// Whether every suite that can be agreed on has the server prove who it is, and encrypts. Suites with a shared
+    /// key or a password (SRP) stand in OpenSSL's list and are not offered by a client that has neither.
+    private static func offersCertificatesAlone(_ context: OpaquePointer) -> Bool {
+        guard let suites = SSL_CTX_get_ciphers(context) else { return false }
+        return (0..<OPENSSL_sk_num(suites)).allSatisfy { index in
+            guard let suite = OPENSSL_sk_value(suites, index).map({ OpaquePointer($0) }) else { return false }
+            return SSL_CIPHER_get_auth_nid(suite) != NID_auth_null && SSL_CIPHER_get_cipher_nid(suite) != NID_undef
+        }
     }
 
     private func offer(_ protocols: [String]) throws(HandshakeError) {

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The thread that libcurl runs on, and the way to it.
 ///
-/// `@unchecked`: other threads use `send` and `wake` alone, which go through the lock. The multi handle's only
+/// `@unchecked`: other threads use `send` and `wake` alone, which go through the locks. The multi handle's only
 /// call from there is `curl_multi_wakeup`, which is allowed, under the lock that also ends the handle's life. The
 /// rest belongs to the thread in `run`, once `init`, which comes before it, is over.
 final class CurlLoop: @unchecked Sendable {
@@ -23,9 +23,13 @@ final class CurlLoop: @unchecked Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isClosed = false
+        /// Whether the thread waits for the network, and has to be told that there is something else.
+        var isWaiting = false
     }
 
     private let inbox = Mutex(Inbox())
+    /// Whether the multi handle can still be woken. Apart from the inbox: whoever is woken reads that at once.
+    private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
@@ -51,19 +55,20 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     func send(_ command: Command) {
-        let isClosed = inbox.withLock { inbox in
-            if inbox.isClosed { return true }
+        let (isClosed, isWaiting) = inbox.withLock { inbox in
+            if inbox.isClosed { return (true, false) }
             inbox.commands.append(command)
-            if inbox.commands.count == 1 { curl_multi_wakeup(multi) }
-            return false
+            defer { inbox.isWaiting = false }
+            return (false, inbox.isWaiting)
         }
+        if isWaiting { wake() }
         if isClosed, case .start(let transfer) = command { transfer.end(.cancelled) }
     }
 
-    /// Ends the wait for something to happen.
+    /// Ends the wait for something to happen, or the next one.
     func wake() {
-        inbox.withLock { inbox in
-            if !inbox.isClosed { curl_multi_wakeup(multi) }
+        isAlive.withLock { isAlive in
+            if isAlive { curl_multi_wakeup(multi) }
         }
     }
 
@@ -80,7 +85,11 @@ final class CurlLoop: @unchecked Sendable {
             endOverdue()
             lookAgain()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
-            curl_multi_poll(multi, nil, 0, patience, nil)
+            let mayWait = inbox.withLock { inbox in
+                inbox.isWaiting = inbox.commands.isEmpty
+                return inbox.isWaiting
+            }
+            if mayWait { curl_multi_poll(multi, nil, 0, patience, nil) }
         }
     }
 
@@ -101,19 +110,23 @@ final class CurlLoop: @unchecked Sendable {
 
     private func close() -> Bool {
         let isOver = inbox.withLock { inbox in
-            guard inbox.commands.isEmpty else { return false }
-            inbox.isClosed = true
-            curl_multi_cleanup(multi)
-            return true
+            inbox.isClosed = inbox.commands.isEmpty
+            return inbox.isClosed
         }
-        return isOver
+        guard isOver else { return false }
+        isAlive.withLock { isAlive in
+            isAlive = false
+            curl_multi_cleanup(multi)
+        }
+        return true
     }
 
     // MARK: Commands
 
     private func obey() {
         let commands = inbox.withLock { inbox in
-            defer { inbox.commands.removeAll(keepingCapacity: true) }
+            defer { inbox.commands = [] }
+            inbox.isWaiting = false
             return inbox.commands
         }
         for command in commands {
@@ -205,8 +218,9 @@ final class CurlLoop: @unchecked Sendable {
                 start(transfer)
                 startNext(for: transfer)
             } else {
-                remove(transfer)
+                // Told first: to end a connection takes longer than to tell.
                 transfer.end(result)
+                remove(transfer)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
             }
         }

@@ -41,8 +41,23 @@ struct Clients {
             try await newConnections()
             try await keptConnections()
             try await bulk()
+        case "new": try await newConnections()
+        case "pinned", "unpinned", "libcurl", "stock": try await newConnections(of: what)
         default: stop("no such thing as \(what)")
         }
+    }
+
+    /// For a profiler: 500 new connections of one client.
+    private func newConnections(of name: String) async throws {
+        let client =
+            switch name {
+            case "pinned": session(name, pinned)
+            case "unpinned": session(name, unpinned)
+            case "libcurl": curl(name, cached)
+            default: session(name, stock)
+            }
+        let cost = try await cost { try await client.get(nginx.appendingPathComponent("new"), 500) }
+        print(name, text(cost.wall / 500_000), text(cost.processor / 500_000))
     }
 
     private func newConnections() async throws {

@@ -18,6 +18,12 @@ public struct Validity: Sendable, Hashable {
         return notBefore.timeIntervalSince1970 <= second && second <= notAfter.timeIntervalSince1970
     }
 
+    /// Of a certificate that has been read before (DER), of which nothing else is wanted now.
+    package init(ofCertificate der: [UInt8]) throws(DERError) {
+        let bytes = der.span
+        try self.init(CertificateLayout(bytes).validity, in: bytes)
+    }
+
     /// `Validity ::= SEQUENCE { notBefore Time, notAfter Time }`
     init(_ validity: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var reader = DERReader(contentsOf: validity)

@@ -28,7 +28,8 @@ extension Transfer {
             }
         case .end where attempt.head.status >= 200:
             // libcurl goes by the last one (RFC 9112 section 6.3).
-            guard Set(attempt.head.values(of: "content-length")).count <= 1 else {
+            let lengths = attempt.head.values(of: "content-length")
+            guard lengths.allSatisfy({ $0 == lengths.first }) else {
                 return refuseHead("the response has several lengths")
             }
             attempt.hasHead = true

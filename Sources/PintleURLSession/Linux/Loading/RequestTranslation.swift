@@ -95,7 +95,7 @@ struct RequestTranslation {
 
     private func cookies(for request: URLRequest) -> String? {
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
-            let stored = configuration.httpCookieStorage?.cookies(for: url)
+            let stored = configuration.httpCookieStorage?.cookies(for: url), !stored.isEmpty
         else { return nil }
         // Foundation for Linux looks at the domain alone.
         let isSecure = url.scheme?.lowercased() == "https"

@@ -49,7 +49,7 @@ final class HandshakeJudge {
         SSL_CTX_set_cert_verify_callback(
             context, { store, judge in HandshakeJudge.judge(judge)?.answer(store) ?? 0 }, reference.toOpaque())
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
-            guard isSent == 0, let ssl else { return }
+            guard isSent == 0, contentType == SSL3_RT_ALERT || contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
             HandshakeJudge.installed(on: ssl)?.see(message, contentType, version)
         }
@@ -124,6 +124,7 @@ final class HandshakeJudge {
     /// Whether the name in SNI, if one was sent, is the one that is judged.
     private func isAsked(of ssl: OpaquePointer) -> Bool {
         guard let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return true }
-        return (try? ServerName(String(cString: name))) == endpoint.host
+        let shown = String(cString: name)
+        return shown == endpoint.host.description || (try? ServerName(shown)) == endpoint.host
     }
 }

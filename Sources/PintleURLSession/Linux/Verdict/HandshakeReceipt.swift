@@ -33,7 +33,7 @@ final class HandshakeReceipt: Sendable {
         of path: ValidatedPath, _ rule: RuleChoice?, in policy: PinningPolicy, at instant: Date
     ) -> (start: Date, end: Date) {
         // Those on the path have been read before; if one cannot be, the connection serves no request.
-        let validities = path.certificates.map { der in (try? Certificate(der: der))?.validity }
+        let validities = path.certificates.map { der in try? Validity(ofCertificate: der) }
         var start = validities.map { $0?.notBefore ?? .distantFuture }.max() ?? .distantFuture
         var end = validities.map { $0?.notAfter ?? .distantPast }.min() ?? .distantPast
         if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date {

@@ -24,7 +24,7 @@ package enum RegularFile {
                 unreadable: path, "not a regular file", help: "name a file, not a folder, pipe or device")
         }
         var content: [UInt8] = []
-        content.reserveCapacity(max(0, min(Int(status.st_size), limit)) + 1)
+        content.reserveCapacity(max(0, min(Int(clamping: status.st_size), limit)) + 1)
         while content.count <= limit {
             let some = try some(of: descriptor, path)
             if some.isEmpty { return content }

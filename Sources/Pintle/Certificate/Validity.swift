@@ -62,7 +62,7 @@ public struct Validity: Sendable, Hashable {
         guard let date = CivilDate(year: year, month: fields[0], day: fields[1]),
             fields[2] < 24, fields[3] < 60, fields[4] < 60
         else { throw DERError(.invalidValue, at: element.start, reading: field) }
-        let seconds = date.daysSince1970 * 86_400 + fields[2] * 3_600 + fields[3] * 60 + fields[4]
+        let seconds = date.secondsSince1970 + Int64(fields[2] * 3_600 + fields[3] * 60 + fields[4])
         return Date(timeIntervalSince1970: Double(seconds))
     }
 }

@@ -42,6 +42,9 @@ package struct CivilDate: Sendable, Hashable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
+    /// Midnight, UTC. In 64 bits on every system: the watches that have fewer in an `Int` would stop at 2038.
+    package var secondsSince1970: Int64 { Int64(daysSince1970) * 86_400 }
+
     package static func isLeap(_ year: Int) -> Bool {
         year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     }

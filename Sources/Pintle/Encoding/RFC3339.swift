@@ -58,10 +58,10 @@ package enum RFC3339 {
         let earliest = -62_167_219_200.0
         let latest = 253_402_300_799.0
         let interval = date.timeIntervalSince1970
-        let seconds = Int(interval.isNaN ? earliest : min(max(interval.rounded(.down), earliest), latest))
+        let seconds = Int64(interval.isNaN ? earliest : min(max(interval.rounded(.down), earliest), latest))
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
-        let time = seconds - days * 86_400
-        guard let day = CivilDate(daysSince1970: days) else { return "9999-12-31T23:59:59Z" }
+        let time = Int(seconds - days * 86_400)
+        guard let day = CivilDate(daysSince1970: Int(days)) else { return "9999-12-31T23:59:59Z" }
         let month = padded(day.month) + "-" + padded(day.day)
         let clock = padded(time / 3600) + ":" + padded(time / 60 % 60) + ":" + padded(time % 60)
         return padded(day.year, to: 4) + "-" + month + "T" + clock + "Z"
@@ -91,7 +91,7 @@ private struct Scanner {
         guard let date = CivilDate(year: year, month: month, day: day) else { throw .init(reason: .noSuchDay) }
         guard hour < 24, minute < 60, second < 61 else { throw .init(reason: .noSuchTime) }
         guard second < 60 else { throw .init(reason: .leapSecond) }
-        let seconds = date.daysSince1970 * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let seconds = date.secondsSince1970 + Int64(hour * 3600 + minute * 60 + second - offset)
         // Counted from 2001, as `Date` does inside, so that the fraction keeps what precision there is.
         return Date(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + fraction)
     }

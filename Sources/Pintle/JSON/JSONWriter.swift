@@ -38,10 +38,12 @@ package struct JSONWriter: Sendable {
         appendString(text)
     }
 
-    package mutating func value(_ number: Int) {
+    package mutating func value(_ number: Int64) {
         startValue()
         append(String(number))
     }
+
+    package mutating func value(_ number: Int) { value(Int64(number)) }
 
     package mutating func value(_ boolean: Bool) {
         startValue()
@@ -83,11 +85,13 @@ package struct JSONWriter: Sendable {
         value(text)
     }
 
-    package mutating func member(_ key: String, _ number: Int?) {
+    package mutating func member(_ key: String, _ number: Int64?) {
         guard let number else { return }
         self.key(key)
         value(number)
     }
+
+    package mutating func member(_ key: String, _ number: Int?) { member(key, number.map { Int64($0) }) }
 
     package mutating func member(_ key: String, _ boolean: Bool?) {
         guard let boolean else { return }

@@ -35,6 +35,7 @@ enum PolicyFileKeys {
     static let formatVersion: Int64 = 1
     /// What `backupPins` may hold instead of a list.
     static let noneAccepted = "none-accepted"
-    /// Versions of updates stop where JSON readers with floating point lose count: 2^53 - 1.
-    static let maximumUpdateVersion: Int64 = 9_007_199_254_740_991
+    /// Versions of updates stop where JSON readers with floating point lose count: 2^53 - 1; where `Int` has
+    /// 32 bits, as on older watches, with it.
+    static let maximumUpdateVersion = min(9_007_199_254_740_991, Int64(Int.max))
 }

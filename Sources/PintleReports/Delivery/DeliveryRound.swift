@@ -118,7 +118,7 @@ package struct DeliveryRound {
         let encoding = options.encodings[url] ?? .rfc7469
         let age = max(0, time.count - current.name.createdAt.count)
         let (spooled, id) = (current.report, current.name.id)
-        let body = encoding.body(of: spooled.report, id: id, age: Int(age), isRefused: spooled.isRefused)
+        let body = encoding.body(of: spooled.report, id: id, age: age, isRefused: spooled.isRefused)
         guard let body else {
             settle(current, .tooLarge)
             return nil

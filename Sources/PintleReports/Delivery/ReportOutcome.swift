@@ -84,7 +84,7 @@ enum RetryAfter {
         guard time.count == 3, let hour = time[0], let minute = time[1], let second = time[2], hour < 24, minute < 60,
             second <= 60
         else { return nil }
-        return Double(date.daysSince1970 * 86_400 + hour * 3_600 + minute * 60 + second)
+        return Double(date.secondsSince1970) + Double(hour * 3_600 + minute * 60 + second)
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int? {

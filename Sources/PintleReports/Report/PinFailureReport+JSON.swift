@@ -10,13 +10,13 @@ extension PinFailureReport {
     /// The object, one line of JSON.
     ///
     /// - Parameter age: milliseconds since the failure; `nil` while it is not being sent.
-    package func json(age: Int? = nil) -> [UInt8] {
+    package func json(age: Int64? = nil) -> [UInt8] {
         var json = JSONWriter(.compact)
         write(to: &json, age: age)
         return json.bytes
     }
 
-    package func write(to json: inout JSONWriter, age: Int?) {
+    package func write(to json: inout JSONWriter, age: Int64?) {
         json.object { json in
             json.member("date-time", RFC3339.string(from: dateTime))
             json.member("hostname", hostname)
@@ -72,7 +72,7 @@ extension PinFailureReport {
         self.enforcement = enforcement
         self.reason = reason
         pathFailure = json["path-failure"]?.string
-        policyVersion = Int(version)
+        policyVersion = Int(clamping: version)
         if let members = json["app"]?.members {
             var app: [String: String] = [:]
             for member in members {

@@ -33,7 +33,7 @@ struct FetchRecord: Sendable, Hashable {
         history.lastSuccess = date("lastSuccess")
         history.failures = root["failures"]?.integer.map { Int(clamping: min(max($0, 0), 1_000)) } ?? 0
         if let millionths = root["phase"]?.integer, 0..<1_000_000 ~= millionths { phase = Double(millionths) / 1e6 }
-        version = root["version"]?.integer.map { Int($0) } ?? 0
+        version = root["version"]?.integer.map { Int(clamping: $0) } ?? 0
         for member in root["entityTags"]?.members?.prefix(16).map(\.self) ?? [] {
             entityTags[member.key.string ?? ""] = member.value.string
         }

@@ -9,8 +9,9 @@ package import Foundation
 /// What an update says, read from the bytes that were signed: its number, its dates, and the policy, which is not read
 /// until it is asked for.
 package struct UpdatePayload: Sendable {
-    /// Versions beyond it are refused: JSON readers with floating point lose count there.
-    package static let maximumVersion = 9_007_199_254_740_991
+    /// Versions beyond it are refused: JSON readers with floating point lose count there. Watches whose
+    /// `Int` has 32 bits stop at 2^31 - 1.
+    package static let maximumVersion = Int(clamping: 9_007_199_254_740_991 as Int64)
 
     package enum Version: Sendable, Hashable {
         case number(Int)

@@ -23,7 +23,7 @@ package final class FileLock: Sendable {
     /// - Throws: `busy`, or why there can be no lock.
     init(for path: String, patience: Int) throws(StorageError) {
         self.path = path
-        let end = Self.uptime + Int64(min(max(patience, 0), 86_400_000))
+        let end = Uptime.milliseconds + Int64(min(max(patience, 0), 86_400_000))
         for _ in 0..<Self.attempts {
             let descriptor = try Self.opened(path)
             try Self.wait(for: descriptor, path, until: end)
@@ -68,18 +68,11 @@ package final class FileLock: Sendable {
         while flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
-            case EWOULDBLOCK where uptime < end: usleep(2_000)
+            case EWOULDBLOCK where Uptime.milliseconds < end: usleep(2_000)
             case EWOULDBLOCK: throw busy(path, "another process is changing it")
             default: throw .notWritten(path + ".lock", errno)
             }
         }
-    }
-
-    /// In milliseconds, of a clock that nobody sets.
-    private static var uptime: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
     /// Whether the file that is locked is the one of that name, and not one that was removed.

@@ -198,6 +198,9 @@ struct SpoolTests {
                 askedAt: Milliseconds(ReportScene.now.addingTimeInterval(Double(number))),
                 notBefore: Milliseconds(.distantPast))
         }
+        // Where nobody can tell what is in the spool, nothing is forgotten that would be sent once more.
+        state.prune(at: Milliseconds(ReportScene.now), spooled: nil)
+        #expect(state.finished == [key: [0, 2]])
         state.prune(at: Milliseconds(ReportScene.now), spooled: [])
         #expect(state.seen.count == 1_024 && state.addresses.count == 64 && state.finished.isEmpty)
         #expect(state.seen["1999"] != nil && state.seen["0"] == nil)

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleStorage
 
 #if canImport(Darwin)
 internal import Darwin
@@ -71,42 +72,29 @@ package final class PinFailureFeed: Sendable {
     }
 
     private func run() {
-        while handOver() {}
-        let settled = state.withLock { state in
-            // Posted since: another round.
-            guard state.waiting.isEmpty else { return [CheckedContinuation<Void, Never>]?.none }
-            state.isRunning = false
-            defer { state.settling = [] }
-            return state.settling
-        }
-        guard let settled else { return run() }
-        for continuation in settled { continuation.resume() }
+        while let next = next() { next.observer.observe(next.event) }
     }
 
-    /// False where nothing waits.
-    private func handOver() -> Bool {
-        let next = state.withLock { state in
-            guard !state.waiting.isEmpty else { return Delivery?.none }
+    /// `nil` where nothing waits: whoever waits for that hears of it, and this thread is over.
+    private func next() -> Delivery? {
+        let (next, settled) = state.withLock { state -> (Delivery?, [CheckedContinuation<Void, Never>]) in
+            guard !state.waiting.isEmpty else {
+                state.isRunning = false
+                defer { state.settling = [] }
+                return (nil, state.settling)
+            }
             let next = state.waiting.removeFirst()
             state.weight -= next.weight
-            return next
+            return (next, [])
         }
-        guard let next else { return false }
-        next.observer.observe(next.event)
-        return true
+        for continuation in settled { continuation.resume() }
+        return next
     }
 
     /// At the end of the process. No observer is called on the thread that ends it, which others may be waiting for.
     private func finish() {
-        let end = Self.uptime + 2
-        while Self.uptime < end, state.withLock({ $0.isRunning }) { usleep(1_000) }
-    }
-
-    /// In seconds, of a clock that nobody sets.
-    private static var uptime: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        let end = Uptime.milliseconds + 2_000
+        while Uptime.milliseconds < end, state.withLock({ $0.isRunning }) { usleep(1_000) }
     }
 }
 

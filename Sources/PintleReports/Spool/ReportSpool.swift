@@ -31,8 +31,9 @@ package final class ReportSpool: Sendable {
     private let pending = Locked(ReportCounts())
     /// Keys that this process has met, so that an interceptor's thousandth connection costs no look at the disk.
     private let recent = Locked<[String: Milliseconds]>([:])
-    /// What this process has sent, where the disk would not take that down.
-    private let sent = Locked<Set<String>>([])
+    /// What this process has sent, where the disk would not take that down: of reports in the spool, by their addresses'
+    /// places.
+    private let sent = Locked<[String: Set<Int>]>([:])
     /// What addresses have answered, where the disk would not take that down.
     private let unwritten = Locked<[String: SpoolState.Address]>([:])
     package let draw: Double
@@ -95,10 +96,14 @@ package final class ReportSpool: Sendable {
         return state
     }
 
-    /// Oldest first.
+    /// Oldest first; none where the folder cannot be read now.
     package func names() -> [SpoolName] {
-        ((try? Folder.names(in: folder.path)) ?? []).compactMap { SpoolName($0) }
-            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+        (listed() ?? []).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    }
+
+    /// `nil` where the folder cannot be read now.
+    private func listed() -> [SpoolName]? {
+        (try? Folder.names(in: folder.path))?.compactMap { SpoolName($0) }
     }
 
     /// `nil` where the file is gone, cannot be read now, or is none that a spool wrote; the last is removed.
@@ -198,7 +203,7 @@ package final class ReportSpool: Sendable {
     // MARK: Sending
 
     /// Whether this process has sent it to that address, and the disk has not taken it down.
-    func wasSent(_ name: SpoolName, place: Int) -> Bool { sent.withLock { $0.contains("\(name.id) \(place)") } }
+    func wasSent(_ name: SpoolName, place: Int) -> Bool { sent.withLock { $0[name.id]?.contains(place) } == true }
 
     /// Removes the file of a report that every address is done with: what ended a process may have come before that.
     func removeIfFinished(_ name: SpoolName, _ report: SpooledReport) -> Bool {
@@ -236,7 +241,10 @@ package final class ReportSpool: Sendable {
             state.finished[name.id] = finished
             if isLast { state.seen[name.key] = name.createdAt }
         }
-        state.prune(at: now, spooled: Set(names().map(\.id)))
+        // What cannot be seen now may still be there.
+        let spooled = listed().map { Set($0.map(\.id)) }
+        state.prune(at: now, spooled: spooled)
+        if let spooled { sent.withLock { $0 = $0.filter { spooled.contains($0.key) } } }
         do throws(StorageError) {
             guard let lock else { throw StorageError(.busy, folder.path, "no lock", hint: "") }
             // What cannot be read now is not replaced.
@@ -249,7 +257,7 @@ package final class ReportSpool: Sendable {
             let addresses = state.addresses
             pending.withLock { $0 = $0 + delta }
             unwritten.withLock { $0 = addresses }
-            if isFinished { sent.withLock { _ = $0.insert("\(name.id) \(place)") } }
+            if isFinished { sent.withLock { _ = $0[name.id, default: []].insert(place) } }
         }
         guard isFinished, isLast else { return }
         try? folder.remove(name.text)

@@ -69,13 +69,15 @@ package struct SpoolState: Sendable, Hashable {
     }
 
     /// Forgets what is over, and what there is no room for.
-    mutating func prune(at now: Milliseconds, spooled: Set<String>) {
+    ///
+    /// - Parameter spooled: the reports that are there; `nil` where nobody can tell.
+    mutating func prune(at now: Milliseconds, spooled: Set<String>?) {
         seen = seen.filter { Self.isRecent($0.value, at: now) }
         if seen.count > Self.maximumSeen {
             let kept = seen.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.prefix(Self.maximumSeen)
             seen = Dictionary(kept.map { ($0.key, $0.value) }) { first, _ in first }
         }
-        finished = finished.filter { spooled.contains($0.key) }
+        if let spooled { finished = finished.filter { spooled.contains($0.key) } }
         if addresses.count > Self.maximumAddresses {
             let kept = addresses.sorted { ($0.value.askedAt, $0.key) > ($1.value.askedAt, $1.key) }
             addresses = Dictionary(kept.prefix(Self.maximumAddresses).map { ($0.key, $0.value) }) { first, _ in first }
@@ -89,14 +91,14 @@ extension SpoolState {
         json.object { json in
             json.member("draw", min(Int((draw * 1e6).rounded()), 999_999))
             json.object("seen") { json in
-                for (key, time) in seen.sorted(by: { $0.key < $1.key }) { json.member(key, Int(time.count)) }
+                for (key, time) in seen.sorted(by: { $0.key < $1.key }) { json.member(key, time.count) }
             }
             json.object("addresses") { json in
                 for (url, address) in addresses.sorted(by: { $0.key < $1.key }) {
                     json.object(url) { json in
                         json.member("failures", address.failures)
-                        json.member("askedAt", Int(address.askedAt.count))
-                        json.member("notBefore", Int(address.notBefore.count))
+                        json.member("askedAt", address.askedAt.count)
+                        json.member("notBefore", address.notBefore.count)
                         json.member("isGone", address.isGone)
                     }
                 }

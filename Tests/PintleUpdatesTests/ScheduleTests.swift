@@ -81,6 +81,24 @@ struct ScheduleTests {
         #expect(wait(history(success: -day, failures: 20), expiresIn: -1) == hour)
     }
 
+    @Test(
+        "Whatever intervals an app sets, the next fetch is at a time, and not before half a second has passed",
+        arguments: [0, -1, .nan, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude] as [Double])
+    func anyInterval(value: Double) {
+        let parts: [WritableKeyPath<UpdateSchedule, Double>] = [\.interval, \.shortestInterval, \.firstRetry]
+        for part in parts {
+            var schedule = UpdateSchedule()
+            schedule[keyPath: part] = value
+            for (failures, expiry) in [(0, nil), (0, -day), (0, day), (1, nil), (60, nil)] as [(Int, Double?)] {
+                let wait = schedule.next(
+                    after: history(failures: failures), expiresAt: expiry.map { now.addingTimeInterval($0) },
+                    isLost: false, phase: 0.5, jitter: 0, now: now
+                ).timeIntervalSince(now)
+                #expect(wait >= 0.499 && wait < 20 * 365 * day, "\(part) \(failures)")
+            }
+        }
+    }
+
     @Test("A mismatch asks at most once in ten minutes")
     func mismatches() {
         let limit = MismatchLimit()

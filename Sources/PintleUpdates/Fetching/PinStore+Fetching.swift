@@ -127,7 +127,7 @@ extension PinStore {
     }
 
     private static func sleep(_ seconds: Double) async -> Answer {
-        try? await Task.sleep(nanoseconds: UInt64(min(max(seconds, 0), 86_400) * 1e9))
+        try? await Task.sleep(nanoseconds: UInt64((seconds > 0 ? min(seconds, 86_400) : 0) * 1e9))
         return .timeUp
     }
 

@@ -5,6 +5,8 @@ public import Foundation
 #endif
 
 /// When the next update is asked for: a pure function of what happened, tested without waiting.
+///
+/// Less than a second between two fetches counts as a second, and more than ten years as ten years.
 public struct UpdateSchedule: Sendable, Hashable {
     /// In seconds, between two fetches while nothing presses.
     public var interval: Double = 86_400
@@ -14,6 +16,9 @@ public struct UpdateSchedule: Sendable, Hashable {
     public var firstRetry: Double = 300
 
     public init() {}
+
+    /// What can be waited for: nothing else is a time that can be added to another, nor is none left between two fetches.
+    private static func seconds(_ value: Double) -> Double { value > 1 ? min(value, 10 * 365 * 86_400) : 1 }
 
     /// What a schedule is measured from.
     public struct History: Sendable, Hashable {
@@ -39,10 +44,11 @@ public struct UpdateSchedule: Sendable, Hashable {
     ) -> Date {
         // An attempt that lies ahead: the clock was set back, and nobody knows how far.
         guard let attempt = history.lastAttempt, attempt <= now else { return now }
-        let wait = wait(expiresAt: expiresAt, now: now)
+        let interval = Self.seconds(interval)
+        let wait = wait(interval, expiresAt: expiresAt, now: now)
         if history.failures > 0 {
             // 2^20 retries are longer than any interval.
-            let doubled = firstRetry * Double(1 << min(history.failures - 1, 20))
+            let doubled = Self.seconds(firstRetry) * Double(1 << min(history.failures - 1, 20))
             return attempt.addingTimeInterval(min(wait, doubled) * (0.5 + 0.5 * min(max(jitter, 0), 1)))
         }
         if isLost { return now }
@@ -57,8 +63,8 @@ public struct UpdateSchedule: Sendable, Hashable {
     }
 
     /// How long is waited after a success: an eighth of what is left, within bounds.
-    private func wait(expiresAt: Date?, now: Date) -> Double {
+    private func wait(_ interval: Double, expiresAt: Date?, now: Date) -> Double {
         guard let expiresAt else { return interval }
-        return min(interval, max(shortestInterval, expiresAt.timeIntervalSince(now) / 8))
+        return min(interval, max(Self.seconds(shortestInterval), expiresAt.timeIntervalSince(now) / 8))
     }
 }

@@ -43,11 +43,7 @@ struct PolicyGeneration: Sendable {
     }
 
     /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about.
-    /// A rule for one port speaks for every port, or whoever can alter a link could drop the pins.
-    func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool {
-        guard policy.unpinnedHosts == .systemTrust, policy.rule(for: endpoint) == nil else { return false }
-        return ports.all.allSatisfy { policy.rule(for: ServerEndpoint(host: endpoint.host, port: $0)) == nil }
-    }
+    func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool { policy.allowsPlainHTTP(to: endpoint, ports: ports.all) }
 }
 
 /// The ports that rules of a policy are for: read from all of them, once, and by the first plain request,
@@ -63,7 +59,7 @@ private final class PortsOfRules: Sendable {
     var all: Set<UInt16> {
         known.withLock { known in
             if let known { return known }
-            let ports = Set(policy.hosts.compactMap(\.port))
+            let ports = policy.portsOfRules
             known = ports
             return ports
         }

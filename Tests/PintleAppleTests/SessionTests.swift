@@ -27,6 +27,7 @@ struct SessionTests {
             return
         }
         #expect(mismatch.endpoint.port == interceptor.port)
+        #expect(error?.localizedDescription.contains("add one of the served pins") == true)
         #expect(interceptor.waitUntilClosed())
         #expect(interceptor.requestByteCount == 0)
     }

@@ -36,6 +36,13 @@ private final class Bustle: Sendable {
     }
 }
 
+/// A session for a server that a root of its own vouches for.
+private func pinnedSession(_ root: [UInt8]) throws -> PinnedURLSession {
+    let policy = try PinningPolicy(
+        hosts: [try PinnedHost("localhost", pins: [Pin](), anchors: .only([try Certificate(der: root)]))])
+    return URLSession.pinned(to: policy)
+}
+
 /// What only the end of a process, or its beginning, can show.
 // A sanitizer ends a process in its own way, with a status of its own.
 @Suite("Pinned sessions: processes", .enabled(if: dlsym(nil, "__asan_init") == nil, "no sanitizer is at work"))
@@ -50,9 +57,7 @@ struct SessionExitTests {
         }
         let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
         await #expect(processExitsWith: .exitCode(7)) { [url = url as String, root = root as [UInt8]] in
-            let policy = try PinningPolicy(
-                hosts: [try PinnedHost("localhost", pins: [Pin](), anchors: .only([try Certificate(der: root)]))])
-            await Bustle(URLSession.pinned(to: policy), try #require(URL(string: url))).run(until: 20) { Glibc.exit(7) }
+            await Bustle(try pinnedSession(root), try #require(URL(string: url))).run(until: 20) { Glibc.exit(7) }
         }
     }
 
@@ -68,9 +73,7 @@ struct SessionExitTests {
             setenv("SSLKEYLOGFILE", file, 1)
             let address = try #require(URL(string: url))
             if isPinned {
-                let policy = try PinningPolicy(
-                    hosts: [try PinnedHost("localhost", pins: [Pin](), anchors: .only([try Certificate(der: root)]))])
-                #expect(try await URLSession.pinned(to: policy).data(from: address).0.count == 3)
+                #expect(try await pinnedSession(root).data(from: address).0.count == 3)
             } else {
                 await #expect(throws: (any Error).self) {
                     try await URLSession(configuration: .ephemeral).data(from: address)
@@ -79,5 +82,50 @@ struct SessionExitTests {
         }
         let keys = (try? files.read("keys")) ?? []
         #expect(keys.isEmpty == isPinned)
+    }
+
+    @Test(
+        "A download for which no file can be made says so, and where; the twin has a folder", arguments: [true, false])
+    func temporaryFolder(isThere: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let files = try TemporaryDirectory()
+        let folder = isThere ? files.path : files.path(of: "none")
+        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        await #expect(processExitsWith: .success) {
+            [url = url as String, root = root as [UInt8], folder = folder as String, isThere] in
+            setenv("TMPDIR", folder, 1)
+            let address = try #require(URL(string: url))
+            let session = try pinnedSession(root)
+            if isThere {
+                #expect(try await session.download(from: address).0.path.hasPrefix(folder))
+            } else {
+                let error = await #expect(throws: URLError.self) { try await session.download(from: address) }
+                #expect(error?.code == .cannotCreateFile)
+                #expect(error?.localizedDescription.contains("\(folder): No such file") == true)
+            }
+        }
+    }
+
+    @Test("A download that is too large for the disk fails as one; the twin is not", arguments: [100, 100_000])
+    func fullDisk(size: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in .text(String(repeating: "x", count: size)) }
+        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        await #expect(processExitsWith: .success) { [url = url as String, root = root as [UInt8], size] in
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 10_000, rlim_max: 10_000)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            let address = try #require(URL(string: url))
+            let session = try pinnedSession(root)
+            if size < 10_000 {
+                let file = try await session.download(from: address).0
+                #expect(try Data(contentsOf: file).count == size)
+                try FileManager.default.removeItem(at: file)
+            } else {
+                let error = await #expect(throws: URLError.self) { try await session.download(from: address) }
+                #expect(error?.code == .cannotWriteToFile)
+            }
+        }
     }
 }

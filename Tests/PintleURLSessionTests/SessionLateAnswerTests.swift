@@ -147,7 +147,7 @@ struct SessionLateAnswerTests {
 
     @Test("The file of a download goes with it, unless somebody keeps it", arguments: [true, false])
     func file(isKept: Bool) throws {
-        var file = DownloadFile()
+        var file: DownloadFile? = try DownloadFile()
         let path = try #require(file?.url.path)
         #expect(FileManager.default.fileExists(atPath: path))
         if isKept { file?.keep() }

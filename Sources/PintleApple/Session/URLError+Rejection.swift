@@ -14,7 +14,7 @@ extension URLError {
             default: .serverCertificateUntrusted
             }
         var userInfo: [String: Any] = [
-            NSLocalizedDescriptionKey: rejection.description, NSUnderlyingErrorKey: rejection,
+            NSLocalizedDescriptionKey: rejection.advice, NSUnderlyingErrorKey: rejection,
         ]
         userInfo[NSURLErrorFailingURLErrorKey] = url
         self.init(code, userInfo: userInfo)

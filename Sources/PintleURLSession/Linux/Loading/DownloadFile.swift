@@ -9,12 +9,17 @@ final class DownloadFile: Sendable {
     private let descriptor: CInt
     private let isKept = Atomic(false)
 
-    init?() {
+    /// - Throws: why there can be none.
+    init() throws(SessionRefusal) {
         let directory = FileManager.default.temporaryDirectory
         url = directory.appendingPathComponent("CFNetworkDownload_\(UUID().uuidString).tmp")
         // 0600 and never a file that is there already: the name is known to nobody, the directory is shared.
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            throw SessionRefusal(
+                .invalidRequest, "no file can be made in \(directory.path): \(String(cString: strerror(errno)))",
+                hint: "downloads need a temporary directory; TMPDIR names it", errorCode: NSURLErrorCannotCreateFile)
+        }
     }
 
     deinit {

@@ -75,7 +75,7 @@ extension TaskLoader {
             state.phase = .completed
             state.error = failure.map { URLError($0, url: state.currentRequest?.url) }
             (state.transport, state.transfer, state.countdown) = (nil, nil, nil)
-            defer { (state.content, state.file, state.body) = (Data(), nil, nil) }
+            defer { (state.content, state.file, state.body, state.candidate) = (Data(), nil, nil, nil) }
             return (failure, state.content, state.file, state.response)
         }
         guard let (failure, content, file, response) = outcome else { return }

@@ -31,9 +31,11 @@ extension TaskLoader {
     }
 
     func accept(_ transfer: Transfer, _ response: HTTPURLResponse) -> TransferHold {
-        let file = isDownload ? DownloadFile() : nil
-        if isDownload, file == nil {
-            refuse(transfer, SessionRefusal(.invalidRequest, "no file can be made in the temporary directory"))
+        let file: DownloadFile?
+        do throws(SessionRefusal) {
+            file = isDownload ? try DownloadFile() : nil
+        } catch {
+            refuse(transfer, error)
             return []
         }
         let (request, isAwaited) = state.withLock { state -> (URLRequest?, Bool) in

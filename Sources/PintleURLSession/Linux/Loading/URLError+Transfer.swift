@@ -65,26 +65,9 @@ extension URLError {
         // The protocol is HTTP/0.9, which is whatever is not HTTP: other schemes have been refused by then.
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
+        // Of a download, to its file: nobody else refuses what has come.
+        case CURLE_WRITE_ERROR: .cannotWriteToFile
         default: .unknown
-        }
-    }
-}
-
-extension TrustRejection {
-    /// The description with the way out.
-    var advice: String {
-        switch self {
-        case .pinMismatch(let mismatch):
-            if let rule = mismatch.rule {
-                "\(self); if this server is the right one, add one of the served pins to the rule for "
-                    + "\(rule.pattern); if it is not, somebody is listening"
-            } else {
-                "\(self); if not, somebody is listening"
-            }
-        case .pinsExpired: "\(self); update the app, or its policy"
-        case .hostNotAllowed(let endpoint): "\(self); add a rule for \(endpoint.host) to the policy"
-        case .unknownHost: "\(self); ask the user, or add a rule for the host to the policy"
-        case .invalidPath: "\(self); pins are not looked at before the path is valid"
         }
     }
 }

@@ -118,13 +118,6 @@ struct ChromiumImport {
     }
 }
 
-extension JSONValue {
-    /// The places of many values of the same document.
-    fileprivate func places(of values: [JSONValue]) -> [ForeignPlace] {
-        JSONDocument.places(of: values.map(\.offset), in: self).map { ForeignPlace(line: $0.line, column: $0.column) }
-    }
-}
-
 /// The file of keys: names, each followed by a certificate, a public key or a hash.
 struct ChromiumKeys {
     fileprivate(set) var pins: [String: PublicKeyPin] = [:]

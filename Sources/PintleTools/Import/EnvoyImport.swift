@@ -4,6 +4,8 @@ internal import Pintle
 struct EnvoyImport {
     private let files: ForeignFolder
     private var draft = ImportDraft()
+    /// With what names their hosts.
+    private var rules: [(rule: ImportDraft.Rule, name: JSONValue)] = []
 
     static func read(_ bytes: [UInt8], files: ForeignFolder) throws(ForeignError) -> ImportDraft {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
@@ -19,8 +21,11 @@ struct EnvoyImport {
         }
         var reader = EnvoyImport(files: files)
         for cluster in try clusters.elements("clusters") { try reader.read(cluster) }
-        guard !reader.draft.rules.isEmpty else {
+        guard !reader.rules.isEmpty else {
             throw ForeignError("nothing-pinned", "no cluster speaks TLS", at: clusters.foreignPlace)
+        }
+        for (entry, place) in zip(reader.rules, root.places(of: reader.rules.map(\.name))) {
+            reader.draft.add(entry.rule, at: place)
         }
         return reader.draft
     }
@@ -126,7 +131,7 @@ struct EnvoyImport {
         if anchors == nil || names.isEmpty {
             draft.lose(.validation, .stricter, "path and name are validated, which the cluster does not do", rule.name)
         }
-        draft.add(rule, at: place.foreignPlace)
+        rules.append((rule, place))
     }
 
     /// The host or address that an alternative name must equal.
@@ -148,21 +153,21 @@ struct EnvoyImport {
     ]
 
     private func readAnchors(_ value: JSONValue) throws(ForeignError) -> TrustAnchors {
-        let place = value.foreignPlace
-        for (key, value) in try value.members("trusted_ca", known: ["filename", "inline_string"]) {
-            let text = try value.text(key)
+        for (key, setting) in try value.members("trusted_ca", known: ["filename", "inline_string"]) {
+            let text = try setting.text(key)
             if key == "inline_string" {
-                return .only(try ForeignValues.certificates(Array(text.utf8), name: "trusted_ca", at: place))
+                return .only(
+                    try ForeignValues.certificates(Array(text.utf8), name: "trusted_ca", at: value.foreignPlace))
             }
             if Self.systemFiles.contains(text) { return .system }
             guard let bytes = files.read(text) else {
                 throw ForeignError(
-                    "unreadable-file", "\(text) is not there", at: place,
+                    "unreadable-file", "\(text) is not there", at: value.foreignPlace,
                     hint: "name the folder it is relative to: --files FOLDER")
             }
-            return .only(try ForeignValues.certificates(bytes, name: text, at: place))
+            return .only(try ForeignValues.certificates(bytes, name: text, at: value.foreignPlace))
         }
-        throw ForeignError("no-anchors", "trusted_ca is empty", at: place)
+        throw ForeignError("no-anchors", "trusted_ca is empty", at: value.foreignPlace)
     }
 
     /// The port of the endpoints; `nil` for 443, which is what a rule without a port is exported to.

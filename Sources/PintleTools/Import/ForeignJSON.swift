@@ -45,6 +45,11 @@ extension JSONValue {
         return ForeignPlace(line: place.line, column: place.column)
     }
 
+    /// The places of many values of this document, in one pass: each by itself would read it from its beginning.
+    func places(of values: [JSONValue]) -> [ForeignPlace] {
+        JSONDocument.places(of: values.map(\.offset), in: self).map { ForeignPlace(line: $0.line, column: $0.column) }
+    }
+
     /// The members of an object, whose keys must all be known.
     func members(_ name: String, known: [String]) throws(ForeignError) -> [(key: String, value: JSONValue)] {
         guard let members else { throw wrongType(name, "an object") }

@@ -63,22 +63,23 @@ struct ImportDraft {
     }
 }
 
-/// What foreign files say in words of their own.
+/// What foreign files say in words of their own. Places are asked for where something is wrong alone: to find one takes
+/// as long as the file.
 enum ForeignValues {
-    static func host(_ text: String, at place: ForeignPlace) throws(ForeignError) -> ServerName {
+    static func host(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> ServerName {
         do {
             return try ServerName(text)
         } catch {
-            throw ForeignError("invalid-host", error.description, at: place, hint: error.hint)
+            throw ForeignError("invalid-host", error.description, at: place(), hint: error.hint)
         }
     }
 
     /// Base64 of 32 bytes, without a prefix.
-    static func key(_ text: String, at place: ForeignPlace) throws(ForeignError) -> PublicKeyPin {
+    static func key(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> PublicKeyPin {
         do {
             return try PublicKeyPin(text)
         } catch {
-            throw ForeignError(error.code, error.description, at: place, hint: error.hint)
+            throw ForeignError(error.code, error.description, at: place(), hint: error.hint)
         }
     }
 
@@ -102,15 +103,15 @@ enum ForeignValues {
         return date
     }
 
-    static func certificates(_ bytes: [UInt8], name: String, at place: ForeignPlace) throws(ForeignError)
-        -> [Certificate]
-    {
+    static func certificates(
+        _ bytes: [UInt8], name: String, at place: @autoclosure () -> ForeignPlace
+    ) throws(ForeignError) -> [Certificate] {
         do {
             return try CertificateBundle(bytes).certificates
         } catch {
             let problem = error.problems.first
             throw ForeignError(
-                "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place,
+                "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place(),
                 hint: problem?.help)
         }
     }

@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup build demo test unit test-apple ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup build release release-fuzz release-tool release-linkage demo test unit test-apple ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -28,7 +28,21 @@ setup: ## Install what building and testing need, and only what is missing
 
 build: ## Build the tool: .build/release/pintle
 	@Scripts/setup.sh build
+	@$(MAKE) release-tool
+
+# Each keeps one processor busy for most of its time, compiling a module as a whole: so two at a time, the longest first.
+release: ## All release builds: the tool, and what `make linkage` and `make fuzz-smoke` look at
+	@Scripts/setup.sh build
+	@$(MAKE) -j2 --output-sync=target release-fuzz release-tool release-linkage
+
+release-fuzz:
+	@Fuzz/run.sh build
+
+release-tool:
 	swift build -c release --static-swift-stdlib --product pintle
+
+release-linkage:
+	@Scripts/linkage.sh build
 
 demo: build ## Servers on this machine and what pinning does to each
 	@$(TOOL) demo
@@ -51,6 +65,7 @@ ci: ## What a change must pass: the tests, format, lint, documentation, the mode
 	@rm -f .build/ci-times
 	@Scripts/timed.sh format $(MAKE) format-check
 	@Scripts/timed.sh lint $(MAKE) lint
+	@Scripts/timed.sh release $(MAKE) release
 	@Scripts/timed.sh test $(MAKE) test
 	@Scripts/timed.sh examples $(MAKE) examples
 	@Scripts/timed.sh docs $(MAKE) docs

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the entries that read foreign bytes, one folder of Sources each, under the address sanitizer.
-# usage: run.sh smoke             every entry, a few seconds, fixed seed
+# usage: run.sh build             builds every entry
+#        run.sh smoke             every entry, a few seconds, fixed seed
 #        run.sh long ENTRY SECS   one entry; what it finds new is kept in .build/corpus/ENTRY
 #        run.sh again ENTRY FILE  one input once, with the stack where it stops
 set -euo pipefail
@@ -11,7 +12,7 @@ mode=${1:-}
 entry=${2:-}
 smoke_seconds=${FUZZ_SMOKE_SECONDS:-4}
 
-if [ "$mode" != smoke ] && [ ! -d "Sources/${entry:-.}/" -o -z "$entry" ]; then
+if [ "$mode" != smoke ] && [ "$mode" != build ] && [ ! -d "Sources/${entry:-.}/" -o -z "$entry" ]; then
     echo "fuzz: error: no entry \"$entry\"; name one: make fuzz TARGET=JSON SECONDS=600" >&2
     echo "fuzz: hint: the entries are $(cd Sources && echo *)" >&2
     exit 2
@@ -20,7 +21,7 @@ fi
 # SwiftPM's --sanitize takes one; libFuzzer's coverage and ASan together go past it. Release, for speed;
 # Swift keeps its traps on overflow and bounds there.
 build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing)
-[ "$mode" = smoke ] || build+=(--product "$entry")
+[ "$mode" = smoke ] || [ "$mode" = build ] || build+=(--product "$entry")
 [ "$mode" = one ] || touch Package.swift # or SwiftPM overlooks files that came or went in the package beside this one
 [ "$mode" = one ] || "${build[@]}"
 

@@ -3,11 +3,14 @@
 # libcrypto but neither Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
 # program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
 # the libraries of libraries too. A program with a pinned session has one libcurl, libssl and libcrypto.
+# usage: linkage.sh         builds the programs and looks
+#        linkage.sh build   builds them
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 package=Tests/LinkageTest
 touch $package/Package.swift # or SwiftPM overlooks files that came or went in the package beside it
 swift build --package-path $package -c release
+[ "${1:-}" != build ] || exit 0
 failed=0
 
 loads() { ldd "$1" | awk '{ sub(/\.so.*/, "", $1); sub(/.*\//, "", $1); print $1 }'; }

@@ -6,15 +6,22 @@ public import FoundationNetworking
 // the parameter that is not optional: so these are what is called, whether the session's type is known as
 // PinnedURLSession or URLSession. On any other session they do what Foundation's do.
 extension URLSession {
+    /// Loads a request, as Foundation's method of this name does; cancelling the Swift task cancels it.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else { return try await data(for: request, delegate: nil) }
         return try await session.load(nil) { session.dataTask(request, $0) }
     }
 
+    /// Loads a URL, as `data(for:)` does a request.
     public func data(from url: URL) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url))
     }
 
+    /// Uploads content, as Foundation's method of this name does; cancelling the Swift task cancels it.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, from: bodyData, delegate: nil)
@@ -22,6 +29,9 @@ extension URLSession {
         return try await session.load(nil) { session.uploadTask(request, .data(bodyData), $0) }
     }
 
+    /// Uploads a file, which is read while it is sent.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: nil)
@@ -29,16 +39,21 @@ extension URLSession {
         return try await session.load(nil) { session.uploadTask(request, .file(fileURL), $0) }
     }
 
+    /// Downloads to a file in the temporary directory, which is the caller's to move or to remove.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func download(for request: URLRequest) async throws -> (URL, URLResponse) {
         guard let session = self as? PinnedURLSession else { return try await download(for: request, delegate: nil) }
         return try await session.download(request, nil)
     }
 
+    /// Downloads a URL, as `download(for:)` does a request.
     public func download(from url: URL) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url))
     }
 }
 
+// The same with a delegate for this one task, which hides the session's.
 extension URLSession {
     public func data(
         for request: URLRequest, delegate: any URLSessionTaskDelegate

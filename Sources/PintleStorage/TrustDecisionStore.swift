@@ -14,7 +14,8 @@ public import Foundation
 /// Each change is a new generation: connections that an approval was good for carry no new request once it is revoked.
 /// Several processes may use one file; what one has changed counts for the next decision of the others.
 ///
-/// Safe to use from any thread. Looking up costs one system call where the file has not changed, and waits for nobody.
+/// Safe to use from any thread. Looking up costs one system call where the file has not changed, and waits for no other
+/// process.
 /// A change waits for the disk, and at most ten seconds for another process.
 public final class TrustDecisionStore: Sendable {
     private let state: Locked<StoreState>

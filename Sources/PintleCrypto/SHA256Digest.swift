@@ -9,6 +9,11 @@ public struct SHA256Digest: Sendable, Hashable {
         self.words = words
     }
 
+    /// The digest whose bytes are these words, each with its uppermost byte first.
+    package init(bigEndian first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+        words = (first.byteSwapped, second.byteSwapped, third.byteSwapped, fourth.byteSwapped)
+    }
+
     /// The digest with these bytes, or `nil` unless there are exactly 32.
     @inlinable
     public init?(bytes: some Collection<UInt8>) {
@@ -38,8 +43,11 @@ public struct SHA256Digest: Sendable, Hashable {
     }
 
     public func hash(into hasher: inout Hasher) {
+        // All of it: pins come from files, whose authors choose them.
         hasher.combine(words.0)
         hasher.combine(words.1)
+        hasher.combine(words.2)
+        hasher.combine(words.3)
     }
 }
 

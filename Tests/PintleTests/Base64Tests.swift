@@ -70,6 +70,25 @@ struct Base64Tests {
         }
     }
 
+    @Test("Eight digits at once are what they are one by one, and nothing else is eight digits")
+    func octets() throws {
+        for byte in UInt8.min...UInt8.max {
+            for place in 0..<8 {
+                var text = Array("Az09+/bY".utf8)
+                text[place] = byte
+                let word = text.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                let octet = Base64Octet(word)
+                let bytes = try? Base64.decode(text, alphabet: .standard, padding: .required)
+                // The padding is the decoder's, and never stands where eight digits do.
+                #expect((octet == nil) == (bytes?.count != 6), "\(byte) at \(place)")
+                guard let octet else { continue }
+                let found = (0..<6).map { UInt8(truncatingIfNeeded: octet.bits >> UInt64(40 - 8 * $0)) }
+                #expect(found == bytes)
+                #expect(octet.hasMarks == text.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") })
+            }
+        }
+    }
+
     @Test("Trailing bits are an error that carries what the right spelling decodes to")
     func trailingBits() throws {
         #expect(try Base64.decode("Zg==") == [0x66])

@@ -35,7 +35,11 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             else { fatalError("taken out of scope: \(host)") }
         }
         let floor = update.floor(under: trust)
-        guard try verifier.verify(file, floor: floor, at: now).isUnchanged else { fatalError("changed") }
+        // With what is known and without it.
+        for known in [nil, update] {
+            let again = try verifier.verify(file, floor: floor, known: known, at: now)
+            guard again.isUnchanged, again.policy.hasSameRules(as: update.policy) else { fatalError("changed") }
+        }
         let above = UpdateFloor(
             version: update.version + 1, keySetID: trust.keySetID, payloadDigest: update.payloadDigest)
         if (try? verifier.verify(file, floor: above, at: now)) != nil { fatalError("taken below the floor") }

@@ -59,8 +59,8 @@ struct RecordHeader {
         bits = records.word(at: offset)
     }
 
-    var bytes: [UInt8] {
-        withUnsafeBytes(of: bits.littleEndian) { Array($0) }
+    func append(to records: inout [UInt8]) {
+        withUnsafeBytes(of: bits.littleEndian) { records.append(contentsOf: $0) }
     }
 
     /// Length and port in one number: two headers of one key differ at most in the letters of the host.

@@ -36,8 +36,8 @@ struct HostTableBuilder {
         let header = RecordHeader(
             rule: ruleCount, length: host.count, port: port, includesSubdomains: includesSubdomains)
         let start = UInt32(records.count)
-        records += header.bytes
-        for index in host.indices { records.append(host[index]) }
+        header.append(to: &records)
+        host.withUnsafeBufferPointer { records.append(contentsOf: $0) }
         if includesSubdomains { subdomainLengths |= 1 << HostTable.bit(ofLength: host.count) }
         hasPorts = hasPorts || port != nil
         ruleCount += 1

@@ -49,25 +49,33 @@ extension JSONParser {
         }
     }
 
-    private func content(of index: Int) -> ArraySlice<UInt8> {
-        let node = nodes[index]
+    private func content(of node: JSONTape.Node) -> ArraySlice<UInt8> {
         let raw = bytes[Int(node.start) + 1..<Int(node.end) - 1]
         return node.hasEscapes ? JSONEscapes.decode(raw)[...] : raw
     }
 
     private func isSameKey(_ left: Int, _ right: Int) -> Bool {
-        content(of: left).elementsEqual(content(of: right))
+        let (left, right) = (nodes[left], nodes[right])
+        guard left.hasEscapes || right.hasEscapes else {
+            let count = left.end - left.start
+            guard right.end - right.start == count else { return false }
+            // With their quotes, which are the same.
+            let bytes = bytes.span.bytes
+            let key = bytes.extracting(Int(left.start)..<Int(left.end))
+            return key.hasSameBytes(from: 0, as: bytes, from: Int(right.start))
+        }
+        return content(of: left).elementsEqual(content(of: right))
     }
 
     private func hash(of index: Int) -> Int {
         var hasher = Hasher()
-        content(of: index).withUnsafeBytes { hasher.combine(bytes: $0) }
+        content(of: nodes[index]).withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize()
     }
 
     private func duplicate(_ earlier: Int, _ later: Int) -> JSONError {
         let first = place(at: Int(nodes[earlier].start))
-        let name = String(decoding: content(of: later).prefix(64), as: UTF8.self)
+        let name = String(decoding: content(of: nodes[later]).prefix(64), as: UTF8.self)
         return error(
             .duplicateKey, at: Int(nodes[later].start), "the key \(JSONWriter.quoted(name)) stands here again",
             hint: "it is at \(first.line):\(first.column) already; keep one of them")

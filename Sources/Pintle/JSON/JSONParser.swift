@@ -45,14 +45,22 @@ struct JSONParser {
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     mutating func skipBlanks() {
+        position = endOfBlanks
+    }
+
+    /// Most blanks are a line break and the indentation behind it.
+    private var endOfBlanks: Int {
+        let text = bytes.span.bytes
         var offset = position
-        scanning: while offset < bytes.count {
+        while offset < text.byteCount {
             switch bytes[offset] {
+            case 0x20 where offset &+ 8 <= text.byteCount && text.word(at: offset) == 0x2020_2020_2020_2020:
+                offset &+= 8
             case 0x20, 0x09, 0x0A, 0x0D: offset &+= 1
-            default: break scanning
+            default: return offset
             }
         }
-        position = offset
+        return offset
     }
 
     private mutating func parseValue(depth: Int) throws(JSONError) {

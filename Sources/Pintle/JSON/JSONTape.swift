@@ -43,6 +43,11 @@ final class JSONTape: Sendable {
 
     /// A string's bytes as they stand between the quotes, escapes and all.
     func rawContent(of node: Node) -> ArraySlice<UInt8> {
-        bytes[Int(node.start) + 1..<Int(node.end) - 1]
+        bytes[rawRange(of: node)]
+    }
+
+    /// Where they stand.
+    func rawRange(of node: Node) -> Range<Int> {
+        Int(node.start) + 1..<Int(node.end) - 1
     }
 }

@@ -46,6 +46,13 @@ package struct JSONValue: Sendable {
         return node.hasEscapes ? JSONEscapes.decode(content) : Array(content)
     }
 
+    /// Where in the document's bytes the string stands between its quotes; `nil` unless it is a string, and one that is
+    /// written without escapes.
+    var plainRange: Range<Int>? {
+        let node = node
+        return node.kind == .string && !node.hasEscapes ? tape.rawRange(of: node) : nil
+    }
+
     /// Whether this is a string of exactly these scalars; no normalisation, and no allocation unless it is written
     /// with escapes.
     package func equals(_ text: StaticString) -> Bool {

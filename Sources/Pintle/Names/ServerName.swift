@@ -16,10 +16,24 @@ public struct ServerName: Sendable, Hashable {
     /// bracketed.
     public init(_ text: some StringProtocol) throws(ServerNameError) {
         guard text.utf8.count <= 256 else { throw ServerNameError(.tooLong, in: String(text.prefix(64)) + "…") }
-        var bytes = Array(text.utf8)
+        try self.init(utf8: Array(text.utf8))
+    }
+
+    /// Reads the UTF-8 of such a text.
+    init(utf8 text: [UInt8]) throws(ServerNameError) {
+        if Self.isPlain(text) {
+            self.init(canonical: text, ipAddress: nil)
+            return
+        }
+        guard text.count <= 256 else {
+            throw ServerNameError(.tooLong, in: String(String(decoding: text, as: UTF8.self).prefix(64)) + "…")
+        }
+        var bytes = text
         if bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") {
             bytes = Array(bytes.dropFirst().dropLast())
-            guard bytes.contains(UInt8(ascii: ":")) else { throw ServerNameError(.malformedAddress, in: String(text)) }
+            guard bytes.contains(UInt8(ascii: ":")) else {
+                throw ServerNameError(.malformedAddress, in: String(decoding: text, as: UTF8.self))
+            }
         }
         if let address = IPAddress(ascii: bytes) {
             self.init(address)
@@ -48,11 +62,33 @@ public struct ServerName: Sendable, Hashable {
         ipAddress == nil ? description.split(separator: ".") : []
     }
 
-    private static func canonicalName(
-        _ input: [UInt8], text: some StringProtocol
-    ) throws(ServerNameError) -> [UInt8] {
+    /// Whether this is a DNS name in canonical form: what ``canonicalName(_:text:)`` would return as it is, after more
+    /// than one look. Names whose last label does not begin with a letter are left to it, and to the reader of
+    /// addresses.
+    static func isPlain(_ name: [UInt8]) -> Bool {
+        guard 1...253 ~= name.count else { return false }
+        var labelStart = 0
+        for index in name.indices {
+            switch name[index] {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                continue
+            case UInt8(ascii: "-"):
+                guard index > labelStart, index + 1 < name.count, name[index + 1] != UInt8(ascii: ".") else {
+                    return false
+                }
+            case UInt8(ascii: "."):
+                guard 1...63 ~= index - labelStart else { return false }
+                labelStart = index + 1
+            default: return false
+            }
+        }
+        guard 1...63 ~= name.count - labelStart else { return false }
+        return UInt8(ascii: "a")...UInt8(ascii: "z") ~= name[labelStart]
+    }
+
+    static func canonicalName(_ input: [UInt8], text: [UInt8]) throws(ServerNameError) -> [UInt8] {
         func error(_ reason: ServerNameError.Reason) -> ServerNameError {
-            ServerNameError(reason, in: String(text))
+            ServerNameError(reason, in: String(decoding: text, as: UTF8.self))
         }
         var name = input
         if name.last == UInt8(ascii: ".") { name.removeLast() }

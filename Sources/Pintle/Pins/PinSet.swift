@@ -39,8 +39,11 @@ struct PinSet: Sendable {
     let terms: Terms
 
     init(pins: [Pin], backupPins: [Pin], requires: PinRequirement) {
-        entries =
-            pins.map { Self.entry($0, isBackup: false) } + backupPins.map { Self.entry($0, isBackup: true) }
+        var entries: [Entry] = []
+        entries.reserveCapacity(pins.count + backupPins.count)
+        for pin in pins { entries.append(Self.entry(pin, isBackup: false)) }
+        for pin in backupPins { entries.append(Self.entry(pin, isBackup: true)) }
+        self.entries = entries
         terms = Terms(
             requires: requires, hasKeys: entries.contains { !$0.isCertificate },
             hasCertificates: entries.contains { $0.isCertificate })

@@ -39,6 +39,16 @@ public struct PublicKeyPin: Sendable, Hashable {
         self.digest = digest
     }
 
+    /// Reads the one notation that is printed, in which most pins stand; `nil` for every other and for what
+    /// ``init(_:)`` refuses.
+    init?(printed text: RawSpan) {
+        let prefix: UInt64 = 0x2F_3635_3261_6873  // "sha256/", the first letter lowest
+        guard text.byteCount == 51, text.word(at: 0) & 0x00FF_FFFF_FFFF_FFFF == prefix,
+            let digest = SHA256Digest(base64: text, at: 7), digest != .ofNothing
+        else { return nil }
+        self.digest = digest
+    }
+
     /// Hashes a SubjectPublicKeyInfo.
     ///
     /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key
@@ -52,7 +62,7 @@ public struct PublicKeyPin: Sendable, Hashable {
     public var bytes: [UInt8] { digest.bytes }
 
     /// Whether this is the placeholder `AAAA…=` that examples carry: 32 zero bytes.
-    public var isPlaceholder: Bool { digest.bytes.allSatisfy { $0 == 0 } }
+    public var isPlaceholder: Bool { digest == SHA256Digest(bigEndian: 0, 0, 0, 0) }
 
     /// In bytes: to look for a prefix, a string looks for characters that are made of several.
     private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> ArraySlice<UInt8> {

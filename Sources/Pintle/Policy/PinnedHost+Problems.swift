@@ -36,6 +36,7 @@ extension PinnedHost {
                     id: "no-backup-pin", path: "backupPins", message: "\(self) enforces \(count) and has no backup",
                     help: "make a key, keep it offline, add its pin: pintle pin backup.key"))
         }
+        if !mayRepeatPins { return problems + (requires == .leafAndCA ? leafAndCAProblems : []) }
         var seen: Set<Pin> = []
         for (key, list) in [("pins", pins), ("backupPins", backupPins)] {
             for (index, pin) in list.enumerated() where !seen.insert(pin).inserted {
@@ -48,6 +49,16 @@ extension PinnedHost {
         }
         if requires == .leafAndCA { problems += leafAndCAProblems }
         return problems
+    }
+
+    /// Whether a pin may stand in the rule twice. Most rules have a few pins, which are compared faster than hashed.
+    private var mayRepeatPins: Bool {
+        guard pins.count + backupPins.count <= 8 else { return true }
+        for (index, pin) in pins.enumerated() where pins[..<index].contains(pin) { return true }
+        for (index, pin) in backupPins.enumerated() where pins.contains(pin) || backupPins[..<index].contains(pin) {
+            return true
+        }
+        return false
     }
 
     private var leafAndCAProblems: [PolicyProblem] {

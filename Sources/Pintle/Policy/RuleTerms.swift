@@ -29,6 +29,23 @@ struct RuleTerms: Sendable {
             reportTo = host.reportTo
             withdraws = host.withdraws
         }
+
+        /// All that may differ, but nothing for what most rules do not say: they are counted in one number.
+        func hash(into hasher: inout Hasher) {
+            var shape = UInt64(pins.count) << 32 | UInt64(truncatingIfNeeded: backupPins.count) << 8
+            if backupRequirement == .noneAccepted { shape |= 1 }
+            if requires == .leafAndCA { shape |= 2 }
+            if enforcement == .reportOnly { shape |= 4 }
+            if anchors.includesSystem { shape |= 8 }
+            if case .rejecting = expiry { shape |= 16 }
+            hasher.combine(shape)
+            for pin in pins { pin.hashTerms(into: &hasher) }
+            for pin in backupPins { pin.hashTerms(into: &hasher) }
+            if let date = expiry.date { hasher.combine(date) }
+            if !anchors.certificates.isEmpty { hasher.combine(anchors.certificates) }
+            if !reportTo.isEmpty { hasher.combine(reportTo) }
+            if let withdraws { hasher.combine(withdraws) }
+        }
     }
 
     let key: Key
@@ -42,6 +59,19 @@ struct RuleTerms: Sendable {
     /// Whether the pins have passed their date (`at >= after`).
     func areExpired(at instant: Date) -> Bool {
         key.expiry.isOver(at: instant)
+    }
+}
+
+extension Pin {
+    /// The digest alone for a key's pin that may match anywhere, as most do.
+    fileprivate func hashTerms(into hasher: inout Hasher) {
+        switch subject {
+        case .publicKey(let pin): hasher.combine(pin.digest)
+        case .certificate(let pin):
+            hasher.combine(pin.digest)
+            hasher.combine(true)
+        }
+        if position != .any { hasher.combine(position) }
     }
 }
 

@@ -9,6 +9,14 @@ package struct EmbeddedPolicy: Sendable {
     /// The policy, unless there are problems.
     package let policy: PinningPolicy?
 
+    /// What reading the document of this policy once more would give.
+    package init(_ policy: PinningPolicy) {
+        unpinnedHosts = policy.unpinnedHosts
+        hosts = Array(policy.hosts)
+        problems = []
+        self.policy = policy
+    }
+
     /// - Parameter isPublicSuffix: as in ``PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
     /// - Throws: every problem, where something could not be read for what it is: an unknown key, a wrong type, no host.
     package init(_ value: JSONValue, isPublicSuffix: (String) -> Bool = { _ in false }) throws(PolicyError) {

@@ -1,25 +1,32 @@
 /// The keys of a policy file, object by object, in the order in which they are printed. A key that is not here is an
 /// error: an unread restriction would make a rule weaker than its author thinks.
 enum PolicyFileKeys {
-    enum Policy: String, CaseIterable {
+    enum Policy: Int, PolicyFileKey {
         case version, updateVersion, unpinnedHosts, updates, hosts
+        static let names = Self.spelled("version", "updateVersion", "unpinnedHosts", "updates", "hosts")
     }
 
-    enum Updates: String, CaseIterable {
+    enum Updates: Int, PolicyFileKey {
         case anyHost
+        static let names = Self.spelled("anyHost")
     }
 
-    enum Host: String, CaseIterable {
+    enum Host: Int, PolicyFileKey {
         case host, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors, reportTo
         case withdraws
+        static let names = Self.spelled(
+            "host", "port", "includeSubdomains", "pins", "backupPins", "requires", "expiry", "enforcement", "anchors",
+            "reportTo", "withdraws")
     }
 
-    enum Pin: String, CaseIterable {
+    enum Pin: Int, PolicyFileKey {
         case spki, certificate, at
+        static let names = Self.spelled("spki", "certificate", "at")
     }
 
-    enum Expiry: String, CaseIterable {
+    enum Expiry: Int, PolicyFileKey {
         case after, then
+        static let names = Self.spelled("after", "then")
     }
 
     /// `PinExpiry` carries its date, so its names stand here.
@@ -27,8 +34,9 @@ enum PolicyFileKeys {
         case systemTrust, reject
     }
 
-    enum Anchors: String, CaseIterable {
+    enum Anchors: Int, PolicyFileKey {
         case include, system
+        static let names = Self.spelled("include", "system")
     }
 
     /// The only version of the format there is.

@@ -1,12 +1,13 @@
 extension PolicyFileReader {
-    mutating func readAnchors(_ value: JSONValue, at path: String) -> TrustAnchors {
+    mutating func readAnchors(_ value: JSONValue, at path: @autoclosure () -> String) -> TrustAnchors {
         if let known = anchorSets[value.source] { return known }
+        let path = path()
         let count = problems.count
         guard let members = members(of: value, as: PolicyFileKeys.Anchors.self, at: path) else { return .system }
         let system = members[.system].flatMap { boolean($0, at: "\(path).system") } ?? false
         var certificates: [Certificate] = []
-        if let include = members[.include] {
-            for (index, element) in elements(of: include, at: "\(path).include").enumerated() where !isFull {
+        if let include = members[.include], let list = elements(of: include, at: "\(path).include") {
+            for (index, element) in list.enumerated() where !isFull {
                 certificates += readCertificates(element, at: "\(path).include[\(index)]")
             }
         }

@@ -1,32 +1,38 @@
 internal import PintleCrypto
 
 extension PolicyFileReader {
-    mutating func readPins(_ value: JSONValue, at path: String) -> [Pin] {
-        guard value.kind == .array else {
-            reportType(of: value, "a list of pins: [...]", at: path)
+    mutating func readPins(_ value: JSONValue, at path: @autoclosure () -> String) -> [Pin] {
+        guard let elements = value.elements else {
+            reportType(of: value, "a list of pins: [...]", at: path())
             return [Self.unread(value, at: .any)]
         }
         var pins: [Pin] = []
         pins.reserveCapacity(value.count)
-        for (index, element) in elements(of: value, at: path).enumerated() where !isFull {
-            pins.append(readPin(element, at: path, index))
+        for (index, element) in elements.enumerated() where !isFull {
+            pins.append(readPin(element, at: path(), index))
         }
         return pins
     }
 
-    mutating func readBackupPins(_ value: JSONValue?, at path: String) -> ([Pin], BackupRequirement) {
+    mutating func readBackupPins(
+        _ value: JSONValue?, at path: @autoclosure () -> String
+    ) -> ([Pin], BackupRequirement) {
         guard let value else { return ([], .required) }
-        guard value.kind == .string else { return (readPins(value, at: path), .required) }
+        guard value.kind == .string else { return (readPins(value, at: path()), .required) }
         if value.string != PolicyFileKeys.noneAccepted {
             report(
-                "unknown-value", value, path, "\(quoted(value)) is neither a list of pins nor \"none-accepted\"",
+                "unknown-value", value, path(), "\(quoted(value)) is neither a list of pins nor \"none-accepted\"",
                 help: "write a list, or \"none-accepted\" to live without a backup")
         }
         return ([], .noneAccepted)
     }
 
-    private mutating func readPin(_ value: JSONValue, at list: String, _ index: Int) -> Pin {
-        var path: String { "\(list)[\(index)]" }
+    private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> String, _ index: Int) -> Pin {
+        let bytes = value.tape.bytes
+        if let text = value.plainRange, let pin = PublicKeyPin(printed: bytes.span.bytes.extracting(text)) {
+            return Pin(.publicKey(pin))
+        }
+        let path = "\(list())[\(index)]"
         switch value.kind {
         case .string:
             return readPin(value, at: path, .any) { text throws(PinError) in try .publicKey(text) }
@@ -39,7 +45,7 @@ extension PolicyFileReader {
     }
 
     private mutating func readPinObject(_ value: JSONValue, at path: String) -> Pin {
-        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? [:]
+        let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? PolicyMembers()
         let position: PinPosition = members[.at].flatMap { choice($0, at: "\(path).at") } ?? .any
         switch (members[.spki], members[.certificate]) {
         case (let key?, nil):

@@ -20,34 +20,46 @@ extension PolicyFileReader {
     }
 
     /// The members of an object by their keys; unknown keys are reported where they stand.
-    mutating func members<Key: RawRepresentable & CaseIterable & Hashable>(
-        of value: JSONValue, as keys: Key.Type, at path: String
-    ) -> [Key: JSONValue]? where Key.RawValue == String {
-        guard let members = value.members else {
-            reportType(of: value, "an object: {...}", at: path)
+    mutating func members<Key: PolicyFileKey>(
+        of value: JSONValue, as keys: Key.Type, at path: @autoclosure () -> String
+    ) -> PolicyMembers<Key>? {
+        guard value.kind == .object else {
+            reportType(of: value, "an object: {...}", at: path())
             return nil
         }
-        var known: [Key: JSONValue] = [:]
-        for member in members where !isFull {
-            let name = member.key.string ?? ""
-            if let key = Key(rawValue: name) {
-                known[key] = member.value
+        let tape = value.tape
+        var known = PolicyMembers<Key>(of: tape)
+        var index = value.index + 1
+        let end = Int(tape.nodes[value.index].next)
+        while index < end, !isFull {
+            let node = tape.nodes[index]
+            let member = Int(node.next)
+            if let key = Key(node, in: tape) {
+                known.note(key, at: member)
             } else {
-                let place = path.isEmpty ? "the policy" : path
-                report(
-                    "unknown-key", member.key, Self.path(path, name), "unknown key \(quoted(member.key)) in \(place)",
-                    help: help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
+                reportUnknown(JSONValue(tape: tape, index: index), among: Key.allNames, at: path())
             }
+            index = Int(tape.nodes[member].next)
         }
         return known
     }
 
-    mutating func required<Key: RawRepresentable & Hashable>(
-        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, at path: String, help: String
-    ) -> JSONValue? where Key.RawValue == String {
+    private mutating func reportUnknown(_ key: JSONValue, among known: [String], at path: String) {
+        let name = key.string ?? ""
+        let place = path.isEmpty ? "the policy" : path
+        report(
+            "unknown-key", key, Self.path(path, name), "unknown key \(quoted(key)) in \(place)",
+            help: help(for: name, in: known, called: "known keys"))
+    }
+
+    mutating func required<Key: PolicyFileKey>(
+        _ key: Key, of members: PolicyMembers<Key>, in object: JSONValue, at path: @autoclosure () -> String,
+        help: String
+    ) -> JSONValue? {
         if let value = members[key] { return value }
+        let path = path()
         let owner = path.isEmpty ? "the policy" : path
-        report("missing-key", object, Self.path(path, key.rawValue), "\(owner) has no \"\(key.rawValue)\"", help: help)
+        report("missing-key", object, Self.path(path, key.name), "\(owner) has no \"\(key.name)\"", help: help)
         return nil
     }
 
@@ -60,10 +72,10 @@ extension PolicyFileReader {
         return object.isEmpty ? key : "\(object).\(key)"
     }
 
-    mutating func elements(of value: JSONValue, at path: String) -> [JSONValue] {
-        if let elements = value.elements { return Array(elements) }
-        reportType(of: value, "a list: [...]", at: path)
-        return []
+    mutating func elements(of value: JSONValue, at path: @autoclosure () -> String) -> JSONElements? {
+        if let elements = value.elements { return elements }
+        reportType(of: value, "a list: [...]", at: path())
+        return nil
     }
 
     mutating func string(_ value: JSONValue, at path: @autoclosure () -> String) -> String? {

@@ -47,7 +47,8 @@ struct PolicyFileReader {
             return
         }
         draft.hosts.reserveCapacity(hosts.count)
-        for (index, host) in elements(of: hosts, at: "hosts").enumerated() where !isFull {
+        guard let list = elements(of: hosts, at: "hosts") else { return }
+        for (index, host) in list.enumerated() where !isFull {
             readHost(host, number: index)
         }
     }
@@ -65,8 +66,9 @@ struct PolicyFileReader {
     }
 
     private mutating func readHost(_ value: JSONValue, number: Int) {
-        let path = "hosts[\(number)]"
-        let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? [:]
+        // Made where something is wrong alone.
+        var path: String { "hosts[\(number)]" }
+        let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? PolicyMembers()
         let isObject = value.kind == .object
         let name = isObject ? readName(members, of: value, path) : nil
         if name == nil { draft.nameless.insert(number) }
@@ -104,27 +106,30 @@ struct PolicyFileReader {
     }
 
     private mutating func readName(
-        _ members: [PolicyFileKeys.Host: JSONValue], of rule: JSONValue, _ path: String
+        _ members: PolicyMembers<PolicyFileKeys.Host>, of rule: JSONValue, _ path: @autoclosure () -> String
     ) -> ServerName? {
-        guard let value = required(.host, of: members, in: rule, at: path, help: "add \"host\": \"api.example.com\""),
-            let text = string(value, at: "\(path).host")
-        else { return nil }
+        let help = "add \"host\": \"api.example.com\""
+        guard let value = required(.host, of: members, in: rule, at: path(), help: help) else { return nil }
+        guard let text = value.stringBytes else {
+            reportType(of: value, "a string in double quotes", at: "\(path()).host")
+            return nil
+        }
         do throws(ServerNameError) {
-            return try ServerName(text)
+            return try ServerName(utf8: text)
         } catch {
-            report(PolicyProblem(error, at: "\(path).host"), value)
+            report(PolicyProblem(error, at: "\(path()).host"), value)
             return nil
         }
     }
 
-    private mutating func readExpiry(_ value: JSONValue, at path: String) -> PinExpiry {
-        guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, at: path) else { return .never }
+    private mutating func readExpiry(_ value: JSONValue, at path: @autoclosure () -> String) -> PinExpiry {
+        guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, at: path()) else { return .never }
         let after = required(
-            .after, of: members, in: value, at: path, help: "add \"after\": \"2027-11-20T00:00:00Z\""
-        ).flatMap { date($0, at: "\(path).after") }
+            .after, of: members, in: value, at: path(), help: "add \"after\": \"2027-11-20T00:00:00Z\""
+        ).flatMap { date($0, at: "\(path()).after") }
         let action: PolicyFileKeys.ExpiryAction? = required(
-            .then, of: members, in: value, at: path, help: "add \"then\": \"systemTrust\", or \"reject\""
-        ).flatMap { choice($0, at: "\(path).then") }
+            .then, of: members, in: value, at: path(), help: "add \"then\": \"systemTrust\", or \"reject\""
+        ).flatMap { choice($0, at: "\(path()).then") }
         guard let after, let action else { return .never }
         return switch action {
         case .systemTrust: .systemTrust(after: after)
@@ -132,19 +137,20 @@ struct PolicyFileReader {
         }
     }
 
-    private mutating func readReportTo(_ value: JSONValue, at path: String) -> [String] {
+    private mutating func readReportTo(_ value: JSONValue, at path: @autoclosure () -> String) -> [String] {
+        guard let list = elements(of: value, at: path()) else { return [] }
         var urls: [String] = []
-        for (index, element) in elements(of: value, at: path).enumerated() where !isFull {
+        for (index, element) in list.enumerated() where !isFull {
             // Something in its place keeps the others at their index; the check of the whole is about each of them.
-            urls.append(string(element, at: "\(path)[\(index)]") ?? "https://unread.invalid/")
+            urls.append(string(element, at: "\(path())[\(index)]") ?? "https://unread.invalid/")
         }
         return urls
     }
 
-    private mutating func readWithdrawal(_ value: JSONValue, at path: String) -> String? {
-        guard let reason = string(value, at: path) else { return nil }
+    private mutating func readWithdrawal(_ value: JSONValue, at path: @autoclosure () -> String) -> String? {
+        guard let reason = string(value, at: path()) else { return nil }
         guard reason.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
-            report("empty-reason", value, path, "the pins are withdrawn without a reason", help: "say why")
+            report("empty-reason", value, path(), "the pins are withdrawn without a reason", help: "say why")
             return nil
         }
         return reason

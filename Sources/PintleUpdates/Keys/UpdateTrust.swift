@@ -26,6 +26,7 @@ public struct UpdateTrust: Sendable, Hashable {
         }
         self.keys = keys
         self.threshold = threshold
+        setID = Self.setID(of: keys)
     }
 
     /// As a command line may say it: a key that is named twice counts once, and a threshold may be above what the keys
@@ -37,13 +38,19 @@ public struct UpdateTrust: Sendable, Hashable {
         guard threshold >= 1 else { throw UpdateTrustError("a threshold of \(threshold)") }
         self.keys = trust.keys
         self.threshold = threshold
+        setID = trust.setID
     }
 
     /// Names the set of keys, whatever their order: lower-case hexadecimal SHA-256 of the sorted key ids, one a line.
     ///
     /// A floor is kept under it, so that a release with other keys begins anew: a thief of the old ones may have
     /// signed the highest version there is.
-    public var keySetID: String {
+    public var keySetID: String { setID }
+
+    /// Made once: every update that is verified asks for it.
+    private let setID: String
+
+    private static func setID(of keys: [UpdateKey]) -> String {
         let text = keys.map(\.id).sorted().map { $0 + "\n" }.joined()
         return Hex.encode(SHA256Digest(hashing: Array(text.utf8)).bytes)
     }

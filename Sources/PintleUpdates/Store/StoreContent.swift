@@ -11,7 +11,11 @@ struct StoreContent: Sendable {
     /// Why an update that was in force once is not any more.
     var loss: PinStoreLoss?
 
-    init(update reading: StoreFiles.Reading, floor floorReading: StoreFiles.Reading, verifier: UpdateVerifier) {
+    /// - Parameter known: as in ``UpdateVerifier/verify(_:floor:known:at:)``; it spares work and changes nothing.
+    init(
+        update reading: StoreFiles.Reading, floor floorReading: StoreFiles.Reading, verifier: UpdateVerifier,
+        known inForce: VerifiedUpdate? = nil
+    ) {
         let stored = floorReading.bytes.flatMap { UpdateFloor(json: $0) }
         let isOfOtherKeys = stored.map { $0.keySetID != verifier.trust.keySetID } ?? false
         let known = isOfOtherKeys ? nil : stored
@@ -20,7 +24,7 @@ struct StoreContent: Sendable {
         var rejection: UpdateRejection?
         if let bytes = reading.bytes {
             do throws(UpdateRejection) {
-                let update = try verifier.verifyStored(bytes, floor: known)
+                let update = try verifier.verifyStored(bytes, floor: known, known: inForce)
                 self.update = update
                 floor = update.floor(under: verifier.trust)
                 floorLagsBehind = floor != known

@@ -24,9 +24,9 @@ package struct StoreFiles: Sendable {
     func lock() throws(StorageError) -> FileLock { try update.lock() }
 
     /// The floor first: it is written after the update, so it is never above the update that is read after it.
-    func content(verifiedBy verifier: UpdateVerifier) -> StoreContent {
+    func content(verifiedBy verifier: UpdateVerifier, known: VerifiedUpdate?) -> StoreContent {
         let floor = Reading(self.floor)
-        return StoreContent(update: Reading(update), floor: floor, verifier: verifier)
+        return StoreContent(update: Reading(update), floor: floor, verifier: verifier, known: known)
     }
 
     /// What one of the files held, as far as it could be read.

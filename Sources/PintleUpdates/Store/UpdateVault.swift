@@ -31,7 +31,7 @@ package final class UpdateVault: Sendable {
         onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
     ) throws(PinStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
-        let content = Self.load(files, verifier, under: nil, onEvent)
+        let content = Self.load(files, verifier, known: nil, under: nil, onEvent)
         if let loss = content.loss {
             onEvent(.lostStore(loss))
             if onLostStore == .refuse { throw .lostStore(loss) }
@@ -56,12 +56,12 @@ package final class UpdateVault: Sendable {
             throw .notStored(error)
         }
         // Under the lock: another process may have adopted something newer since.
-        let stored = Self.load(files, verifier, under: lock, onEvent)
+        let stored = Self.load(files, verifier, known: state.update, under: lock, onEvent)
         takeOver(stored)
         let before = locked.withLock { $0 }
         let update: VerifiedUpdate
         do {
-            update = try verifier.verify(envelope, floor: before.floor, at: now)
+            update = try verifier.verify(envelope, floor: before.floor, known: before.update, at: now)
         } catch {
             throw .rejected(error)
         }
@@ -83,7 +83,7 @@ package final class UpdateVault: Sendable {
 
     /// Takes over what another process has adopted.
     package func reload() {
-        takeOver(Self.load(files, verifier, under: nil, onEvent))
+        takeOver(Self.load(files, verifier, known: state.update, under: nil, onEvent))
     }
 
     private func takeOver(_ content: StoreContent) {
@@ -115,14 +115,15 @@ package final class UpdateVault: Sendable {
     /// Reads both files. A floor that lags behind the stored update, because the process was ended between the two, is
     /// written before the update is in force.
     private static func load(
-        _ files: StoreFiles, _ verifier: UpdateVerifier, under lock: FileLock?, _ onEvent: (PinStoreEvent) -> Void
+        _ files: StoreFiles, _ verifier: UpdateVerifier, known: VerifiedUpdate?, under lock: FileLock?,
+        _ onEvent: (PinStoreEvent) -> Void
     ) -> StoreContent {
-        let content = files.content(verifiedBy: verifier)
+        let content = files.content(verifiedBy: verifier, known: known)
         guard content.floorLagsBehind else { return content }
         do throws(StorageError) {
             guard let lock else {
                 // Once more: whoever had the lock may have been writing both just now.
-                return load(files, verifier, under: try files.lock(), onEvent)
+                return load(files, verifier, known: known, under: try files.lock(), onEvent)
             }
             if let floor = content.floor { try files.floor.write(floor.json, under: lock) }
         } catch {

@@ -7,7 +7,7 @@ internal import Foundation
 #endif
 
 /// What an update may do: change the pins of hosts that the app shipped rules for, and nothing that adds trust.
-struct UpdateScope {
+struct UpdateScope: Sendable {
     private let bundled: PinningPolicy
     private let rules: [PinnedHost]
     /// The bundled rules of a host.
@@ -50,6 +50,7 @@ struct UpdateScope {
         let overruled = overruledRules(by: policy.hosts)
         for (index, rule) in policy.hosts.enumerated() {
             guard violations.count < Self.maximumViolations else { break }
+            if overruled[index] == nil, isNoWeaker(rule, number: index, at: now) { continue }
             for (key, message) in findings(about: rule, overruling: overruled[index] ?? [], at: now) {
                 violations.append(ScopeViolation(path: "hosts[\(index)].\(key)", message: message))
             }
@@ -78,7 +79,29 @@ struct UpdateScope {
         }
     }
 
-    private func findings(
+    /// Whether a rule, which takes no other's place, plainly asks for what the bundled rule of its name asks for, or
+    /// more: then there are no ``findings(about:overruling:at:)``, and none are looked for. Most rules of most updates.
+    ///
+    /// A bundled rule of the same name and port that covers as many sub-domains covers all of the rule, comes first among
+    /// those that do, and is the only one that it replaces. What there is to find are then its anchors, its pins,
+    /// enforcement and date, unless it says why, and its report hosts.
+    func isNoWeaker(_ rule: PinnedHost, number: Int, at now: Date?) -> Bool {
+        let same =
+            number < rules.count && rules[number].hasSameName(as: rule)
+            ? number : rulesOfHost[rule.host.description]?.first { rules[$0].port == rule.port }
+        guard let same, rules[same].includesSubdomains == rule.includesSubdomains,
+            rule.anchors.isNoWider(than: rules[same].anchors),
+            rule.reportTo.isEmpty || rule.reportTo == rules[same].reportTo
+        else { return false }
+        guard rule.withdraws == nil, !rules[same].pins.isEmpty, rules[same].enforcement == .enforce else {
+            return true
+        }
+        guard !rule.pins.isEmpty, rule.enforcement == .enforce else { return false }
+        guard let now, case .systemTrust(let date) = rule.expiry, now >= date else { return true }
+        return rules[same].isOver(at: now)
+    }
+
+    func findings(
         about rule: PinnedHost, overruling overruled: [Int], at now: Date?
     ) -> [(key: String, message: String)] {
         var findings: [(key: String, message: String)] = []

@@ -20,15 +20,16 @@ public struct UpdateVerifier: Sendable {
     package var isPublicSuffix: @Sendable (String) -> Bool = { _ in false }
     /// As ``SignedEnvelope/maximumHashedBytes``, for tests.
     package var maximumHashedBytes = SignedEnvelope.maximumHashedBytes
+    private let scope: BundledScope?
 
     public init(trust: UpdateTrust, bundled: PinningPolicy) {
-        self.trust = trust
-        self.bundled = bundled
+        self.init(trust: trust, unscoped: bundled)
     }
 
     package init(trust: UpdateTrust, unscoped bundled: PinningPolicy?) {
         self.trust = trust
         self.bundled = bundled
+        scope = bundled.map { BundledScope(of: $0) }
     }
 
     /// Checks an update that was just fetched.
@@ -41,17 +42,29 @@ public struct UpdateVerifier: Sendable {
     public func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, minimumVersion: Int = 0, at now: Date
     ) throws(UpdateRejection) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, minimumVersion: minimumVersion, adoptingAt: now)
+        try verify(envelope, floor: floor, known: nil, minimumVersion: minimumVersion, adoptingAt: now)
+    }
+
+    /// The same, with what this very verifier has verified before: where the payload has the same bytes, they are not
+    /// read again. The outcome is the same, errors and their order included.
+    package func verify(
+        _ envelope: [UInt8], floor: UpdateFloor?, known: VerifiedUpdate?, at now: Date
+    ) throws(UpdateRejection) -> VerifiedUpdate {
+        try verify(envelope, floor: floor, known: known, minimumVersion: 0, adoptingAt: now)
     }
 
     /// Checks an update that was adopted before and kept. Its dates no longer matter: what was adopted stays in force,
     /// or else whoever blocks updates would choose the policy.
-    package func verifyStored(_ envelope: [UInt8], floor: UpdateFloor?) throws(UpdateRejection) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, minimumVersion: 0, adoptingAt: nil)
+    ///
+    /// - Parameter known: as in ``verify(_:floor:known:at:)``.
+    package func verifyStored(
+        _ envelope: [UInt8], floor: UpdateFloor?, known: VerifiedUpdate? = nil
+    ) throws(UpdateRejection) -> VerifiedUpdate {
+        try verify(envelope, floor: floor, known: known, minimumVersion: 0, adoptingAt: nil)
     }
 
     private func verify(
-        _ bytes: [UInt8], floor: UpdateFloor?, minimumVersion: Int, adoptingAt now: Date?
+        _ bytes: [UInt8], floor: UpdateFloor?, known: VerifiedUpdate?, minimumVersion: Int, adoptingAt now: Date?
     ) throws(UpdateRejection) -> VerifiedUpdate {
         let envelope = try Self.attempt { () throws(UpdateFailure) in try SignedEnvelope(bytes) }
         let signers = trust.signers(of: envelope, hashing: maximumHashedBytes)
@@ -63,13 +76,17 @@ public struct UpdateVerifier: Sendable {
         guard envelope.payloadType == SignedEnvelope.policyType else {
             throw UpdateRejection(.unknownPayloadType(envelope.payloadType), signers: signers)
         }
-        let payload = try Self.attempt(signers: signers) { () throws(UpdateFailure) in
-            try UpdatePayload(envelope.payload)
-        }
         let digest = SHA256Digest(hashing: envelope.payload)
+        // What a payload says depends on its bytes alone, and these were read without an error. How it stands to the
+        // floor, the clock and the bundled policy is looked at anew, in the same order.
+        let repeated = known?.payloadDigest == digest ? known : nil
+        let payload = try Self.attempt(signers: signers) { () throws(UpdateFailure) in
+            if let repeated { return UpdateStatement(repeated) }
+            return UpdateStatement(try UpdatePayload(envelope.payload))
+        }
         let floor = floor.flatMap { $0.keySetID == trust.keySetID ? $0 : nil }
-        let known = if case .number(let number) = payload.version { number } else { Int?.none }
-        return try Self.attempt(version: known, signers: signers) { () throws(UpdateFailure) in
+        let number = if case .number(let number) = payload.version { number } else { Int?.none }
+        return try Self.attempt(version: number, signers: signers) { () throws(UpdateFailure) in
             let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
             if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
             let reading = Self.reading(of: payload, isPublicSuffix)
@@ -102,10 +119,10 @@ public struct UpdateVerifier: Sendable {
     }
 
     private static func reading(
-        of payload: UpdatePayload, _ isPublicSuffix: (String) -> Bool
+        of payload: UpdateStatement, _ isPublicSuffix: (String) -> Bool
     ) -> Result<EmbeddedPolicy, PolicyError> {
         do throws(PolicyError) {
-            return .success(try EmbeddedPolicy(payload.policy, isPublicSuffix: isPublicSuffix))
+            return .success(try payload.reading(isPublicSuffix))
         } catch {
             return .failure(error)
         }
@@ -120,7 +137,7 @@ public struct UpdateVerifier: Sendable {
         // What cannot be read has no scope to be judged.
         case .failure(let error): throw .invalidPolicy(error.problems)
         }
-        let scope = bundled.map { UpdateScope(bundled: $0) }
+        let scope = scope?.scope
         if let violations = scope?.violations(of: update, at: now), !violations.isEmpty {
             throw .outOfScope(violations)
         }

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("Keys of a policy file")
+struct PolicyFileKeyTests {
+    private func expectNames<Key: PolicyFileKey>(_ keys: Key.Type) {
+        #expect(Key.allNames == Key.allCases.map { "\($0)" })
+        #expect(Key.allCases.map(\.name) == Key.allNames)
+        #expect(Key.allCases.map(\.rawValue) == Array(0..<Key.allNames.count))
+        #expect(Key.allNames.count <= 16)
+    }
+
+    @Test("Each is spelled as it is called, in the order of the cases")
+    func names() {
+        expectNames(PolicyFileKeys.Policy.self)
+        expectNames(PolicyFileKeys.Updates.self)
+        expectNames(PolicyFileKeys.Host.self)
+        expectNames(PolicyFileKeys.Pin.self)
+        expectNames(PolicyFileKeys.Expiry.self)
+        expectNames(PolicyFileKeys.Anchors.self)
+    }
+
+    @Test("A key with escapes is the key that it spells, and nearly the key is none")
+    func spelling() throws {
+        let escaped = PolicyText.rule().replacing("\"host\"", with: "\"h\\u006fst\"")
+        #expect(PolicyText.ids(PolicyText.policy(escaped)) == [])
+        for key in ["hosT", "hos", "hosts", "h\\u006Fsts", ""] {
+            let text = PolicyText.policy(PolicyText.rule("example.com", "\"\(key)\": 1"))
+            #expect(PolicyText.ids(text) == ["unknown-key"], "\(key)")
+        }
+    }
+
+    @Test("A pin with escapes is the pin that it spells")
+    func escapedPin() throws {
+        let plain = PolicyText.policy(PolicyText.rule())
+        let policy = try PinningPolicy(json: Array(plain.replacing("sha256/", with: "sha256\\/").utf8))
+        #expect(Array(policy.hosts) == Array(try PinningPolicy(json: Array(plain.utf8)).hosts))
+    }
+}

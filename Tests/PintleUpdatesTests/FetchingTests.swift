@@ -160,6 +160,67 @@ struct FetchingTests {
         }
     }
 
+    /// A server, or whoever stood in for it once, could hold every later update back with its words alone.
+    @Test(
+        "What is no single entity tag is asked for by nobody",
+        arguments: [
+            ("\"7\"", true), ("W/\"7\"", true), ("\"\"", true), ("*", false), ("\"7\", \"8\"", false), ("7", false),
+            ("\"7\u{1}\"", false), ("\"7\r\nX: y\"", false), ("\"\u{E9}\"", false), ("w/\"7\"", false), ("\"", false),
+            ("\"" + String(repeating: "7", count: 254) + "\"", true),
+            ("\"" + String(repeating: "7", count: 255) + "\"", false),
+        ])
+    func foreignTag(tag: String, isOne: Bool) async throws {
+        let servers = TestServers(["a": .serves(try scene.update(7), tag: tag)])
+        let store = try scene.open()
+        _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+        // In this process, and after a restart.
+        for store in [store, try scene.open()] {
+            _ = servers.takeRequests()
+            _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+            #expect(servers.takeRequests().map(\.entityTag) == [isOne ? tag : nil])
+        }
+        servers.set("a", .serves(try scene.update(8), tag: nil))
+        _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+        #expect(store.version == 8)
+    }
+
+    @Test("A tag that an earlier release took down is asked for by nobody", arguments: ["*", "\"7\""])
+    func storedTag(tag: String) async throws {
+        let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"6\"")])
+        _ = await (try scene.open()).refresh(from: source(servers, "a"), at: Publication.now)
+        let file = "\(scene.folder)/fetches.json"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        try text.replacing("\\\"6\\\"", with: tag.replacing("\"", with: "\\\"")).write(
+            toFile: file, atomically: true, encoding: .utf8)
+        _ = servers.takeRequests()
+        _ = await (try scene.open()).refresh(from: source(servers, "a"), at: Publication.now)
+        #expect(servers.takeRequests().map(\.entityTag) == [tag == "*" ? nil : tag])
+    }
+
+    @Test(
+        "Who has reason to expect another document asks for it whatever its tag",
+        arguments: ["fresh", "stale", "mismatch"])
+    func lyingTag(case: String) async throws {
+        // The tag of the document that the server has by then.
+        let seven = Publication(version: "7", expiresAt: "2026-11-20T12:01:00Z")
+        let servers = TestServers(["a": .serves(try seven.signed(by: scene.app.one), tag: "\"8\"")])
+        let store = try PinStore(
+            files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
+            bundled: try Publication.read(scene.app.bundled), mismatchLimit: MismatchLimit())
+        let source = source(servers, "a")
+        _ = await store.refresh(from: source, at: Publication.now)
+        servers.set("a", .serves(try scene.update(8), tag: "\"8\""))
+        if `case` == "mismatch" {
+            #expect(
+                await store.refreshAfterMismatch(refusedBy: store.current.generation, from: source, at: Publication.now)
+            )
+        } else {
+            let now = Publication.now.addingTimeInterval(`case` == "stale" ? 60 : 59)
+            _ = await store.refresh(from: source, at: now)
+        }
+        #expect(store.version == (`case` == "fresh" ? 7 : 8))
+    }
+
     @Test("A failure keeps what is in force, and the next fetch waits for its turn")
     func due() async throws {
         let servers = TestServers(["a": .fails])

@@ -35,7 +35,8 @@ struct FetchRecord: Sendable, Hashable {
         if let millionths = root["phase"]?.integer, 0..<1_000_000 ~= millionths { phase = Double(millionths) / 1e6 }
         version = root["version"]?.integer.map { Int(clamping: $0) } ?? 0
         for member in root["entityTags"]?.members?.prefix(16).map(\.self) ?? [] {
-            entityTags[member.key.string ?? ""] = member.value.string
+            guard let tag = member.value.string, EntityTag.isOne(tag) else { continue }
+            entityTags[member.key.string ?? ""] = tag
         }
     }
 

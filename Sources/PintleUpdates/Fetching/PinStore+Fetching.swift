@@ -70,6 +70,7 @@ extension PinStore {
     ) async -> Bool {
         if refreshing == nil, current.generation == generation {
             guard mismatchLimit.allows() else { return false }
+            record.entityTags = [:]
         }
         if current.generation == generation { await refresh(from: source, at: now) }
         return current.generation != generation
@@ -87,7 +88,9 @@ extension PinStore {
         reload()
         tellIfStale(at: now)
         let before = update?.version
-        if record.version != update?.version ?? 0 { record.entityTags = [:] }
+        // A tag is the server's word, and may be that of another document. Whoever has reason to expect one asks for it.
+        let isStale = update.map { now >= $0.expiresAt } ?? false
+        if record.version != update?.version ?? 0 || isStale { record.entityTags = [:] }
         let tags = record.entityTags
         var hasAnswer = false
         var isInGrace = false
@@ -149,8 +152,7 @@ extension PinStore {
                 let adopted = try adopt(bytes, at: now)
                 if record.version != adopted.version { record.entityTags = [:] }
                 record.version = adopted.version
-                // Longer ones cost more than they save.
-                record.entityTags[url] = entityTag.flatMap { $0.utf8.count <= 256 ? $0 : nil }
+                record.entityTags[url] = entityTag.flatMap { EntityTag.isOne($0) ? $0 : nil }
                 return true
             } catch {
                 if case .rejected(let rejection) = error { onEvent(.rejected(rejection, from: url)) }

@@ -46,8 +46,10 @@ release-linkage:
 
 demo: build ## Servers on this machine and what pinning does to each
 	@$(TOOL) demo
+	@echo "The tool is .build/release/pintle; make install PREFIX=\$$HOME/.local puts it where a shell may find it."
 
 test: build linkage unit debug-only test-apple ## All the tests
+	@echo "make test: everything passed; what was skipped says so above"
 
 unit:
 	@Scripts/setup.sh test

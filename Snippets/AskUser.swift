@@ -25,4 +25,20 @@ func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async th
     return try await session.data(from: url).0
     // snippet.end
 }
+
+/// - Returns: the lines of the question.
+func question(_ host: UnknownHost) -> [String] {
+    // snippet.question
+    let leaf = host.leaf
+    let lines = [
+        "server       \(host.endpoint)" + (host.isFirstContact ? "" : ", not for the first time"),
+        "system       \(host.pathFailure?.code.rawValue ?? "would trust it")",
+        "names        \(host.names.joined(separator: ", "))",
+        "valid        \(leaf.validity.notBefore) to \(leaf.validity.notAfter)",
+        "key          \(leaf.publicKeyPin)",
+        "fingerprint  \(leaf.fingerprint.text(.colons))",
+    ]
+    // snippet.end
+    return lines
+}
 #endif

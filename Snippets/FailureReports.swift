@@ -1,7 +1,7 @@
 // Hears of failures, keeps reports of them, and sends them to a collector.
 
-// Sessions exist on Linux only, so far.
-#if canImport(PintleURLSession)
+// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+#if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
 import PintleOpenSSL

@@ -22,7 +22,7 @@ do {
     switch TrustRejection(underlying: error) {
     case .pinMismatch(let mismatch): print(mismatch)  // served pins, wanted pins, which rule
     case let rejection?: print(rejection.reason)
-    case nil: throw error  // not about trust: offline, unknown host, ...
+    case nil: throw error  // not about trust: offline, no such name, ...
     }
 }
 // snippet.end

@@ -2,7 +2,7 @@
 # Publishes the newest of updates/N.json as updates/latest.json in FOLDER, if the app would take it.
 # usage: publish.sh FOLDER        run where policy-shipped.json, trusted/*.pub and updates/ are
 set -eu
-folder=$1
+folder=${1:?usage: publish.sh FOLDER}
 threshold=${THRESHOLD:-2}
 newest=$(ls updates | sed -n 's/^\([0-9][0-9]*\)\.json$/\1/p' | sort -n | tail -n 1)
 [ -n "$newest" ] || { echo "publish: no updates/N.json" >&2; exit 1; }

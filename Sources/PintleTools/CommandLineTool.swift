@@ -90,7 +90,7 @@ public struct CommandLineTool {
     }
 
     private func help(_ arguments: ArraySlice<String>, _ console: Console) throws(ToolError) -> ExitCode {
-        guard let name = arguments.first, !name.hasPrefix("-") else {
+        guard let name = arguments.first, !name.hasPrefix("-"), name != "help" else {
             console.print(HelpText.overview)
             return .fine
         }
@@ -109,8 +109,11 @@ public struct CommandLineTool {
 
     private static func command(named name: String) throws(ToolError) -> Command {
         if let command = Command.all.first(where: { $0.name == name }) { return command }
-        let nearest = Spelling.nearest(to: name, among: Command.all.map(\.name))
-        let kind = name.hasPrefix("-") ? "option" : "command"
+        let isOption = name.hasPrefix("-")
+        let known =
+            isOption ? ["--help", "--version", "--generate-completion-script"] : Command.all.map(\.name) + ["help"]
+        let nearest = Spelling.nearest(to: name, among: known)
+        let kind = isOption ? "option" : "command"
         throw .usage(
             "unknown \(kind) \(name)" + (nearest.map { "; did you mean \($0)?" } ?? ""), of: nil,
             code: "unknown-\(kind)")

@@ -13,6 +13,11 @@ struct ArgumentTests {
         #expect(run.errors.isEmpty)
     }
 
+    @Test("Help on help is the overview")
+    func helpOnHelp() {
+        #expect(ToolRun("help", "help").output == ToolRun("help").output)
+    }
+
     @Test("The version is one line")
     func version() {
         #expect(ToolRun("--version").output == "0.1.0\n")
@@ -34,7 +39,8 @@ struct ArgumentTests {
         "A command line that cannot be used exits 2, names the nearest word and says where help is",
         arguments: [
             (["pni", "x"], "unknown command pni; did you mean pin?", "pintle help"),
-            (["--verison"], "unknown option --verison", "pintle help"),
+            (["--verison"], "unknown option --verison; did you mean --version?", "pintle help"),
+            (["hlep"], "unknown command hlep; did you mean help?", "pintle help"),
             (["pin", "--jsno", "x"], "unknown option --jsno for 'pin'; did you mean --json?", "pintle help pin"),
             (["pin", "-x", "x"], "unknown option -x for 'pin'", "pintle help pin"),
             (["pin"], "SOURCE is missing", "pintle help pin"),

@@ -113,7 +113,13 @@ struct CheckTests {
         let run = check("https://other.test", policy: try policy(pins: [Self.strange]))
         #expect(run.code == 1)
         #expect(run.output.hasPrefix("REJECTED   invalid-path   name-mismatch   other.test:443\n"))
+        #expect(run.output.contains("  The certificate is not for other.test. "))
         #expect(run.output.contains("  names   example.test\n"))
+        let nameless = try authority.issue(hosts: ["example.test"]) { $0.subjectAltNames = [] }
+        try server.replaceCredential(.init(chain: nameless.chain, key: nameless.key))
+        let none = check(policy: try policy(pins: [Self.strange]))
+        #expect(none.output.hasPrefix("REJECTED   invalid-path   name-mismatch   example.test:443\n"))
+        #expect(none.output.contains("  The certificate has no subject alternative name, "))
     }
 
     @Test("An unknown host shows what a person compares")
@@ -186,6 +192,20 @@ struct CheckTests {
         #expect(run.errors.split(separator: "\n").count { $0.hasPrefix("pintle: error: ") } == 2)
     }
 
+    @Test("A machine without roots is told apart from one whose roots do not sign for the server")
+    func noRoots() throws {
+        let arguments = [
+            "check", "example.test", "--policy", try policy(pins: [try pin(identity.certificate)]), "--connect-to",
+            "127.0.0.1:\(server.port)",
+        ]
+        let none = directory.path(of: "none")
+        for (file, isTold) in [(none, true), (anchors, false)] {
+            let run = ToolRun(arguments: arguments, environment: ["SSL_CERT_FILE": file, "SSL_CERT_DIR": none])
+            #expect(run.output.hasPrefix("REJECTED   invalid-path   untrusted-root"))
+            #expect(run.output.contains("this machine has no roots at all") == isTold)
+        }
+    }
+
     @Test("Pins of a live server are listed by the path, and nothing is sent")
     func livePins() throws {
         let run = ToolRun(
@@ -207,6 +227,7 @@ struct CheckTests {
         #expect(run.code == 0)
         #expect(run.output.hasPrefix("example.test:443   NOT trusted by the system: untrusted-root   TLS 1.3"))
         #expect(run.errors.contains("which to pin: the leaf key"))
+        #expect(run.errors.contains("(untrusted-root), and a pin never makes it so"))
 
         let stranger = try CertificateAuthority.root(name: "Stranger")
         try server.replaceCredential(
@@ -215,6 +236,7 @@ struct CheckTests {
             "pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors)
         #expect(extra.output.contains("extra  CN=Stranger"))
         #expect(extra.output.contains("sent, not on the path: pinning it would never match"))
+        #expect(!extra.errors.contains("a pin never makes it so"))
     }
 
     @Test("A host and a backup key make a policy that checks")
@@ -223,6 +245,8 @@ struct CheckTests {
         let made = ToolRun(
             "pin", "example.test", backup, "--connect-to", "127.0.0.1:\(server.port)", "--as", "policy")
         #expect(made.code == 0)
+        // Nobody pastes a policy that accepts nothing without having been told.
+        #expect(made.errors.contains("(untrusted-root), and a pin never makes it so"))
         let path = try directory.write(made.output, to: "made.json")
         #expect(check(policy: path).output.hasPrefix("trusted   pin-matched"))
     }

@@ -220,6 +220,16 @@ struct ExportTests {
         let one = ToolRun("export", try policy(Self.anywhere), "--to", "nsc")
         #expect(one.code == 0)
         #expect(!one.output.contains("==>"))
+        // One file alone goes to the same place in a folder that is not there yet, unless it is called what it is.
+        let plain = try policy(Self.anywhere)
+        let fresh = directory.path(of: "fresh")
+        #expect(ToolRun("export", plain, "--to", "nsc", "-o", fresh).code == 0)
+        #expect(InputFile.exists("\(fresh)/xml/network_security_config.xml"))
+        #expect(ToolRun("export", plain, "--to", "nsc", "-o", directory.path(of: "one.xml")).code == 0)
+        #expect(!OutputFolder.exists(directory.path(of: "one.xml")))
+        try directory.write("{}", to: "old")
+        #expect(ToolRun("export", plain, "--to", "nsc", "-o", directory.path(of: "old")).code == 0)
+        #expect(!OutputFolder.exists(directory.path(of: "old")))
     }
 
     @Test("Options that do not belong to the format are refused")

@@ -230,6 +230,8 @@ struct ImportTests: ImportReading {
         #expect(error?["code"]?.string == "malformed-xml")
         #expect(error?["file"]?.string == "stdin")
         #expect(error?["line"]?.integer == 2)
+        let hint = "is it a file for Android's network security configuration, as --from nsc says?"
+        #expect(error?["hint"]?.string == hint)
         let good = ToolRun("import", "--from", "nsc", "-", input: Array(Self.nsc.utf8))
         #expect(good.code == 0)
         #expect(try PinningPolicy(json: Array(good.output.utf8)).hosts.count == 1)

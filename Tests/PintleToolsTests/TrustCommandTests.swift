@@ -24,6 +24,7 @@ struct TrustCommandTests {
     @Test("What is approved is listed, exported and revoked")
     func story() throws {
         #expect(trust("list").output == "no approvals in \(store)\n")
+        #expect(trust("list").errors == "there is no such file yet\n")
         let approved = trust(
             "approve", "NAS.home.arpa", "--certificate", Self.certificate, "--note", "from its display")
         #expect(approved.code == 0)
@@ -50,6 +51,7 @@ struct TrustCommandTests {
         #expect(
             trust("revoke", "nas.home.arpa:443").output
                 == "revoked   nas.home.arpa:443   certificate \(Self.certificate)\n")
+        #expect(trust("list").errors.isEmpty)
         let later = trust("list", now: Self.now + 20 * 86_400).output
         #expect(later.contains("\n[2001:db8::7]:8443   expired\n"))
         #expect(later.contains("\n  ended     2027-02-01, 3 days ago\n"))

@@ -63,6 +63,7 @@ extension PinError: CustomStringConvertible {
         case .notEncoded: "\"\(text)\" is not a pin"
         case .notHexadecimal: "\"\(text)\" is not a fingerprint"
         case .fingerprint: "\"\(text)\" is the fingerprint of a certificate, not the pin of a key"
+        case .wrongLength(1): "\"\(text)\" holds 1 byte; a SHA-256 hash has 32"
         case .wrongLength(let count): "\"\(text)\" holds \(count) bytes; a SHA-256 hash has 32"
         case .notCanonical: "\"\(text)\" is not the canonical spelling of its bytes"
         case .hashOfNothing: "\"\(text)\" is the hash of nothing, not of a key"

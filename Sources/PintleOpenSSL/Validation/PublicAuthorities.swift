@@ -29,12 +29,17 @@ package final class PublicAuthorities: Sendable {
             files: file.map { [$0] } ?? [], folders: (folders ?? "").split(separator: ":").map { String($0) })
     }
 
+    /// Whether this machine trusts nobody, as in a container without the package of roots.
+    package var isEmpty: Bool { known().isEmpty }
+
     /// The subject of the root whose key or certificate this is; `nil` where it is none of them.
-    package func name(pinnedBy pin: Pin) -> String? {
+    package func name(pinnedBy pin: Pin) -> String? { known()[pin.subject] }
+
+    private func known() -> [Pin.Subject: String] {
         names.withLock { names in
             let known = names ?? Self.read(files + folders.flatMap(Self.entries))
             names = known
-            return known[pin.subject]
+            return known
         }
     }
 

@@ -36,7 +36,7 @@ struct OptionSpecification: Sendable {
 }
 
 extension OptionSpecification {
-    static let json = OptionSpecification(name: "json", help: "Write one JSON document, and nothing else, to stdout")
+    static let json = OptionSpecification(name: "json", help: "Write JSON to stdout, and nothing else")
     static let noColor = OptionSpecification(name: "no-color", help: "Write without colours, as NO_COLOR does")
     static let verbose = OptionSpecification(
         name: "verbose", short: "v", help: "Show everything: all names, all fields")

@@ -150,13 +150,9 @@ struct AuditCommand {
 
     /// What is written must not take the place of what is read, nor of the other.
     private func guardFiles(read inputs: [String]) throws(ToolError) {
-        var taken = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
+        var files = GuardedFiles(inputs, of: .audit)
         for option in [OptionSpecification.results, .html] {
-            guard let path = arguments.value(of: option), let file = FileIdentity(path) else { continue }
-            if let other = taken.first(where: { $0.1 == file }) {
-                throw .usage("--\(option.name) \(path) would replace \(other.0)", of: .audit)
-            }
-            taken.append((path, file))
+            if let path = arguments.value(of: option) { try files.take(path, for: option) }
         }
     }
 

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Pintle
+internal import PintleOpenSSL
 
 /// What to do after a verdict: the lines behind `next:`.
 struct CheckAdvice {
@@ -98,6 +99,12 @@ struct CheckAdvice {
     /// authorities leave out most.
     private static let missingKeyIdentifiers: Set<Int?> = [85, 86]
 
+    /// As slim containers do; where it is the machine's roots that count.
+    private var lacksRoots: Bool {
+        guard findings.host?.anchors.includesSystem != false, !invocation.arguments.has(.anchors) else { return false }
+        return PublicAuthorities(environment: invocation.environment).isEmpty
+    }
+
     private func remedy(_ failure: PathFailure) -> [String] {
         switch failure.code {
         case .emptyChain: ["configure a certificate on the server"]
@@ -105,7 +112,7 @@ struct CheckAdvice {
         case .malformedCertificate: ["have the certificate issued again"]
         case .invalidSignature: ["send the intermediate that really issued the certificate"]
         case .selfSigned, .untrustedRoot:
-            [
+            (lacksRoots ? ["this machine has no roots at all: install ca-certificates, or see SSL_CERT_FILE"] : []) + [
                 "a private root?  add it to the rule: \"anchors\": {\"include\": [\"root.pem\"]}",
                 "                 or try it first: --anchors root.pem",
                 "a public one?    the server must send its intermediates",

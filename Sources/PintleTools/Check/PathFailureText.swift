@@ -32,6 +32,8 @@ enum PathFailureText {
                 "\(which) ended \(ValidityText.day($0.notAfter)), "
                     + "\(ValidityText.span(from: $0.notAfter, to: now)) ago by the clock."
             } ?? "\(which) has expired."
+        case .nameMismatch where place?.certificate.map { ($0.subjectAlternativeNames ?? []).isEmpty } ?? false:
+            "The certificate has no subject alternative name, and the common name does not count."
         case .nameMismatch: "The certificate is not for \(findings.endpoint.host)."
         case .other:
             failure.primary.depth == nil

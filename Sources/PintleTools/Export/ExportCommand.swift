@@ -113,15 +113,23 @@ struct ExportCommand {
     }
 
     private func write(_ files: [ExportedFile], to target: String) throws(ToolError) -> [String] {
-        let isFolder = target.hasSuffix("/") || files.count > 1 || OutputFolder.exists(target)
-        var paths: [String] = []
-        for file in files {
-            let path = isFolder ? (target.hasSuffix("/") ? target : target + "/") + file.name : target
+        let isFolder =
+            target.hasSuffix("/") || files.count > 1 || OutputFolder.exists(target) || Self.isNewFolder(target, files)
+        let paths = files.map { isFolder ? (target.hasSuffix("/") ? target : target + "/") + $0.name : target }
+        let arguments = invocation.arguments
+        var guarded = GuardedFiles(arguments.positionals + arguments.values(of: .debugRoots), of: .export)
+        for path in paths { try guarded.take(path, for: .output) }
+        for (file, path) in zip(files, paths) {
             if isFolder, let slash = path.lastIndex(of: "/") { try OutputFolder.create(String(path[..<slash])) }
             try OutputFile.replace(path, Array(file.content.utf8))
-            paths.append(path)
         }
         return paths
+    }
+
+    /// Android looks for the file in the folder `xml`, whether there are private roots beside it or not; so what does
+    /// not sound like the file itself is the folder around.
+    private static func isNewFolder(_ target: String, _ files: [ExportedFile]) -> Bool {
+        files.contains { $0.name.contains("/") } && !target.hasSuffix(".xml") && !OutputFile.exists(target)
     }
 
     /// `{"format", "files": [{"name", "path"?, "content"?}], "losses": [{"id", "effect", "message", "hosts"?}]}`

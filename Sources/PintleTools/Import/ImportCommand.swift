@@ -71,7 +71,7 @@ struct ImportCommand {
             draft = try Self.read(file.bytes, as: format, keys: keys, files: folder(for: format))
             policy = try draft.policy()
         } catch {
-            throw ToolError(error, file: file.name)
+            throw Self.failure(error, format, file: file.name)
         }
         let report = LossReport(losses: draft.losses, format: format)
         report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
@@ -92,6 +92,15 @@ struct ImportCommand {
         case .envoy: try EnvoyImport.read(bytes, files: files)
         case .chromium: try ChromiumImport.read(bytes, keys: keys ?? .none)
         }
+    }
+
+    /// A file that is not even of the kind is mostly one of another format.
+    private static func failure(_ error: ForeignError, _ format: ForeignFormat, file: String) -> ToolError {
+        var failure = ToolError(error, file: file)
+        if ["malformed-xml", "not-a-plist", "invalid-utf8"].contains(error.code), failure.hint == nil {
+            failure.hint = "is it a file for \(format.title), as --from \(format.rawValue) says?"
+        }
+        return failure
     }
 
     private func folder(for format: ForeignFormat) -> ForeignFolder {
@@ -139,6 +148,8 @@ struct ImportCommand {
         let bytes = policy.json()
         let target = invocation.arguments.value(of: .output)
         if let target {
+            var guarded = GuardedFiles([path] + invocation.arguments.values(of: .keys), of: .import)
+            try guarded.take(target, for: .output)
             try OutputFile.replace(target, bytes)
             invocation.console.tell("wrote \(SafeText.escape(target))")
         }

@@ -94,7 +94,7 @@ struct PinCommand {
         do {
             endpoint = try HostArgument.endpoint(source)
         } catch {
-            guard !source.contains("://") else { throw error }
+            guard !source.contains("://"), !source.isEmpty else { throw error }
             var failure = error
             failure.hint = [error.hint, "for a file write ./\(source)"].compactMap(\.self).joined(separator: "; ")
             throw failure
@@ -116,6 +116,10 @@ struct PinCommand {
         let rules = try SnippetRule.rules(for: listings, host: invocation.arguments.value(of: .host))
         invocation.console.print(try form.text(of: rules))
         for advice in form.advice(on: rules) { invocation.console.warn(advice) }
+        for listing in listings {
+            guard let server = listing.server, let failure = server.failure else { continue }
+            invocation.console.warn("\(server.endpoint): " + PinReport.obstacle(failure).joined(separator: " "))
+        }
         for listing in listings where listing.isNameless {
             invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")
         }

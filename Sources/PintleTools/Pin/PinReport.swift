@@ -98,9 +98,26 @@ struct PinReport {
 
     // MARK: Advice
 
+    /// Why the pins of a server are of no use as long as its path is not valid.
+    static func obstacle(_ failure: PathFailure) -> [String] {
+        let start = "the path is not valid here (\(failure.code.rawValue)), and a pin never makes it so"
+        switch failure.code {
+        case .selfSigned, .untrustedRoot:
+            return [
+                start + ". A private root,",
+                "or the server's own certificate, goes into the rule: \"anchors\": {\"include\": [\"root.pem\"]}",
+            ]
+        default: return [start + ": mend that first"]
+        }
+    }
+
     private func tellAdvice(on listing: PinListing) {
         let positions = listing.entries.map(\.position)
         if let server = listing.server {
+            if let failure = server.failure {
+                let indent = "\n" + String(repeating: " ", count: 14)
+                console.tell("\nfirst:        " + Self.obstacle(failure).joined(separator: indent))
+            }
             let host = server.endpoint.port == 443 ? "\(server.endpoint.host)" : "\(server.endpoint)"
             console.tell(
                 """

@@ -53,6 +53,8 @@ struct PlanCommand {
     func run() throws(ToolError) -> ExitCode {
         let now = try instant()
         let tolerance = try tolerance()
+        var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
+        if let path = invocation.arguments.value(of: .page) { try guarded.take(path, for: .page) }
         let file = try invocation.file(
             invocation.arguments.positionals[0], limit: PlanLimits.fileSize + 1)
         let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in

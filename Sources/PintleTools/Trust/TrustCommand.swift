@@ -128,6 +128,7 @@ struct TrustCommand {
         }
         let count = approvals.count == 0 ? "no approvals" : ValidityText.counted(approvals.count, "approval")
         console.print("\(count) in \(SafeText.escape(store.path))")
+        if approvals.count == 0, !InputFile.exists(store.path) { console.tell("there is no such file yet") }
         for approval in approvals.all {
             console.print()
             for line in ApprovalText.lines(approval, at: invocation.now, console.palette) { console.print(line) }

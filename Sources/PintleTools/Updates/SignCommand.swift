@@ -40,10 +40,11 @@ extension OptionSpecification {
         name: "key", short: "k", value: .file("FILE"), mayRepeat: true,
         help: "A private Ed25519 key, PKCS#8 in PEM, encrypted or not; may be given again (required)")
     fileprivate static let updateVersion = OptionSpecification(
-        name: "version", value: .text("N"), help: "The update's number, 1 to 9007199254740991 (required)")
+        name: "version", value: .text("N"),
+        help: "The update's number, 1 to 9007199254740991 (required without --append)")
     fileprivate static let expires = OptionSpecification(
         name: "expires", value: .text("TIME"),
-        help: "Until when apps may take it, such as 2027-02-18T00:00:00Z (required)")
+        help: "Until when apps may take it, such as 2027-02-18T00:00:00Z (required without --append)")
     fileprivate static let issued = OptionSpecification(
         name: "issued", value: .text("TIME"), help: "From when on apps may take it", defaultText: "now")
     fileprivate static let append = OptionSpecification(
@@ -66,6 +67,9 @@ struct SignCommand {
         guard !paths.isEmpty else {
             throw .usage("--key FILE is missing: who signs", of: .sign, code: "missing-option")
         }
+        // The update that gets one more signature may be written where it was.
+        var guarded = GuardedFiles(paths + (arguments.has(.append) ? [] : arguments.positionals), of: .sign)
+        if let path = arguments.value(of: .updateOut), path != "-" { try guarded.take(path, for: .updateOut) }
         let file = arguments.has(.append) ? try existingFile() : nil
         var envelope = if let file { try existingUpdate(file) } else { try newUpdate() }
         let payload = try payload(of: envelope)
@@ -202,6 +206,6 @@ struct SignCommand {
         console.tell("version \(version), expires \(ValidityText.day(payload.expiresAt)), \(count)")
         for signer in signers { console.tell("signed by \(signer)") }
         let name = path.map(SafeText.escape) ?? "UPDATE"
-        console.tell("next: pintle verify --trusted update.key.pub --bundled SHIPPED-POLICY \(name)")
+        console.tell("next: pintle verify --trusted PUBLIC-KEY --bundled SHIPPED-POLICY \(name)")
     }
 }

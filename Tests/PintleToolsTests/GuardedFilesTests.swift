@@ -1,0 +1,53 @@
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// A slip of the command line must not cost the file that everything else is made from.
+@Suite("What is written does not take the place of what is read")
+struct GuardedFilesTests {
+    private let files: UpdateFiles
+
+    init() throws {
+        files = try UpdateFiles()
+    }
+
+    /// - Returns: whether the command said so and left the file as it was.
+    private func isKept(_ path: String, by arguments: [String]) throws -> Bool {
+        let before = try files.text(path)
+        let run = ToolRun(arguments: arguments, now: files.now)
+        return try run.code == 2 && run.errors.contains(" would replace ") && files.text(path) == before
+    }
+
+    @Test("A policy is not replaced by its export, by its update, or through a link")
+    func policy() throws {
+        let link = files.path("link.json")
+        try #require(symlink(files.policy, link) == 0)
+        let sign = [
+            "sign", "--key", files.key, "--version", "7", "--expires", "2027-02-18T00:00:00Z", files.policy, "-o",
+        ]
+        for format in ["nsc", "ats", "curl"] {
+            let export = ["export", files.policy, "--to", format, "-o"]
+            #expect(try isKept(files.policy, by: export + [files.policy]))
+            #expect(try isKept(files.policy, by: export + [link]))
+            #expect(ToolRun(arguments: export + [files.path("out.\(format)")]).code == 0)
+        }
+        #expect(try isKept(files.policy, by: sign + [files.policy]))
+        #expect(try isKept(files.key, by: sign + [files.key]))
+        #expect(ToolRun(arguments: sign + [files.path("7.json")], now: files.now).code == 0)
+    }
+
+    @Test("What is imported stays, and so does a plan")
+    func others() throws {
+        let list = files.path("pins.plist")
+        #expect(ToolRun("export", files.policy, "--to", "ats", "-o", list).code == 0)
+        #expect(try isKept(list, by: ["import", "--from", "ats", list, "-o", list]))
+        #expect(ToolRun("import", "--from", "ats", list, "-o", files.path("back.json")).code == 0)
+
+        let plan = try files.directory.write(PlanScene().text, to: "plan.json")
+        let command = ["plan", plan, "--at", "2026-11-20", "--html"]
+        #expect(try isKept(plan, by: command + [plan]))
+        #expect(ToolRun(arguments: command + [files.path("plan.html")]).code != 2)
+    }
+}

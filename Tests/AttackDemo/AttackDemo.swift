@@ -14,20 +14,18 @@ internal import FoundationNetworking
 /// session over Apple's trust evaluation, on Linux against the one over OpenSSL.
 public enum AttackDemo {
     public static func run() async throws -> [AttackResult] {
-        let catalogue = try AttackCatalogue()
+        let attacks = try DemoAttacks()
         var results: [AttackResult] = []
-        for attack in try catalogue.attacks() { results.append(try await run(attack)) }
-        results.append(try await redirect(catalogue))
-        results.append(try await plainRedirect(catalogue))
-        results.append(try await unauthorized(catalogue))
-        results.append(try await changedPolicy(catalogue))
-        results.append(try await oldTLS(catalogue))
+        for attack in try attacks.attacks() { results.append(try await run(attack)) }
+        results.append(try await plainRedirect(attacks))
+        results.append(try await unauthorized(attacks))
+        results.append(try await changedPolicy(attacks))
         results += try await approvals()
         return results
     }
 
-    private static func address(_ port: UInt16, host: String = "localhost", scheme: String = "https") throws -> URL {
-        guard let url = URL(string: "\(scheme)://\(host):\(port)/") else { throw URLError(.badURL) }
+    private static func address(_ text: String) throws -> URL {
+        guard let url = URL(string: text) else { throw URLError(.badURL) }
         return url
     }
 
@@ -43,77 +41,62 @@ public enum AttackDemo {
         }
     }
 
-    /// What a server got, once nothing more can come: bytes after a refusal may arrive after the caller heard of it.
-    private static func bytes(of server: LoopbackTLSServer, _ seen: String) -> Int {
-        if seen != "trusted" { _ = server.waitUntilClosed() }
-        return server.requestByteCount
-    }
-
-    private static func run(_ attack: Attack) async throws -> AttackResult {
-        let server = try LoopbackTLSServer(TLSServerConfiguration(attack.credential))
-        let session = URLSession.pinned(to: attack.policy)
-        let seen = await see(session, try address(server.port), comparesFailure: attack.comparesFailure)
+    private static func run(_ demo: DemoAttack) async throws -> AttackResult {
+        let server = try demo.attack.start()
+        let session = URLSession.pinned(to: demo.policy)
+        let seen = await see(session, try address(server.url), comparesFailure: demo.comparesFailure)
         session.finishTasksAndInvalidate()
+        // Bytes after a refusal may arrive after the caller heard of it.
+        if seen != "trusted" { server.waitUntilQuiet() }
         return AttackResult(
-            name: attack.name, expected: attack.expected, seen: seen, bytes: bytes(of: server, seen))
-    }
-
-    private static func redirect(_ catalogue: AttackCatalogue) async throws -> AttackResult {
-        let target = try LoopbackTLSServer(catalogue.publicAuthority.issue(hosts: ["127.0.0.1"]))
-        let away = try address(target.port, host: "127.0.0.1").absoluteString
-        let server = try LoopbackTLSServer(catalogue.genuine, handler: { _ in .redirect(to: away) })
-        let seen = await see(URLSession.pinned(to: try catalogue.policy()), try address(server.port))
-        return AttackResult(
-            name: "redirect to a host without a rule", expected: "host-not-allowed", seen: seen,
-            bytes: bytes(of: target, seen))
+            name: demo.name, expected: demo.expected, seen: seen, bytes: server.observation().exposedByteCount)
     }
 
     /// One adapter ends the task with an error, the other with the redirect: what counts is what goes out.
-    private static func plainRedirect(_ catalogue: AttackCatalogue) async throws -> AttackResult {
-        let plain = try LoopbackTCPServer.http()
-        let away = try address(plain.port, scheme: "http").absoluteString
-        let server = try LoopbackTLSServer(catalogue.genuine, handler: { _ in .redirect(to: away) })
-        _ = await see(URLSession.pinned(to: try catalogue.policy()), try address(server.port))
+    private static func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
+        let server = try attacks.attack("redirect-to-http").start()
+        _ = await see(URLSession.pinned(to: try attacks.policy()), try address(server.url))
+        let observation = server.observation()
+        let isInTheClear = observation.exposedByteCount > 0
         return AttackResult(
-            name: "redirect from https to http", expected: "nothing in the clear",
-            seen: plain.connectionCount == 0 ? "nothing in the clear" : "sent in the clear", bytes: 0)
+            name: "redirect-to-http", expected: "nothing in the clear",
+            seen: !observation.wasTried
+                ? "not tried" : isInTheClear ? "sent in the clear" : "nothing in the clear",
+            bytes: observation.exposedByteCount)
     }
 
-    private static func unauthorized(_ catalogue: AttackCatalogue) async throws -> AttackResult {
-        let server = try LoopbackTLSServer(catalogue.genuine, handler: { _ in .unauthorized() })
-        let (_, response) = try await URLSession.pinned(to: try catalogue.policy()).data(
-            from: try address(server.port))
+    private static func unauthorized(_ attacks: DemoAttacks) async throws -> AttackResult {
+        let server = try attacks.attack("retry-after-401").start()
+        let (_, response) = try await URLSession.pinned(to: try attacks.policy()).data(from: try address(server.url))
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        let observation = server.observation()
         return AttackResult(
-            name: "a password is asked for, and there is none", expected: "trusted 401, 1 request",
-            seen: "trusted \(status), \(server.requests.count) request", bytes: server.requestByteCount)
+            name: "retry-after-401", expected: "answered 401, and nothing to the other",
+            seen: "answered \(status), and "
+                + (observation.exposedByteCount == 0 ? "nothing to the other" : "more to the other"),
+            bytes: observation.exposedByteCount)
     }
 
-    private static func changedPolicy(_ catalogue: AttackCatalogue) async throws -> AttackResult {
-        let server = try LoopbackTLSServer(catalogue.publicAuthority.issue(hosts: ["localhost"]))
-        let policy = LivePolicy(try catalogue.policy(enforcement: .reportOnly))
+    private static func changedPolicy(_ attacks: DemoAttacks) async throws -> AttackResult {
+        // One that keeps its connections open.
+        let server = try LoopbackTLSServer(attacks.catalogue.cast.otherAuthority.issue(hosts: ["localhost"]))
+        let policy = LivePolicy(try attacks.policy(enforcement: .reportOnly))
         let session = URLSession.pinned(to: policy)
-        let first = await see(session, try address(server.port))
+        let url = try address(server.url())
+        let first = await see(session, url)
         let before = server.requestByteCount
-        policy.replace(with: try catalogue.policy())
-        let second = await see(session, try address(server.port))
+        policy.replace(with: try attacks.policy())
+        let second = await see(session, url)
         return AttackResult(
             name: "a policy that became stricter", expected: "pin-mismatch", seen: first == "trusted" ? second : first,
             bytes: server.requestByteCount - before)
-    }
-
-    private static func oldTLS(_ catalogue: AttackCatalogue) async throws -> AttackResult {
-        let server = try LoopbackTLSServer(catalogue.genuine, configure: { $0.versions = .tls10 ... .tls11 })
-        let seen = await see(URLSession.pinned(to: try catalogue.policy()), try address(server.port))
-        return AttackResult(
-            name: "TLS 1.1 at most", expected: "not about trust", seen: seen, bytes: bytes(of: server, seen))
     }
 
     /// The loop of asking a person, and a key that changes afterwards.
     private static func approvals() async throws -> [AttackResult] {
         let identity = try Identity.selfSigned(hosts: ["localhost"])
         let server = try LoopbackTLSServer(identity)
-        let url = try address(server.port)
+        let url = try address(server.url())
         let store = TrustDecisionStore()
         let session = URLSession.pinned(to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
         let leaf = try Certificate(der: identity.certificate.der)

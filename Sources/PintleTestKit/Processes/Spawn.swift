@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// Starts a program in a process group of its own, with SIGPIPE as the system delivers it, and
 /// gives its process id.
+/// - Parameter removed: variables of this process that it does not get.
 func spawn(
     _ command: [String], input: [UInt8], stdout: Int32, stderr: Int32,
-    environment: [String: String], workingDirectory: String?
+    environment: [String: String], without removed: Set<String> = [], workingDirectory: String?
 ) throws(SystemCallError) -> pid_t {
     let operation = "starting \(command.first ?? "a program without a name")"
     // A file rather than a pipe: nobody has to feed it, and nobody gets SIGPIPE when the program
@@ -33,7 +34,7 @@ func spawn(
     var child: pid_t = 0
     let words = workingDirectory.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0] + command } ?? command
     let code = withCStrings(words) { arguments in
-        withCStrings(mergedEnvironment(environment)) { variables in
+        withCStrings(mergedEnvironment(environment, without: removed)) { variables in
             descriptorLock.withLock { _ in
                 guard let program = arguments[0] else { return ENOENT }
                 return posix_spawnp(&child, program, &actions, &attributes, arguments, variables)
@@ -74,13 +75,13 @@ private func unnamedFile(holding bytes: [UInt8]) throws(SystemCallError) -> File
     return FileDescriptor(number)
 }
 
-private func mergedEnvironment(_ changes: [String: String]) -> [String] {
+private func mergedEnvironment(_ changes: [String: String], without removed: Set<String>) -> [String] {
     var variables: [String] = []
     var cursor = environ
     while let entry = cursor.pointee {
         let text = String(cString: entry)
-        let name = text.prefix { $0 != "=" }
-        if changes[String(name)] == nil { variables.append(text) }
+        let name = String(text.prefix { $0 != "=" })
+        if changes[name] == nil && !removed.contains(name) { variables.append(text) }
         cursor += 1
     }
     return variables + changes.map { "\($0.key)=\($0.value)" }

@@ -10,13 +10,14 @@ final class LoopbackListener: Sendable {
     private let workers = ThreadGroup()
 
     /// - Parameters:
+    ///   - address: Port 0 lets the system choose.
     ///   - maximumConnections: How many are served at once; more wait in the system's queue.
     ///   - serve: Runs on the connection's thread. The connection ends when it returns.
     init(
-        ipv6: Bool, maximumConnections: Int, serve: @escaping @Sendable (TCPConnection) -> Void
+        _ address: SocketAddress, maximumConnections: Int, serve: @escaping @Sendable (TCPConnection) -> Void
     ) throws(SystemCallError) {
         stop = try Pipe()
-        (socket, port) = try SocketAddress.loopback(port: 0, ipv6: ipv6).listening(backlog: 128)
+        (socket, port) = try address.listening(backlog: 128)
         let started = acceptor.start { [socket, stop = stop.readEnd, workers] in
             LoopbackListener.acceptConnections(
                 on: socket, stop: stop, workers: workers, limit: max(1, maximumConnections), serve: serve)

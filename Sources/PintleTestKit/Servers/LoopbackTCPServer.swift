@@ -10,12 +10,26 @@ public final class LoopbackTCPServer: Sendable {
     /// - Parameters:
     ///   - ipv6: Listens on `::1` instead of 127.0.0.1.
     ///   - serve: Runs on the connection's thread; the connection ends when it returns.
-    public init(
+    public convenience init(
         ipv6: Bool = false, maximumConnections: Int = 32, serve: @escaping @Sendable (TCPConnection) -> Void
+    ) throws(SystemCallError) {
+        try self.init(.loopback(port: 0, ipv6: ipv6), maximumConnections: maximumConnections, serve: serve)
+    }
+
+    /// The same at another address of this machine, which others may reach: an IPv4 or IPv6 literal, `nil` for 127.0.0.1.
+    /// - Parameter port: 0 lets the system choose.
+    package convenience init(
+        listeningAt address: String?, port: UInt16 = 0, serve: @escaping @Sendable (TCPConnection) -> Void
+    ) throws(SystemCallError) {
+        try self.init(try .named(address, port: port), maximumConnections: 32, serve: serve)
+    }
+
+    private init(
+        _ address: SocketAddress, maximumConnections: Int, serve: @escaping @Sendable (TCPConnection) -> Void
     ) throws(SystemCallError) {
         let counter = Counter()
         self.counter = counter
-        listener = try LoopbackListener(ipv6: ipv6, maximumConnections: maximumConnections) { connection in
+        listener = try LoopbackListener(address, maximumConnections: maximumConnections) { connection in
             counter.connections.add(1, ordering: .relaxed)
             serve(connection)
         }
@@ -28,6 +42,13 @@ public final class LoopbackTCPServer: Sendable {
         try LoopbackTCPServer(ipv6: ipv6) { connection in
             HTTPService(handler: handler).serve(connection)
         }
+    }
+
+    /// Serves plain HTTP/1.1 at another address of this machine, a request to each connection.
+    package static func http(
+        listeningAt address: String?, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) throws(SystemCallError) -> LoopbackTCPServer {
+        try LoopbackTCPServer(listeningAt: address) { HTTPService(handler: handler).serveOnce($0) }
     }
 
     public var port: UInt16 { listener.port }

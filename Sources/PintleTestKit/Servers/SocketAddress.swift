@@ -1,12 +1,25 @@
 internal import Glibc
 
-/// A loopback address and a port.
+/// An address of this machine, on loopback unless somebody has named another one, and a port.
 struct SocketAddress {
-    let isIPv6: Bool
+    /// 4 octets, or 16.
+    private let octets: [UInt8]
     let port: UInt16
 
+    private var isIPv6: Bool { octets.count == 16 }
+
     static func loopback(port: UInt16, ipv6: Bool = false) -> SocketAddress {
-        SocketAddress(isIPv6: ipv6, port: port)
+        let octets = ipv6 ? [UInt8](repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
+        return SocketAddress(octets: octets, port: port)
+    }
+
+    /// The address of an IPv4 or IPv6 literal; `nil` stands for loopback.
+    static func named(_ literal: String?, port: UInt16, ipv6: Bool = false) throws(SystemCallError) -> SocketAddress {
+        guard let literal else { return loopback(port: port, ipv6: ipv6) }
+        guard case .ip(let octets) = CertificateTemplate.GeneralName.host(literal) else {
+            throw SystemCallError(operation: "reading the address \(literal)", code: EINVAL)
+        }
+        return SocketAddress(octets: octets, port: port)
     }
 
     /// A socket that listens here and whose `accept` never blocks; port 0 lets the system choose.
@@ -54,7 +67,7 @@ struct SocketAddress {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = port.bigEndian
-            address.sin6_addr = in6addr_loopback
+            withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: octets) }
             return withUnsafePointer(to: &address) {
                 $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
@@ -64,7 +77,7 @@ struct SocketAddress {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: octets) }
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -74,5 +87,10 @@ struct SocketAddress {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    var description: String { isIPv6 ? "[::1]:\(port)" : "127.0.0.1:\(port)" }
+    var description: String {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let text = inet_ntop(isIPv6 ? AF_INET6 : AF_INET, octets, &buffer, socklen_t(buffer.count))
+        let host = text.map { String(cString: $0) } ?? "?"
+        return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 }

@@ -14,6 +14,8 @@ struct Command: Sendable {
         var mayRepeat = false
         /// The words that it may be; none for anything.
         var words: [String] = []
+        /// Whether it is a command line of its own, which begins behind `--`.
+        var followsOptions = false
 
         /// `SOURCE ...`, `[FILE]`
         var usage: String {

@@ -7,7 +7,6 @@ enum HelpText {
             "",
             "  pintle pin example.com                                  the pins of a live server",
             "  pintle check https://example.com --policy policy.json   decide, and explain the verdict",
-            "  pintle lint policy.json                                 every mistake, with its place",
             "",
             "COMMANDS",
         ]
@@ -43,6 +42,9 @@ enum HelpText {
     }
 
     private static func usage(_ command: Command) -> String {
+        if let last = command.arguments.last, last.followsOptions {
+            return "pintle \(command.name) [OPTIONS] -- \(last.name) ..."
+        }
         let arguments = command.arguments.map { " " + $0.usage }.joined()
         return "pintle \(command.name)\(arguments) [OPTIONS]"
     }

@@ -16,6 +16,19 @@ struct HTTPService {
         }
     }
 
+    /// Answers one request, whose content nobody waits for: nothing that a client sends is kept.
+    func serveOnce(_ stream: any ByteStream) {
+        var reader = HTTPReader(stream)
+        // A client that hangs up has decided.
+        guard let request = try? reader.head() else { return }
+        let once = HTTPService { request in
+            var response = handler(request)
+            response.closesConnection = true
+            return response
+        }
+        _ = try? once.answer(request, on: stream)
+    }
+
     /// Whether the connection stays open.
     private func answer(_ request: HTTPRequest, on stream: any ByteStream) throws(StreamError) -> Bool {
         let response = handler(request)

@@ -57,7 +57,7 @@ public final class LoopbackProxy: Sendable {
         let log = Log()
         self.kind = kind
         self.log = log
-        listener = try LoopbackListener(ipv6: false, maximumConnections: 32) { client in
+        listener = try LoopbackListener(.loopback(port: 0), maximumConnections: 32) { client in
             let index = log.append()
             let session = ProxySession(client: client, credentials: credentials, route: route) { log.note(index, $0) }
             // Either side may hang up at any time; what was relayed until then is on record.

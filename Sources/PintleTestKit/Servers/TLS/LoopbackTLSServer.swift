@@ -22,7 +22,8 @@ public final class LoopbackTLSServer: Sendable {
         let state = try TLSServerState(configuration)
         self.state = state
         listener = try LoopbackListener(
-            ipv6: configuration.ipv6, maximumConnections: configuration.maximumConnections
+            try .named(configuration.address, port: 0, ipv6: configuration.ipv6),
+            maximumConnections: configuration.maximumConnections
         ) { state.serve($0) }
     }
 

@@ -50,6 +50,10 @@ public struct TLSServerConfiguration: Sendable {
     public var application: Application = .http { _ in .ok }
     /// Listens on `::1` instead of 127.0.0.1.
     public var ipv6 = false
+    /// Listens at this address of the machine instead, an IPv4 or IPv6 literal, where others may reach it.
+    package var address: String?
+    /// Is given the record of each connection that is over, on its thread; the server itself keeps none of those then.
+    package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
     /// How many connections are served at once; more wait.
     public var maximumConnections = 32
 

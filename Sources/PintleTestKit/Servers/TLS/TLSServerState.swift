@@ -9,6 +9,8 @@ final class TLSServerState: Sendable {
 
     private struct Log {
         var connections: [TLSConnectionRecord] = []
+        /// How many were dropped before the first of these.
+        var dropped = 0
         var requests: [HTTPRequest] = []
     }
 
@@ -55,16 +57,34 @@ final class TLSServerState: Sendable {
     var requests: [HTTPRequest] { log.withLock { $0.requests } }
 
     func note(_ index: Int, _ change: (inout TLSConnectionRecord) -> Void) {
-        log.withLock { change(&$0.connections[index]) }
+        log.withLock { log in
+            guard log.connections.indices.contains(index - log.dropped) else { return }
+            change(&log.connections[index - log.dropped])
+        }
+    }
+
+    /// The connection is over.
+    private func close(_ index: Int) {
+        let record = log.withLock { log in
+            log.connections[index - log.dropped].isClosed = true
+            let record = log.connections[index - log.dropped]
+            if configuration.connectionObserver != nil {
+                let over = log.connections.prefix { $0.isClosed }.count
+                log.connections.removeFirst(over)
+                log.dropped += over
+            }
+            return record
+        }
+        configuration.connectionObserver?(record)
     }
 
     /// Serves one connection to its end.
     func serve(_ socket: TCPConnection) {
         let index = log.withLock { log in
             log.connections.append(TLSConnectionRecord())
-            return log.connections.count - 1
+            return log.dropped + log.connections.count - 1
         }
-        defer { note(index) { $0.isClosed = true } }
+        defer { close(index) }
         guard let connection = TLSServerConnection(socket, state: self, index: index), connection.handshake() else {
             return
         }
@@ -72,7 +92,7 @@ final class TLSServerState: Sendable {
         case .http(let handler):
             let service = HTTPService(handler: handler) { request in
                 self.log.withLock { log in
-                    log.connections[index].requestCount += 1
+                    log.connections[index - log.dropped].requestCount += 1
                     log.requests.append(request)
                     if log.requests.count > TLSServerState.requestLimit { log.requests.removeFirst() }
                 }

@@ -1,0 +1,16 @@
+// A client that `pintle rehearse -- CLIENT {policy} {url}` can attack.
+
+// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+#if canImport(PintleURLSession) && canImport(FoundationNetworking)
+// snippet.client
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3, let url = URL(string: arguments[2]) else { throw URLError(.badURL) }
+let policy = try PinningPolicy(json: Array(Data(contentsOf: URL(fileURLWithPath: arguments[1]))))
+let (data, _) = try await URLSession.pinned(to: policy).data(from: url)
+print(data.count)
+// snippet.end
+#endif

@@ -1,0 +1,40 @@
+/// Whom the attacks are about: an app's own authority and server, and an authority beside it that the client trusts too,
+/// as a machine trusts those of its owner, of its employer and of a hundred companies.
+public struct AttackCast: Sendable {
+    /// The name or address that the servers are for.
+    public let host: String
+    /// Another name or address that leads to the same machine; `nil` where there is none.
+    public let otherHost: String?
+    public let authority: CertificateAuthority
+    /// What issues the server's certificates.
+    public let intermediate: CertificateAuthority
+    /// Trusted as well, and in the hands of whoever sits in between.
+    public let otherAuthority: CertificateAuthority
+    /// The right server.
+    public let genuine: Identity
+    /// The key that the right server has in reserve.
+    public let backup: PrivateKey
+
+    init(host: String, otherHost: String?) throws(MintingError) {
+        self.host = host
+        self.otherHost = otherHost
+        authority = try .root(name: "Rehearsal Root")
+        intermediate = try authority.intermediate(name: "Rehearsal Intermediate")
+        otherAuthority = try .root(name: "Interceptor's Root")
+        genuine = try intermediate.issue(hosts: [host])
+        backup = try PrivateKey()
+    }
+
+    /// All that the client is to trust, in PEM: the roots of ``authority`` and ``otherAuthority``.
+    public var anchorsPEM: String { authority.certificate.pem + otherAuthority.certificate.pem }
+
+    /// What somebody in between shows, with an authority that the client trusts.
+    func interceptor(for host: String? = nil) throws(MintingError) -> Identity {
+        try otherAuthority.issue(hosts: [host ?? self.host])
+    }
+
+    /// The right server's key in a certificate that is wrong in one thing.
+    func spoilt(_ configure: (inout CertificateTemplate) -> Void) throws(MintingError) -> Identity {
+        try intermediate.issue(hosts: [host], key: genuine.key, configure: configure)
+    }
+}

@@ -1,0 +1,148 @@
+internal import Synchronization
+
+/// The servers of one attack, up until this is closed or the last reference goes. May be used from any thread.
+public final class AttackServer: Sendable {
+    public let attack: Attack
+    private let first: LoopbackTLSServer
+    private let elsewhere: Elsewhere
+    private let host: String
+
+    /// Where else than at the first server something is to be seen.
+    private enum Elsewhere: Sendable {
+        case nowhere
+        case tls(LoopbackTLSServer)
+        case plain(LoopbackTCPServer, ByteTally)
+        /// At the first server, from a connection on.
+        case later(LaterConnections)
+    }
+
+    /// - Parameters:
+    ///   - host: stands in URLs that servers send the client on to.
+    ///   - address: to listen at, instead of loopback.
+    ///   - observer: is given each connection when it is over, to any of the servers; none is kept then, and
+    ///     ``observation()`` knows of none.
+    package init(
+        _ attack: Attack, host: String = "localhost", listeningAt address: String? = nil,
+        observer: (@Sendable (AttackConnection) -> Void)? = nil
+    ) throws {
+        self.attack = attack
+        self.host = host
+        func start(
+            _ configuration: TLSServerConfiguration,
+            isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
+            response: @escaping @Sendable () -> HTTPResponse = { .ok }
+        ) throws -> LoopbackTLSServer {
+            var configuration = configuration
+            configuration.address = address
+            configuration.allowsResumption = false
+            if let observer {
+                configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
+            }
+            configuration.application = .stream { HTTPService(handler: { _ in response() }).serveOnce($0) }
+            return try LoopbackTLSServer(configuration)
+        }
+        switch attack.staging {
+        case .server(let configuration):
+            elsewhere = .nowhere
+            first = try start(configuration)
+        case .redirect(let credential, let other, let target):
+            let server = try start(TLSServerConfiguration(target))
+            let location = server.url(host: other)
+            elsewhere = .tls(server)
+            first = try start(
+                TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
+        case .plainRedirect(let credential):
+            let tally = ByteTally()
+            let server = try LoopbackTCPServer(listeningAt: address) { connection in
+                let stream = TalliedStream(connection, tally)
+                HTTPService(handler: { _ in .ok }).serveOnce(stream)
+                observer?(.init(plainByteCount: stream.count))
+            }
+            let location = "http://\(AttackServer.authority(host, server.port))/"
+            elsewhere = .plain(server, tally)
+            first = try start(
+                TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
+        case .challenge(let credential, let interceptor):
+            let later = LaterConnections()
+            elsewhere = .later(later)
+            first = try start(
+                TLSServerConfiguration(credential), isAttack: { later.isLater($0) },
+                response: { later.challenge(thenShowing: interceptor) })
+            later.server.withLock { $0 = WeakServer(first) }
+        }
+    }
+
+    deinit { close() }
+
+    /// The port of the server that the client is sent to.
+    public var port: UInt16 { first.port }
+
+    /// `https://localhost:49152/`
+    public var url: String { "https://\(AttackServer.authority(host, port))/" }
+
+    private static func authority(_ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// What was seen until now.
+    public func observation() -> AttackObservation {
+        let connections = first.connections
+        let atFirst = connections.reduce(0) { $0 + $1.requestByteCount }
+        switch elsewhere {
+        case .nowhere:
+            return AttackObservation(
+                connections: connections, exposedByteCount: atFirst, wasTried: !connections.isEmpty)
+        case .tls(let server):
+            return AttackObservation(
+                connections: connections, exposedByteCount: server.requestByteCount, wasTried: atFirst > 0)
+        case .plain(_, let tally):
+            return AttackObservation(
+                connections: connections, exposedByteCount: tally.total, wasTried: atFirst > 0)
+        case .later(let later):
+            let since = connections.dropFirst(later.firstIndex ?? connections.count)
+            return AttackObservation(
+                connections: connections, exposedByteCount: since.reduce(0) { $0 + $1.requestByteCount },
+                wasTried: atFirst > 0)
+        }
+    }
+
+    /// Waits until every connection is over; what comes later nobody waits for.
+    public func waitUntilQuiet(seconds: Double = 2) {
+        // A connection is made before the server takes it.
+        _ = first.wait(seconds: 0.2) { !$0.isEmpty }
+        _ = first.wait(seconds: seconds) { $0.allSatisfy(\.isClosed) }
+        if case .tls(let server) = elsewhere { _ = server.wait(seconds: seconds) { $0.allSatisfy(\.isClosed) } }
+        if case .plain(let server, _) = elsewhere { server.close() }
+    }
+
+    /// Ends all connections and waits for their threads.
+    public func close() {
+        first.close()
+        switch elsewhere {
+        case .tls(let server): server.close()
+        case .plain(let server, _): server.close()
+        case .nowhere, .later: break
+        }
+    }
+}
+
+/// One connection to a server of an attack, once it is over.
+package struct AttackConnection: Sendable {
+    /// `nil` for plain HTTP.
+    package let record: TLSConnectionRecord?
+    package let requestByteCount: Int
+    /// Whether it is where the attack is, and not only on the way there.
+    package let isAttack: Bool
+
+    init(record: TLSConnectionRecord, isAttack: Bool) {
+        self.record = record
+        self.isAttack = isAttack
+        requestByteCount = record.requestByteCount
+    }
+
+    init(plainByteCount: Int) {
+        record = nil
+        isAttack = true
+        requestByteCount = plainByteCount
+    }
+}

@@ -1,0 +1,76 @@
+internal import PintleTestKit
+
+/// What a client did at one server, as both saw it.
+struct RehearsalEvidence {
+    let observation: AttackObservation
+    let end: GuardedProcess.End
+    /// Whether the client had ended its connections by itself when it was killed.
+    var wasOverWhenKilled = false
+    /// In seconds, as it was asked for.
+    let timeout: Double
+
+    private var isSuccess: Bool { end == .exited(0) }
+
+    /// What a client says that sends nothing: it has finished the handshake, and ended well.
+    var isAcceptedInSilence: Bool { isSuccess && observation.completedHandshakeCount > 0 }
+
+    var clientExit: Int32? {
+        if case .exited(let status) = end { status } else { nil }
+    }
+
+    /// Why nothing can be told, where that is so of every attack.
+    var doubt: String? {
+        guard observation.wasTried else {
+            return observation.connections.isEmpty
+                ? "the client did not connect" : "the client sent the right server nothing"
+        }
+        if end == .timedOut, !wasOverWhenKilled { return "killed after \(Self.seconds(timeout)); no verdict" }
+        return nil
+    }
+
+    static func seconds(_ seconds: Double) -> String {
+        seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\(seconds) s"
+    }
+}
+
+/// Tells what came of an attack, from what the same client did about the right server.
+struct RehearsalJudge {
+    /// Whether the client sends a request, which is then what counts. Else it is its word, the exit status.
+    let sendsRequest: Bool
+    private let controlEnd: GuardedProcess.End
+
+    /// - Returns: `nil` where the client did not accept the right server: it proves nothing then.
+    init?(control: RehearsalEvidence) {
+        sendsRequest = control.observation.exposedByteCount > 0
+        controlEnd = control.end
+        guard sendsRequest || control.isAcceptedInSilence else { return nil }
+    }
+
+    /// Whether the client ends well where the server is the right one.
+    var endsWell: Bool { controlEnd == .exited(0) }
+
+    func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
+        if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
+        return attack.expectation == .refused ? refused(evidence) : accepted(evidence)
+    }
+
+    private func refused(_ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
+        if evidence.observation.exposedByteCount > 0 { return (.letThrough, nil) }
+        if let doubt = evidence.doubt { return (.inconclusive, doubt) }
+        if !sendsRequest, evidence.isAcceptedInSilence { return (.letThrough, "it reports success") }
+        return (.blocked, nil)
+    }
+
+    private func accepted(_ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
+        guard evidence.observation.exposedByteCount > 0 else {
+            if !sendsRequest, evidence.isAcceptedInSilence { return (.accepted, nil) }
+            if let doubt = evidence.doubt { return (.inconclusive, doubt) }
+            return (.blocked, nil)
+        }
+        guard evidence.end == controlEnd else {
+            let end = evidence.clientExit.map { "ended with exit code \($0)" } ?? "did not end"
+            return (.inconclusive, "it sent its request, but \(end)")
+        }
+        return (.accepted, nil)
+    }
+}

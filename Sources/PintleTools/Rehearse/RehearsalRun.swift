@@ -1,0 +1,138 @@
+internal import FoundationEssentials
+internal import Pintle
+internal import PintleTestKit
+
+/// One rehearsal with a client that is started anew for each server.
+final class RehearsalRun {
+    private let invocation: Invocation
+    private let catalogue: AttackCatalogue
+    private let attacks: [Attack]
+    private let client: ClientCommand
+    private let timeout: Double
+    private let start = ContinuousClock.now
+
+    private var console: Console { invocation.console }
+
+    init(
+        _ invocation: Invocation, catalogue: AttackCatalogue, attacks: [Attack], client: ClientCommand,
+        timeout: Double
+    ) {
+        (self.invocation, self.catalogue, self.attacks) = (invocation, catalogue, attacks)
+        (self.client, self.timeout) = (client, timeout)
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
+        let folder: TemporaryDirectory
+        do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
+        let values = try RehearsalKit(catalogue.cast).values(folder: folder)
+        let text = RehearsalText(console: console, showsAll: invocation.isVerbose)
+
+        let (controlEvidence, controlProcess) = try play(catalogue.control, values)
+        guard let judge = RehearsalJudge(control: controlEvidence) else {
+            throw provesNothing(controlEvidence, controlProcess)
+        }
+        let control = result(
+            catalogue.control, (.accepted, nil), controlEvidence, controlProcess)
+        if !invocation.writesJSON { for line in text.control(control) { console.print(line) } }
+        if !judge.endsWell {
+            console.warn(
+                "the client sends the right server its request and then "
+                    + (controlEvidence.clientExit.map { "ends with exit code \($0)" } ?? "does not end")
+                    + "; what counts is what servers get")
+        }
+
+        var results: [RehearsalResult] = []
+        for (index, attack) in attacks.enumerated() {
+            text.progress(attack, index, of: attacks.count, after: start.duration(to: .now))
+            if attack.needsRequest, !judge.sendsRequest {
+                results.append(
+                    RehearsalResult(attack: attack, outcome: .notRun, remark: "this client sends no request"))
+            } else {
+                let (evidence, process) = try play(attack, values)
+                results.append(result(attack, judge.judge(attack, evidence), evidence, process))
+            }
+            text.eraseProgress()
+            if !invocation.writesJSON, let result = results.last {
+                for line in text.row(result) { console.print(line) }
+            }
+        }
+        let report = RehearsalReport(
+            client: client.line, control: control, results: results, now: invocation.now,
+            duration: start.duration(to: .now), advice: RehearsalAdvice(results, client: client).lines)
+        return try report.conclude(text, invocation)
+    }
+
+    /// Starts the server, and the client; both are gone when this returns.
+    private func play(
+        _ attack: Attack, _ values: [String: String]
+    ) throws(ToolError) -> (RehearsalEvidence, GuardedProcess) {
+        let server: AttackServer
+        do {
+            server = try AttackServer(attack)
+        } catch {
+            throw .unusable("no-server", "a server cannot be started on loopback: \(error)")
+        }
+        defer { server.close() }
+        var values = values
+        values["url"] = server.url
+        values["host"] = catalogue.cast.host
+        values["port"] = "\(server.port)"
+        var wasOver = false
+        let process: GuardedProcess
+        do throws(SystemCallError) {
+            process = try GuardedProcess.run(
+                client.words(values), without: Self.proxyVariables, timeout: timeout, outputLimit: 64 << 10,
+                isCancelled: { Interrupts.areAsking }, willKill: { wasOver = server.observation().isOver })
+        } catch {
+            throw .unusable(
+                "no-client", "the client cannot be run: \(error)",
+                hint: "name a program that is on the PATH, or write ./client; for a line of shell: sh -c '... {url}'")
+        }
+        guard process.end != .cancelled else { throw .unusable("interrupted", "interrupted") }
+        server.waitUntilQuiet()
+        return (
+            RehearsalEvidence(
+                observation: server.observation(), end: process.end, wasOverWhenKilled: wasOver, timeout: timeout),
+            process
+        )
+    }
+
+    /// With them the client would go elsewhere.
+    private static let proxyVariables: Set<String> = [
+        "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy",
+    ]
+
+    private func result(
+        _ attack: Attack, _ verdict: (RehearsalOutcome, remark: String?), _ evidence: RehearsalEvidence,
+        _ process: GuardedProcess
+    ) -> RehearsalResult {
+        RehearsalResult(
+            attack: attack, outcome: verdict.0, requestBytes: evidence.observation.exposedByteCount,
+            milliseconds: process.milliseconds, clientExit: evidence.clientExit,
+            alert: evidence.observation.alert.map { "\($0)" }, remark: verdict.remark,
+            clientWords: process.stderr.isEmpty ? process.stdout : process.stderr)
+    }
+
+    /// The client's own words are told first.
+    private func provesNothing(_ evidence: RehearsalEvidence, _ process: GuardedProcess) -> ToolError {
+        for line in RehearsalText.words(process.stderr.isEmpty ? process.stdout : process.stderr, most: 20) {
+            console.tell("  " + line)
+        }
+        let message: String
+        switch evidence.end {
+        case _ where evidence.observation.connections.isEmpty:
+            message = "the client did not connect to the right server"
+        case .timedOut: message = "the client did not end within \(RehearsalEvidence.seconds(timeout))"
+        default: message = "the client refused even the valid server"
+        }
+        let hint =
+            client.uses("ca") || client.uses("policy")
+            ? "as it was run: "
+                + client.line
+            : "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
+        let end = evidence.clientExit.map { " (exit code \($0))" } ?? ""
+        return .unusable("control-failed", "proves nothing: \(message)\(end)", hint: hint)
+    }
+}

@@ -1,0 +1,127 @@
+internal import FoundationEssentials
+internal import Glibc
+internal import Pintle
+internal import PintleTestKit
+
+/// All the servers at once, for a person with a device, until the process is told to end.
+final class RehearsalServe {
+    private let invocation: Invocation
+    private let catalogue: AttackCatalogue
+    private let kit: RehearsalKit
+    private let attacks: [Attack]
+    /// An IPv4 or IPv6 literal; `nil` for loopback.
+    private let address: String?
+    private let seen = ServedAttacks()
+    private let start = ContinuousClock.now
+
+    private var console: Console { invocation.console }
+    private var host: String { catalogue.cast.host }
+
+    init(
+        _ invocation: Invocation, catalogue: AttackCatalogue, attacks: [Attack], address: String?
+    ) throws(ToolError) {
+        (self.invocation, self.catalogue, self.attacks) = (invocation, catalogue, attacks)
+        self.address = address
+        kit = try RehearsalKit(catalogue.cast)
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        let interrupts = Interrupts()
+        defer { withExtendedLifetime(interrupts) {} }
+        var servers: [AttackServer] = []
+        defer { for server in servers { server.close() } }
+        let page: LoopbackTCPServer
+        do {
+            for attack in [catalogue.control] + attacks {
+                let seen = seen
+                servers.append(
+                    try AttackServer(attack, host: host, listeningAt: address) { seen.add($0, to: attack.id) })
+            }
+            let index = RehearsalIndex(catalogue, kit, servers.map { ($0.attack, $0.url) }, seen)
+            page = try LoopbackTCPServer.http(listeningAt: address) { index.response(to: $0) }
+        } catch {
+            throw .unusable(
+                "no-server", "the servers cannot be started: \(error)",
+                hint: address == nil ? nil : "--listen takes an address of this machine")
+        }
+        defer { page.close() }
+        tell(servers, page)
+        while !Interrupts.areAsking, !console.outputFailed {
+            usleep(50_000)
+            tellEvents()
+        }
+        seen.end()
+        for server in servers { server.close() }
+        tellEvents()
+        return try conclude()
+    }
+
+    /// Data, but with --json talk.
+    private func say(_ line: String = "") {
+        if invocation.writesJSON { console.tell(line) } else { console.print(line) }
+    }
+
+    private func tell(_ servers: [AttackServer], _ page: LoopbackTCPServer) {
+        if let address, address != "127.0.0.1", address != "::1" {
+            console.warn(
+                "everyone who reaches \(address) reaches these servers; a device that trusts their authorities trusts "
+                    + "whatever this process signs: install them on devices for tests, and remove them afterwards")
+        }
+        let authority = host.contains(":") ? "[\(host)]:\(page.port)" : "\(host):\(page.port)"
+        say("serving until Ctrl-C; keys and certificates are made for this run and gone with it")
+        say()
+        say("  page       http://\(authority)/   links, and the files to install")
+        say("  trust      http://\(authority)/authorities.pem   both roots")
+        say("  pin        \(kit.pin)")
+        say("  backup     \(kit.backup)")
+        say("  policy     http://\(authority)/policy.json   anchors and pins for Pintle")
+        say()
+        for server in servers {
+            let mustBe = TextLayout.padded(server.attack.expectation.rawValue, to: 10)
+            say("  " + TextLayout.padded(server.attack.id, to: 30) + mustBe + server.url)
+        }
+        say()
+    }
+
+    private func tellEvents() {
+        let (events, lost) = seen.takeEvents()
+        for event in events { say(line(event)) }
+        if lost > 0 { say("  and \(ValidityText.counted(lost, "connection")) more") }
+    }
+
+    /// `  trusted-interceptor           handshake finished, 78 request bytes`
+    private func line(_ event: ServedAttacks.Event) -> String {
+        let head = "  " + TextLayout.padded(event.id, to: 30)
+        let connection = event.connection
+        let bytes = ValidityText.counted(connection.requestByteCount, "request byte")
+        guard let record = connection.record else { return head + "in the clear, \(bytes)" }
+        let place = connection.isAttack ? "" : ", on the way there"
+        if record.isHandshakeComplete {
+            let alert = record.alertsReceived.last(where: \.isFatal).map { ", then alert \($0)" } ?? ""
+            return head + "handshake finished, \(bytes)\(alert)\(place)"
+        }
+        if let alert = record.alertsReceived.last(where: \.isFatal) { return head + "refused: alert \(alert)" }
+        return head + "no handshake: " + SafeText.escape(record.handshakeFailure ?? "the client hung up")
+    }
+
+    private func conclude() throws(ToolError) -> ExitCode {
+        let control = seen.result(catalogue.control)
+        let results = attacks.map { seen.result($0) }
+        let text = RehearsalText(console: console, showsAll: true)
+        if !invocation.writesJSON {
+            console.print()
+            for result in results where result.outcome != .notRun {
+                for line in text.row(result) { console.print(line) }
+            }
+        }
+        guard control.outcome == .accepted else {
+            throw .unusable(
+                "control-failed", "proves nothing: no request came to the right server, \"control\"",
+                hint: "a client that refuses it refuses everything: does it trust the authorities of this run?")
+        }
+        let report = RehearsalReport(
+            client: nil, control: control, results: results, now: invocation.now,
+            duration: start.duration(to: .now), advice: RehearsalAdvice(results, client: nil).lines)
+        return try report.conclude(text, invocation)
+    }
+}

@@ -1,0 +1,119 @@
+internal import Pintle
+internal import PintleTestKit
+
+/// What a rehearsal prints for people.
+final class RehearsalText {
+    private let console: Console
+    private let showsAll: Bool
+    private var hasHead = false
+    private var hidden = 0
+    private var showsProgress = false
+
+    init(console: Console, showsAll: Bool) {
+        (self.console, self.showsAll) = (console, showsAll)
+    }
+
+    // MARK: Progress
+
+    /// One line, from half a second on, gone when something else is written.
+    func progress(_ attack: Attack, _ index: Int, of count: Int, after duration: Duration) {
+        guard console.tellsPerson, duration >= .milliseconds(500) else { return }
+        showsProgress = true
+        console.prompt("\r\u{1B}[K\(index + 1)/\(count)  \(attack.id)")
+    }
+
+    func eraseProgress() {
+        guard showsProgress else { return }
+        showsProgress = false
+        console.prompt("\r\u{1B}[K")
+    }
+
+    // MARK: Lines
+
+    func control(_ result: RehearsalResult) -> [String] {
+        let bytes = result.requestBytes > 0 ? "\(result.requestBytes) request bytes" : "no request, exit code 0"
+        return ["control   valid chain, right host: \(console.palette.good("accepted")), \(bytes)", ""]
+    }
+
+    /// The lines of a result: none where all is well and not all is shown.
+    func row(_ result: RehearsalResult) -> [String] {
+        guard !result.isAsItMustBe || showsAll else {
+            if result.outcome != .notRun { hidden += 1 }
+            return []
+        }
+        var lines: [String] = []
+        if !hasHead {
+            hasHead = true
+            lines.append(
+                Self.columns("attack", "must be", "was" + Self.blanks(9), "bytes", "ms") + "  why it matters")
+        }
+        let word = TextLayout.padded(result.outcome.word, to: 12)
+        let palette = console.palette
+        let verdict =
+            switch result.outcome {
+            case .inconclusive: palette.warning(word)
+            case .notRun: palette.dim(word)
+            default: result.isAsItMustBe ? palette.good(word) : palette.bad(word)
+            }
+        let isRun = result.outcome != .notRun
+        let line = Self.columns(
+            result.attack.id, result.attack.expectation.rawValue, verdict, isRun ? "\(result.requestBytes)" : "",
+            result.milliseconds.map { "\($0)" } ?? "")
+        let why = result.why.map(SafeText.escape) ?? ""
+        if why.isEmpty {
+            lines.append(line.trimmedRight)
+        } else if Self.width + 2 + TextLayout.columns(of: why) <= console.width {
+            lines.append(line + "  " + why)
+        } else {
+            lines += [line.trimmedRight, "    " + why]
+        }
+        if showsAll { lines += details(result) }
+        return lines
+    }
+
+    private func details(_ result: RehearsalResult) -> [String] {
+        guard result.outcome != .notRun else { return [] }
+        var facts = [result.attack.summary]
+        if let alert = result.alert { facts.append("alert \(alert)") }
+        if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
+        let words = Self.gist(of: result.clientWords).map { ["    " + $0] } ?? []
+        return ["    " + console.palette.dim(facts.joined(separator: "; "))]
+            + (result.outcome == .accepted || result.outcome == .letThrough ? [] : words.map(console.palette.dim))
+    }
+
+    func hiddenLine() -> String? {
+        guard hidden > 0 else { return nil }
+        let some = hasHead ? "  ... \(hidden) more" : "  \(hidden) attacks"
+        return some + ", all as they must be (-v lists them)"
+    }
+
+    private static let width = 2 + 30 + 10 + 12 + 7 + 7
+
+    private static func columns(_ id: String, _ mustBe: String, _ was: String, _ bytes: String, _ ms: String) -> String
+    {
+        "  " + TextLayout.padded(id, to: 30) + TextLayout.padded(mustBe, to: 10) + was
+            + blanks(7 - bytes.count) + bytes + blanks(7 - ms.count) + ms
+    }
+
+    private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
+
+    /// The line that tells most: the first, or the last where the first only announces others.
+    private static func gist(of bytes: [UInt8]) -> String? {
+        let lines = words(bytes, most: 100)
+        return lines.first?.hasSuffix(":") == true ? lines.last : lines.first
+    }
+
+    /// The last lines of what a client wrote, each cut to what is read, safe to print.
+    static func words(_ bytes: [UInt8], most: Int) -> [String] {
+        let lines = String(decoding: bytes.suffix(8_192), as: UTF8.self).split(whereSeparator: \.isNewline)
+        return lines.suffix(most).map { SafeText.escape(String($0.prefix(300))) }
+    }
+}
+
+extension String {
+    fileprivate var trimmedRight: String {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}

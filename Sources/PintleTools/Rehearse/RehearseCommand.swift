@@ -1,0 +1,192 @@
+internal import Pintle
+internal import PintleTestKit
+
+extension Command {
+    static let rehearse = Command(
+        name: "rehearse",
+        summary: "Attack a client of any kind with real servers, and see what it lets through",
+        examples: [
+            Example(
+                line: "pintle rehearse -- curl -sS -m 3 --cacert {ca} {url}",
+                purpose: "a client that validates and does not pin: what an interceptor gets from it"),
+            Example(
+                line: "pintle rehearse -- curl -sS -m 3 --cacert {ca} --pinnedpubkey '{pins}' {url}",
+                purpose: "the same with pins: nothing gets through"),
+            Example(
+                line: "pintle rehearse --junit rehearsal.xml -- python3 client.py {url} {ca}",
+                purpose: "your own client, in continuous integration; exit code 1 if anything gets through"),
+            Example(
+                line: "pintle rehearse --only trusted-interceptor,expired -v -- ./client --ca {ca} {url}",
+                purpose: "two of the attacks, and all that is known about them"),
+            Example(line: "pintle rehearse --list", purpose: "the attacks, the standard behind each, why it matters"),
+            Example(
+                line: "pintle rehearse --serve --listen 192.0.2.7 --html report.html",
+                purpose: "the servers for a phone in the same network, until Ctrl-C"),
+        ],
+        overview: [
+            """
+            Starts a TLS server on loopback for each attack, with certificates made on the spot, runs the client once \
+            against each, and judges by what the server got and how the client ended: accepted, blocked, LET THROUGH, \
+            inconclusive. The right server comes first: what a client that refuses it does about the others proves \
+            nothing.
+            """,
+            """
+            In the client's words these are replaced: {url} (https://localhost:PORT/), {host} and {port}; {ca}, a file \
+            of the two roots to trust, PEM; {pin} and {backup}, the server's pins as curl writes them (sha256//...), \
+            {pins} both with a semicolon between; {issuer}, the pin of the authority that issues; {pin-base64}, \
+            {backup-base64}, {issuer-base64}, the bare hashes; {policy}, a policy file with anchors and pins. No shell \
+            reads the words. The client runs without the variables that name proxies, has no input, and is ended with \
+            all it has started when its time is up.
+            """,
+            """
+            Nothing leaves this machine, unless --listen names an address that others reach.
+            """,
+        ],
+        arguments: [
+            Argument(
+                name: "CLIENT", help: "The client and its arguments, with {url} or {port} in them", isOptional: true,
+                mayRepeat: true, followsOptions: true)
+        ],
+        ownOptions: [
+            .only, .list, .timeout, .rehearsalJUnit, .rehearsalPage, .serve, .listen, .servedHost,
+        ],
+        environment: [("TMPDIR", "Where the files of {ca} and {policy} are kept while it runs")],
+        exitCodes: [
+            (.fine, "everything ended as it must"),
+            (
+                .rejected,
+                "something was let through, a server that must be accepted was blocked, or there is no verdict about one"
+            ),
+            (.unusable, "it proves nothing: the client cannot be run, or refuses the right server too"),
+        ],
+        run: { invocation throws(ToolError) in try RehearseCommand(invocation).run() }
+    )
+}
+
+extension OptionSpecification {
+    fileprivate static let only = OptionSpecification(
+        name: "only", value: .text("ID,..."), mayRepeat: true, help: "Only these attacks; may be repeated")
+    fileprivate static let list = OptionSpecification(name: "list", help: "List the attacks, and run nothing")
+    fileprivate static let timeout = OptionSpecification(
+        name: "timeout", value: .text("SECONDS"), help: "End the client after so long, at each server",
+        defaultText: "5")
+    static let rehearsalJUnit = OptionSpecification(
+        name: "junit", value: .file("FILE"), help: "Write the results as JUnit XML, for continuous integration")
+    static let rehearsalPage = OptionSpecification(
+        name: "html", value: .file("FILE"), help: "Write a page about the results")
+    fileprivate static let serve = OptionSpecification(
+        name: "serve", help: "Keep all servers up for clients elsewhere, such as a phone, until Ctrl-C")
+    fileprivate static let listen = OptionSpecification(
+        name: "listen", value: .text("ADDRESS"),
+        help: "With --serve: the address of this machine to listen at, which others may reach",
+        defaultText: "127.0.0.1")
+    fileprivate static let servedHost = OptionSpecification(
+        name: "host", value: .text("NAME"),
+        help: "With --serve: the name that clients use, where it leads to that address",
+        defaultText: "localhost, or the address")
+}
+
+/// `pintle rehearse -- CLIENT...`
+struct RehearseCommand {
+    private let invocation: Invocation
+
+    private var arguments: ParsedArguments { invocation.arguments }
+    private var console: Console { invocation.console }
+
+    init(_ invocation: Invocation) {
+        self.invocation = invocation
+    }
+
+    func run() throws(ToolError) -> ExitCode {
+        if arguments.has(.list) {
+            guard arguments.positionals.isEmpty else {
+                throw .usage("--list runs nothing: leave the client out", of: .rehearse)
+            }
+            AttackList(try Self.catalogue()).write(to: console, asJSON: invocation.writesJSON)
+            return .fine
+        }
+        try guardFiles()
+        if arguments.has(.serve) { return try serve() }
+        for option in [OptionSpecification.listen, .servedHost] where arguments.has(option) {
+            throw .usage("--\(option.name) goes with --serve", of: .rehearse)
+        }
+        let timeout = try Self.timeout(arguments)
+        guard !arguments.positionals.isEmpty else {
+            throw .usage(
+                "CLIENT is missing: pintle rehearse -- CLIENT {url}", of: .rehearse, code: "missing-argument")
+        }
+        let client = try ClientCommand(arguments.positionals)
+        let catalogue = try Self.catalogue()
+        let attacks = try chosen(from: catalogue)
+        return try RehearsalRun(
+            invocation, catalogue: catalogue, attacks: attacks, client: client, timeout: timeout
+        ).run()
+    }
+
+    private func serve() throws(ToolError) -> ExitCode {
+        guard arguments.positionals.isEmpty, !arguments.has(.timeout) else {
+            throw .usage("--serve runs no client: leave it and --timeout out", of: .rehearse)
+        }
+        let address = try arguments.value(of: .listen).map { text throws(ToolError) in
+            guard let name = try? ServerName(text), let address = name.ipAddress?.description,
+                !["0.0.0.0", "::"].contains(address)
+            else { throw .usage("--listen takes one address of this machine, such as 192.0.2.7", of: .rehearse) }
+            return address
+        }
+        let standard = address.flatMap { $0 == "127.0.0.1" ? nil : $0 } ?? "localhost"
+        let host = try arguments.value(of: .servedHost).map { text throws(ToolError) in
+            try HostArgument.endpoint(text).host.description
+        }
+        let bound = address ?? "127.0.0.1"
+        let name = host ?? standard
+        let catalogue = try Self.catalogue(host: name, otherHost: name == bound ? nil : bound)
+        return try RehearsalServe(
+            invocation, catalogue: catalogue, attacks: try chosen(from: catalogue), address: address
+        ).run()
+    }
+
+    private static func catalogue(
+        host: String = "localhost", otherHost: String? = "127.0.0.1"
+    ) throws(ToolError) -> AttackCatalogue {
+        do {
+            return try AttackCatalogue(host: host, otherHost: otherHost)
+        } catch {
+            throw .unusable("no-certificates", "the certificates of the attacks cannot be made: \(error)")
+        }
+    }
+
+    /// The attacks of --only, else all.
+    private func chosen(from catalogue: AttackCatalogue) throws(ToolError) -> [Attack] {
+        guard arguments.has(.only) else { return catalogue.attacks }
+        var ids: Set<String> = []
+        for text in arguments.values(of: .only) {
+            for word in text.split(separator: ",") {
+                let id = String(word.filter { $0 != " " })
+                guard id == catalogue.control.id || catalogue[id] != nil else {
+                    let nearest = Spelling.nearest(to: id, among: catalogue.attacks.map(\.id))
+                    let meant = nearest.map { "; did you mean \($0)?" } ?? ""
+                    throw .unusable(
+                        "unknown-attack", "no attack is called \"\(id)\"\(meant)", hint: "see 'pintle rehearse --list'")
+                }
+                ids.insert(id)
+            }
+        }
+        return catalogue.attacks.filter { ids.contains($0.id) }
+    }
+
+    private static func timeout(_ arguments: ParsedArguments) throws(ToolError) -> Double {
+        guard let text = arguments.value(of: .timeout) else { return 5 }
+        guard let seconds = Double(text), seconds > 0, seconds <= 3_600 else {
+            throw .usage("--timeout takes seconds, more than 0 and at most 3600", of: .rehearse)
+        }
+        return seconds
+    }
+
+    private func guardFiles() throws(ToolError) {
+        guard let junit = arguments.value(of: .rehearsalJUnit), let html = arguments.value(of: .rehearsalPage) else {
+            return
+        }
+        let isOne = junit == html || FileIdentity(junit).map { $0 == FileIdentity(html) } ?? false
+        guard !isOne else { throw .usage("--html \(html) would replace the file of --junit", of: .rehearse) }
+    }
+}

@@ -1,0 +1,101 @@
+internal import Foundation
+internal import PintleTestKit
+internal import PintleURLSession
+
+/// The catalogue's attacks on an app that trusts two authorities and has pinned the leaf's key; and its policies.
+struct DemoAttacks {
+    let catalogue: AttackCatalogue
+
+    init() throws {
+        catalogue = try AttackCatalogue()
+    }
+
+    private var cast: AttackCast { catalogue.cast }
+
+    private func pin(_ spki: [UInt8]) throws -> Pin { Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: spki))) }
+
+    func policy(
+        pins: [Pin]? = nil, expiry: PinExpiry = .never, enforcement: Enforcement = .enforce,
+        unpinnedHosts: PinningPolicy.UnpinnedHosts = .reject
+    ) throws -> PinningPolicy {
+        let leaf = [try pin(cast.genuine.certificate.spkiDER)]
+        let anchors = try [cast.authority, cast.otherAuthority].map { try Certificate(der: $0.certificate.der) }
+        let rule = try PinnedHost(
+            cast.host, pins: pins ?? leaf, backupPins: [try pin(cast.backup.spkiDER)], expiry: expiry,
+            enforcement: enforcement, anchors: .only(anchors))
+        return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
+    }
+
+    /// The catalogue's attack of this id.
+    func attack(_ id: String) throws -> Attack {
+        guard let attack = catalogue[id] else { throw MissingAttack(id: id) }
+        return attack
+    }
+
+    struct MissingAttack: Error {
+        let id: String
+    }
+
+    /// What comes of each, under the policy that pins the leaf's key.
+    private static let expectations = [
+        ("control", "trusted"),
+        ("trusted-interceptor", "pin-mismatch"),
+        ("untrusted-ca", "invalid-path untrusted-root"),
+        ("pinned-key-untrusted-ca", "invalid-path untrusted-root"),
+        ("self-signed", "invalid-path self-signed"),
+        ("other-hosts-certificate", "invalid-path name-mismatch"),
+        ("pin-appended-to-foreign-path", "pin-mismatch"),
+        ("expired", "invalid-path expired"),
+        ("not-yet-valid", "invalid-path not-yet-valid"),
+        ("wrong-host", "invalid-path name-mismatch"),
+        ("cn-only", "invalid-path name-mismatch"),
+        ("no-server-purpose", "invalid-path unsuitable-purpose"),
+        ("unknown-critical-extension", "invalid-path unhandled-critical-extension"),
+        ("weak-key", "invalid-path weak-key"),
+        ("sha1-signature", "invalid-path weak-signature"),
+        ("path-length-exceeded", "invalid-path path-length-exceeded"),
+        ("name-constraints-violated", "invalid-path name-constraint-violation"),
+        ("renewed-same-key", "trusted"),
+        ("rotated-to-backup-key", "trusted"),
+        ("cross-signed", "trusted"),
+        ("rotated-to-unknown-key", "pin-mismatch"),
+        ("redirect-to-unpinned-host", "host-not-allowed"),
+        ("tls-1.0", "not about trust"),
+        ("tls-1.1", "not about trust"),
+    ]
+
+    func attacks() throws -> [DemoAttack] {
+        func demo(
+            _ id: String, _ expected: String, _ policy: PinningPolicy, name: String? = nil,
+            comparesFailure: Bool = true
+        ) throws -> DemoAttack {
+            DemoAttack(
+                name: name ?? id, attack: try attack(id), policy: policy, expected: expected,
+                comparesFailure: comparesFailure)
+        }
+        let policy = try policy()
+        let pinnedAuthority = try self.policy(pins: [try pin(cast.intermediate.certificate.spkiDER)])
+        let past = Date(timeIntervalSinceNow: -86_400)
+        return try DemoAttacks.expectations.map { try demo($0, $1, policy) } + [
+            // What a leaf is that signs, validators call by different names.
+            demo("leaf-as-ca", "invalid-path", policy, comparesFailure: false),
+            demo("pinned-intermediate-off-path", "pin-mismatch", pinnedAuthority),
+            demo("control", "trusted", pinnedAuthority, name: "pinned intermediate on the path"),
+            demo(
+                "control", "pins-expired", try self.policy(expiry: .rejecting(after: past)),
+                name: "pins are over, refuse"),
+            demo(
+                "trusted-interceptor", "trusted", try self.policy(expiry: .systemTrust(after: past)),
+                name: "pins are over, as the system"),
+            demo(
+                "trusted-interceptor", "trusted", try self.policy(enforcement: .reportOnly),
+                name: "pins that only report"),
+            demo(
+                "control", "host-not-allowed", try PinningPolicy(hosts: [], unpinnedHosts: .reject),
+                name: "no rule, refused"),
+            demo(
+                "self-signed", "unknown-host self-signed", try PinningPolicy(hosts: [], unpinnedHosts: .askUser),
+                name: "no rule, nobody has been asked"),
+        ]
+    }
+}

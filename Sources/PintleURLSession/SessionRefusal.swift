@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A request that a pinned session does not make: what is the matter, and what to do about it.
 ///
 /// It is what an `URLError` of a task has as its underlying error.
@@ -45,6 +47,7 @@ public struct SessionRefusal: Error, Sendable, Hashable {
     }
 }
 
-extension SessionRefusal: CustomStringConvertible {
+extension SessionRefusal: CustomStringConvertible, LocalizedError {
     public var description: String { hint.map { "\(message); \($0)" } ?? message }
+    public var errorDescription: String? { description }
 }

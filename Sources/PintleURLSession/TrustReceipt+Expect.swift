@@ -1,3 +1,4 @@
+public import Foundation
 public import Pintle
 
 extension TrustReceipt {
@@ -58,7 +59,9 @@ public enum TrustReceiptMismatch: Error, Sendable, Hashable {
     case issuerKeyNotOnPath(PublicKeyPin)
 }
 
-extension TrustReceiptMismatch: CustomStringConvertible {
+extension TrustReceiptMismatch: CustomStringConvertible, LocalizedError {
+    public var errorDescription: String? { description }
+
     public var description: String {
         switch self {
         case .pathTooShort(let count): "the path has only \(count) certificates"

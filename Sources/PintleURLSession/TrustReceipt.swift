@@ -23,3 +23,11 @@ public struct TrustReceipt: Sendable, Hashable {
         if case .pinMatched(let match) = basis { match } else { nil }
     }
 }
+
+extension TrustReceipt: CustomStringConvertible {
+    /// One line, for a log: the server, why it is trusted, the rule and the end.
+    public var description: String {
+        "\(endpoint) trusted, \(basis); rule \(rule?.pattern ?? "none"), generation \(generation), until "
+            + RFC3339.string(from: validUntil)
+    }
+}

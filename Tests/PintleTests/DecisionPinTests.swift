@@ -31,6 +31,18 @@ struct DecisionPinTests {
         #expect(try Self.scene([TestChain(5).keyPin(depth)]).verdict() == "rejected pin-mismatch")
     }
 
+    @Test("A verdict is one line of a log: pins, and no bytes of certificates")
+    func description() throws {
+        let good = try Self.scene([Self.chain.keyPin(0)]).run().evaluation
+        #expect("\(good)" == "a.example:443 trusted, pin-matched: \(Self.chain.keyPin(0)) at depth 0")
+        #expect(good.rule.map { "\($0)" } == "a.example")
+        #expect(good.path.map { "\($0)" } == good.path?.publicKeyPins.map(\.description).joined(separator: ", "))
+        let bad = try Self.scene([TestChain(5).keyPin(0)]).run().evaluation
+        #expect("\(bad)".hasPrefix("a.example:443 rejected, pin-mismatch: "))
+        let backup = try Self.scene([TestChain(5).keyPin(0)], backups: [Self.chain.keyPin(1)]).run().evaluation
+        #expect("\(backup)".hasSuffix(" at depth 1, a backup pin"))
+    }
+
     @Test("A backup that matches is told of")
     func backup() throws {
         let match = try Self.scene([TestChain(5).keyPin(0)], backups: [Self.chain.keyPin(1)]).run().evaluation.match

@@ -157,6 +157,7 @@ struct PinnedHostTests {
             try PinnedHost("example.com", pins: ["garbage"], backupPins: ["rubbish"])
         }
         #expect(error?.problems.map(\.path) == ["pins[0]", "backupPins[0]"])
+        #expect(error?.problems.allSatisfy { $0.message.contains(", in the rule for ") } == true)
         #expect(error?.problems.map(\.id) == ["invalid-pin", "invalid-pin"])
     }
 }

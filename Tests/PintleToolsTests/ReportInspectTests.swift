@@ -53,6 +53,23 @@ struct ReportInspectTests {
         #expect(first["validatedPins"]?.count == 2)
     }
 
+    @Test("A report that waits on the disk is shown too, and a file of approvals is told from a policy")
+    func spooled() throws {
+        let text = "{\"to\": [\"https://reports.test/\"], \"refused\": true, \"report\": "
+        let path = try directory.write(text + String(decoding: report.json(), as: UTF8.self) + "}", to: "x.report")
+        let run = ToolRun("inspect", path)
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.output.contains("what         pin-mismatch\n"))
+        let store = directory.path(of: "trust.json")
+        let approve = ToolRun(
+            "trust", "approve", "nas.test", "--key", "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=", "--store",
+            store)
+        #expect(approve.code == 0)
+        let refused = ToolRun("inspect", store)
+        #expect(refused.code == 2)
+        #expect(refused.errors.hasSuffix("pintle: hint: pintle trust list --store \(store)\n"))
+    }
+
     @Test("A report that lacks a member is refused by name; a list of something else is not a report")
     func broken() throws {
         let text = String(decoding: report.json(), as: UTF8.self)

@@ -145,6 +145,9 @@ struct SessionTrustTests {
         #expect(receipt.path.certificates == stage.identity.chainWithRoot)
         #expect(receipt.endpoint.port == server.port)
         #expect(receipt.rule?.pattern == "localhost")
+        let pin = try #require(receipt.matchedPin?.pin)
+        #expect("\(receipt)".hasPrefix("\(receipt.endpoint) trusted, pin-matched: \(pin) at depth 0; rule localhost,"))
+        #expect("\(receipt)".count < 200)
     }
 
     @Test("An error that is not about trust has no rejection")

@@ -126,7 +126,7 @@ public struct PinnedHost: Sendable, Hashable {
                 do {
                     pins.append(try .publicKey(text))
                 } catch {
-                    problems.append(PolicyProblem(error as PinError, at: "\(key)[\(index)]"))
+                    problems.append(PolicyProblem(error as PinError, at: "\(key)[\(index)]", of: host))
                     // Stands in, so that the rule is not blamed for lacking what is there and unreadable.
                     pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array(text.utf8))))))
                 }

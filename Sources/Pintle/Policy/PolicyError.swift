@@ -44,8 +44,10 @@ public struct PolicyProblem: Sendable, Hashable {
         self.help = help
     }
 
-    package init(_ error: PinError, at path: String) {
-        self.init(id: error.code, path: path, message: error.description, help: error.hint)
+    /// - Parameter host: the rule's, where no file and no place in it says which.
+    package init(_ error: PinError, at path: String, of host: String? = nil) {
+        let rule = host.map { ", in the rule for \($0)" } ?? ""
+        self.init(id: error.code, path: path, message: error.description + rule, help: error.hint)
     }
 
     package init(_ error: ServerNameError, at path: String = "host") {

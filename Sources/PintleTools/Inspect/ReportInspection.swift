@@ -8,10 +8,12 @@ struct ReportInspection {
     let reports: [JSONValue]
     let invocation: Invocation
 
-    /// The objects in a document that means to hold reports: one itself, a list as the Reporting API has it, or a request of
+    /// The objects in a document that means to hold reports: one itself, one of a spool, a list as the Reporting API has it, or a request of
     /// log records; `nil` for any other document.
     static func reports(in root: JSONValue) -> [JSONValue]? {
         if root["served-certificate-chain"] != nil { return [root] }
+        // As it waits on the disk, beside the addresses that it goes to.
+        if let spooled = root["report"], spooled["served-certificate-chain"] != nil { return [spooled] }
         if let elements = root.elements {
             let issues = elements.filter { $0["type"]?.string == "certificate-issue" }.compactMap { $0["body"] }
             return issues.isEmpty ? nil : issues

@@ -281,10 +281,16 @@ struct PinStoreTests {
 
     @Test("A folder that cannot be written to keeps what is in force, and says so")
     func noFolder() async throws {
+        let notStored = Locked(0)
         let store = try PinStore(
             folder: scene.directory.path(of: "none"), trust: scene.app.trust,
-            bundled: Publication.read(scene.app.bundled))
+            bundled: Publication.read(scene.app.bundled)
+        ) { event in
+            if case .notStored = event { notStored.withLock { $0 += 1 } }
+        }
         await #expect(throws: PinStoreError.self) { try await store.adopt(scene.update(7), at: Publication.now) }
         #expect(store.version == 0 && store.current.generation == 1)
+        // Whoever fetches hears of it by the event alone.
+        #expect(notStored.withLock { $0 } == 1)
     }
 }

@@ -53,6 +53,7 @@ package final class UpdateVault: Sendable {
         do {
             lock = try files.lock()
         } catch {
+            onEvent(.notStored(error))
             throw .notStored(error)
         }
         // Under the lock: another process may have adopted something newer since.

@@ -3,6 +3,8 @@ public import Foundation
 /// A session that asks its delegate about each server, as Apple's does and Foundation's for Linux does not.
 ///
 /// Each task has a thread and a connection of its own: nothing is pooled, shared or resumed.
+///
+/// Sendable: what changes is behind the lock, and nobody changes a configuration that a session has.
 open class URLSession: NSObject, @unchecked Sendable {
     public enum AuthChallengeDisposition: Int, Sendable {
         case useCredential, performDefaultHandling, cancelAuthenticationChallenge, rejectProtectionSpace

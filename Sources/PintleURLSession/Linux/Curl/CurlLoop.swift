@@ -42,6 +42,8 @@ final class CurlLoop: @unchecked Sendable {
     private var nextDeadline = Double.infinity
     /// Uptime at which a transfer is to be looked at, whatever the network does.
     private var nextLook = Double.infinity
+    /// Uptime at which something came last.
+    private var lastNews = 0.0
 
     /// Kept at most, over all servers.
     private static let idleConnections = 256
@@ -89,7 +91,7 @@ final class CurlLoop: @unchecked Sendable {
                 inbox.isWaiting = inbox.commands.isEmpty
                 return inbox.isWaiting
             }
-            if mayWait { curl_multi_poll(multi, nil, 0, patience, nil) }
+            if mayWait { wait() }
         }
     }
 
@@ -102,10 +104,21 @@ final class CurlLoop: @unchecked Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
+    private func wait() {
+        var ready: CInt = 0
+        curl_multi_poll(multi, nil, 0, patience, &ready)
+        if ready > 0 { lastNews = ProcessInfo.processInfo.systemUptime }
+    }
+
     /// Milliseconds until somebody may have waited long enough. libcurl's own timers end the wait earlier.
+    ///
+    /// What came for several streams of one connection libcurl 7.88 sometimes hands to some of them alone, and waits with
+    /// the rest for a socket on which nothing need happen any more: until it is asked again. The more time has passed, the
+    /// longer that may take.
     private var patience: CInt {
-        let seconds = min(nextDeadline, nextLook) - ProcessInfo.processInfo.systemUptime
-        return CInt(max(0, min(seconds, 3_600)) * 1_000) + 1
+        let now = ProcessInfo.processInfo.systemUptime
+        let longest = queues.hasStreams ? min(max(now - lastNews, 0.05), 2) : 3_600
+        return CInt(max(0, min(min(nextDeadline, nextLook) - now, longest)) * 1_000) + 1
     }
 
     private func close() -> Bool {

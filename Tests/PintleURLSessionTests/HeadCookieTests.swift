@@ -18,14 +18,14 @@ struct HeadCookieTests {
         ]
     }()
 
-    private func cookies(_ values: [[UInt8]]) throws -> [String] {
+    private func cookies(_ values: [[UInt8]], from address: String = "https://a.example/b") throws -> [String] {
         var head = ResponseHead()
         for value in values {
             let line = Array("Set-Cookie: ".utf8) + value + Array("\r\n".utf8)
             guard case .field(let name, let text) = line.withUnsafeBytes({ HeadLine($0) }) else { continue }
             head.fields.append((name, text))
         }
-        let url = try #require(URL(string: "https://a.example/b"))
+        let url = try #require(URL(string: address))
         return head.cookies(for: url).map { "\($0.name)=\($0.value)" }
     }
 
@@ -35,5 +35,37 @@ struct HeadCookieTests {
         #expect(try cookies(Self.trap + [Array("a=b; Path=/".utf8)]) == ["a=b"])
         #expect(try cookies([Array("a=\u{E9}".utf8), Array("c=d".utf8)]) == ["c=d"])
         #expect(try cookies([Array("a=e".utf8), Array("c=d".utf8)]) == ["a=e", "c=d"])
+    }
+
+    @Test(
+        "A cookie is for its server or for a domain around it, and not for a whole top-level domain or a range of addresses"
+    )
+    func domain() throws {
+        for (host, domain, isCookie) in [
+            ("a.example", "a.example", true), ("www.a.example", "a.example", true), ("www.a.example", "example", false),
+            ("www.a.example", ".example", false), ("www.a.example", "example.", false), ("a.example.", ".", false),
+            ("a.example.", "a.example", true), ("localhost", "localhost", true), ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "0.0.1", false), ("127.0.0.1", ".1", false), ("[2001:db8::1]", ":1", false),
+        ] {
+            let value = Array("a=b; Domain=\(domain)".utf8)
+            #expect(
+                try cookies([value], from: "https://\(host)/") == (isCookie ? ["a=b"] : []), "\(domain) from \(host)")
+        }
+    }
+
+    @Test("One response sets fifty cookies and no more, in as many fields or in one", arguments: [true, false])
+    func count(inOneField: Bool) throws {
+        for count in [50, 51, 500] {
+            let pairs = (0..<count).map { "c\($0)=v" }
+            let values = inOneField ? [pairs.joined(separator: ", ")] : pairs
+            #expect(try cookies(values.map { Array($0.utf8) }) == Array(pairs.prefix(50)))
+        }
+    }
+
+    @Test("A cookie has at most 5000 bytes, and one that is longer does not take the others away")
+    func size() throws {
+        let longest = "a=" + String(repeating: "x", count: 4_998)
+        #expect(try cookies([Array(longest.utf8), Array("c=d".utf8)]) == [longest, "c=d"])
+        #expect(try cookies([Array("\(longest)x".utf8), Array("c=d".utf8)]) == ["c=d"])
     }
 }

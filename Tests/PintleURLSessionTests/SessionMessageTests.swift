@@ -84,6 +84,45 @@ struct SessionMessageTests {
         }
     }
 
+    @Test(
+        "What Foundation parses in a time that grows with the square is short or left out", arguments: [4_096, 4_097])
+    func parsedFields(size: Int) async throws {
+        let stage = try Stage()
+        let type = "text/plain;charset=utf-8;x=".padding(toLength: size, withPad: "x", startingAt: 0)
+        let disposition = "attachment;filename=f;x=".padding(toLength: size, withPad: "/", startingAt: 0)
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            let fields = "Content-Type: \(type)\r\nContent-Disposition: \(disposition)\r\nX-Long: \(type)\r\n"
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok".utf8))
+        })
+        let (data, answer) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let response = try #require(answer as? HTTPURLResponse)
+        let isShort = size == 4_096
+        #expect(data == Data("ok".utf8) && response.value(forHTTPHeaderField: "X-Long") == type)
+        #expect(response.value(forHTTPHeaderField: "Content-Type") == (isShort ? type : nil))
+        #expect(response.mimeType == (isShort ? "text/plain" : nil))
+        #expect(response.suggestedFilename == (isShort ? "f" : "Unknown"))
+    }
+
+    @Test(
+        "What comes before there is a response is no content of one", arguments: ["101 Switching Protocols", "200 OK"])
+    func contentWithoutHead(status: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 2\r\nUpgrade: x\r\n\r\nok".utf8))
+        })
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        await recorder.run(session.dataTask(with: try server.address()))
+        if status.hasPrefix("200") {
+            #expect(recorder.events == ["response 200", "data", "complete"])
+        } else {
+            #expect(recorder.events == ["complete"])
+            #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .badServerResponse)
+        }
+    }
+
     @Test("A value of blanks alone is an empty one, and does not take a field away", arguments: ["x", "", "  \t "])
     func blankValue(value: String) async throws {
         let stage = try Stage()
@@ -117,6 +156,41 @@ struct SessionMessageTests {
         let connect = try #require(seen.withLock { $0.first })
         #expect(connect.method == "CONNECT")
         #expect(Set(connect.fields.map { $0.name.lowercased() }) == ["host", "proxy-connection"])
+    }
+
+    @Test(
+        "What a proxy says about a tunnel is no answer of the server: no response, no cookie, no redirect, no credential",
+        arguments: [
+            "200 OK\r\nContent-Length: 2\r\n", "407 No\r\nContent-Length: 2\r\n", "302 Found\r\nContent-Length: 2\r\n",
+            "401 No\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n",
+            "103 Hints\r\nSet-Cookie: c=d\r\n\r\nHTTP/1.1 200 OK\r\n", "101 Switching Protocols\r\nUpgrade: x\r\n",
+        ])
+    func tunnelAnswer(answer: String) async throws {
+        let stage = try Stage()
+        let elsewhere = try LoopbackTCPServer.http()
+        let requests = Mutex<[String]>([])
+        let proxy = try LoopbackTCPServer { connection in
+            guard let request = try? connection.read(upTo: 4_096) else { return }
+            requests.withLock { $0.append(String(decoding: request, as: UTF8.self)) }
+            let fields = "Set-Cookie: a=b\r\nLocation: http://127.0.0.1:\(elsewhere.port)/\r\n"
+            try? connection.write(Array("HTTP/1.1 \(answer)\(fields)\r\nok".utf8))
+            _ = try? connection.read(upTo: 4_096)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        let space = URLProtectionSpace(
+            host: "localhost", port: 1, protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        configuration.urlCredentialStorage?.setDefaultCredential(
+            URLCredential(user: "user", password: "secret", persistence: .forSession), for: space)
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: recorder)
+        await recorder.run(session.dataTask(with: try #require(URL(string: "https://localhost:1/secret"))))
+        #expect(recorder.events == ["complete"] && recorder.log.withLock { $0.error } is URLError)
+        #expect(session.settings.httpCookieStorage?.cookies?.isEmpty == true && elsewhere.connectionCount == 0)
+        #expect(
+            requests.withLock { $0 }.allSatisfy { $0.hasPrefix("CONNECT localhost:1 ") && !$0.contains("uthorization") }
+        )
     }
 
     @Test("A status line is the first line of a head and no other")

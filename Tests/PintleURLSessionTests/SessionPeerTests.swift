@@ -94,4 +94,24 @@ struct SessionPeerTests {
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(try server.output(with: "alert").contains("alert certificate unknown"))
     }
+
+    @Test(
+        "A server that asks for the client's certificate is judged all the same, and says itself whether it minds",
+        arguments: ["-verify", "-Verify"], ["-tls1_2", "-tls1_3"])
+    func clientCertificate(wish: String, version: String) async throws {
+        let stage = try Stage()
+        let server = try SServer(stage.identity, [version, wish, "1"])
+        let request = URLRequest(url: try #require(URL(string: "https://localhost:\(server.port)/")))
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        if wish == "-verify" {
+            #expect(String(decoding: try await session.data(for: request).0, as: UTF8.self).contains("Ciphers"))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+            // It is the server that does not want this client.
+            #expect(TrustRejection(underlying: try #require(error)) == nil && error?.refusal == nil)
+        }
+        let bad = URLSession.pinned(to: try stage.policy(rightPin: false), configuration: .ephemeral)
+        let error = await #expect(throws: URLError.self) { try await bad.data(for: request) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+    }
 }

@@ -71,6 +71,30 @@ struct SessionUpdateTests {
         _ = try await again.data(from: address)
     }
 
+    @Test(
+        "A key that an update withdraws opens nothing any more, on kept connections and in the next process too; one that it keeps does",
+        arguments: [true, false])
+    func withdrawn(isKept: Bool) async throws {
+        let server = try stage.server()
+        let bundled = try stage.policy()
+        let store = try store(bundled)
+        let session = URLSession.pinned(to: store, configuration: .ephemeral)
+        let address = try server.address()
+        _ = try await session.data(from: address)
+        let before = server.requestByteCount
+        try await store.adopt(try update(7, stage.policy(rightPin: isKept)))
+        let next = URLSession.pinned(to: try self.store(bundled), configuration: .ephemeral)
+        for session in [session, next] {
+            guard !isKept else {
+                #expect(try await session.data(from: address).1.trustReceipt?.matchedPin != nil)
+                continue
+            }
+            let error = await #expect(throws: URLError.self) { try await session.data(from: address) }
+            #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+            #expect(server.requestByteCount == before)
+        }
+    }
+
     @Test("An interceptor's mismatch stays one: the update that is in force says the same")
     func notMended() async throws {
         let server = try stage.server()

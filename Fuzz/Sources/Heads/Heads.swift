@@ -3,8 +3,8 @@ import FoundationNetworking
 
 @testable import PintleURLSession
 
-/// A line that is read says the same when it is read again, and holds no line break; a head makes a response,
-/// whose cookies, if there are any, are for its server.
+/// A line that is read says the same when it is read again, and holds no line break; a head makes a response, for which
+/// challenges have a place and a cache a time. Its cookies are few, for its server, and can be sent again.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var head = ResponseHead()
@@ -29,9 +29,40 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let url = URL(string: "https://a.example/b"), let response = PinnedHTTPURLResponse(head, url: url) else {
         return 0
     }
-    guard response.allHeaderFields.count == Set(head.fields.map { $0.name.lowercased() }).count else {
+    let names = Set(head.fields.map { $0.name.lowercased() })
+    let kept = Set(response.allHeaderFields.keys.compactMap { ($0.base as? String)?.lowercased() })
+    guard names.subtracting(kept).isSubset(of: ["content-disposition", "content-type"]) else {
         fatalError("fields are lost")
     }
-    for cookie in head.cookies(for: url) where cookie.name.contains("\n") { fatalError("a line in a cookie's name") }
+    if CacheRules.mayStore(response) { _ = CacheRules.end(of: response, received: Date()) }
+    readChallenges(of: head)
+    for address in ["https://a.example/b", "https://127.0.0.1/", "https://[2001:db8::1]/", "https://b.a.example./"] {
+        if let url = URL(string: address) { keepCookies(of: head, from: url) }
+    }
     return 0
+}
+
+private func readChallenges(of head: ResponseHead) {
+    guard let server = try? CurlURL("https://a.example/b") else { fatalError("no URL") }
+    for offer in AuthenticationOffer.offers(in: head.values(of: "www-authenticate")) {
+        let space = offer.protectionSpace(of: server)
+        guard space.host == "a.example", space.port == 443 else { fatalError("\(space) is elsewhere") }
+        var authorization = Authorization(
+            URLCredential(user: "u", password: "p", persistence: .none), for: offer, in: space, at: server)
+        _ = authorization.value(for: server, method: "GET")
+    }
+}
+
+private func keepCookies(of head: ResponseHead, from url: URL) {
+    let cookies = head.cookies(for: url)
+    guard cookies.count <= ResponseHead.cookieLimit else { fatalError("\(cookies.count) cookies of one response") }
+    guard !cookies.isEmpty, let storage = URLSessionConfiguration.ephemeral.httpCookieStorage else { return }
+    storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+    let sent = HTTPCookie.requestHeaderFields(with: storage.cookies(for: url) ?? [])["Cookie"] ?? ""
+    guard sent.utf8.allSatisfy({ 0x20...0x7E ~= $0 || $0 == 0x09 }) else { fatalError("\(sent) cannot be sent") }
+    for other in ["https://b.example/", "https://1.0.0.1/", "https://x.example./", "https://[2001:db8::2]/"] {
+        guard let other = URL(string: other), storage.cookies(for: other) ?? [] == [] else {
+            fatalError("cookies of \(url) go to \(other)")
+        }
+    }
 }

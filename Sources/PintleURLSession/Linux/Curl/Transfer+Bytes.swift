@@ -55,6 +55,8 @@ extension Transfer {
             attempt.isReceivePaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
+        // libcurl takes what comes after a status of 101, which nobody has asked for, for content.
+        guard attempt.hasHead else { return refuseHead("there is content before the head of the response is over") }
         guard !attempt.hasLostContent, let bytes, count > 0, let events else { return 0 }
         guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else {
             attempt.hasLostContent = true

@@ -8,8 +8,17 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
 
     init?(_ head: ResponseHead, url: URL) {
         receipt = head.receipt
-        super.init(url: url, statusCode: head.status, httpVersion: head.version, headerFields: head.joinedFields)
+        let fields = head.joinedFields.filter { name, value in
+            value.utf8.count <= Self.parsedLimit || !Self.parsed.contains(name.lowercased())
+        }
+        super.init(url: url, statusCode: head.status, httpVersion: head.version, headerFields: fields)
     }
+
+    /// What Foundation for Linux parses at once, in a time that grows with the square of the length: one second for what
+    /// fits into a head, in which nobody else's answer would be read. Longer ones than any server has a use for are left
+    /// out.
+    private static let parsed: Set<String> = ["content-disposition", "content-type"]
+    private static let parsedLimit = 4_096
 
     required init?(coder: NSCoder) {
         receipt = nil

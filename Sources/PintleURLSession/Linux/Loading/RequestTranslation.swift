@@ -50,7 +50,7 @@ struct RequestTranslation {
         // As Foundation has it: what is given apart from the request may be anything.
         let isForm =
             if case .stream = body { true } else { body != nil && request.httpBody?.isEmpty == false }
-        result.fields = try fields(request, isForm: isForm, credentials: credentials)
+        result.fields = try fields(request, to: url, isForm: isForm, credentials: credentials)
         result.proxy = try proxies.proxy(for: url)
         // 60 is what a request has of which nobody has said anything.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
@@ -61,7 +61,7 @@ struct RequestTranslation {
     }
 
     private func fields(
-        _ request: URLRequest, isForm: Bool, credentials: String?
+        _ request: URLRequest, to server: CurlURL, isForm: Bool, credentials: String?
     ) throws(SessionRefusal) -> [(name: String, value: String)] {
         var fields: [String: (name: String, value: String)] = [:]
         func put(_ name: String, _ value: String) { fields[name.lowercased()] = (name, value) }
@@ -79,7 +79,7 @@ struct RequestTranslation {
         if isForm, request.httpMethod == "POST", fields["content-type"] == nil {
             put("Content-Type", "application/x-www-form-urlencoded")
         }
-        if fields["cookie"] == nil, let cookies = cookies(for: request) { put("Cookie", cookies) }
+        if fields["cookie"] == nil, let cookies = cookies(for: request, to: server) { put("Cookie", cookies) }
         for field in fields.values {
             // A line break would be a field, or a request, of its own.
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
@@ -93,8 +93,9 @@ struct RequestTranslation {
         return fields.values.sorted { $0.name < $1.name }
     }
 
-    private func cookies(for request: URLRequest) -> String? {
+    private func cookies(for request: URLRequest, to server: CurlURL) -> String? {
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
+            server.isSameHost(as: url),
             let stored = configuration.httpCookieStorage?.cookies(for: url), !stored.isEmpty
         else { return nil }
         // Foundation for Linux looks at the domain alone.

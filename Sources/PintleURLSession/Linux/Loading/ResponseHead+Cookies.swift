@@ -1,5 +1,6 @@
 internal import Foundation
 internal import FoundationNetworking
+internal import Pintle
 
 extension HTTPCookie.AcceptPolicy {
     /// Whether cookies of a server are wanted for a page. As in Foundation, whose storage asks only its own
@@ -17,14 +18,39 @@ extension HTTPCookie.AcceptPolicy {
 }
 
 extension ResponseHead {
-    /// What a server wants to be sent again.
+    /// Of one response, as in libcurl; browsers keep as many of a host at least (RFC 6265 section 6.1).
+    static let cookieLimit = 50
+    /// In bytes of the field. What is longer is none, as in libcurl.
+    static let cookieSizeLimit = 5_000
+
+    /// What a server wants to be sent again, and may.
     ///
     /// Only what is ASCII, as cookies are (RFC 6265 section 4.1.1), and has no control characters: some of the rest makes
     /// Foundation's parser of cookies trap.
     func cookies(for url: URL) -> [HTTPCookie] {
-        let values = values(of: "set-cookie").filter { $0.utf8.allSatisfy { 0x20...0x7E ~= $0 || $0 == 0x09 } }
-        guard !values.isEmpty else { return [] }
-        // Foundation finds out where one ends and the next begins.
-        return HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": values.joined(separator: ", ")], for: url)
+        guard let host = url.host, let server = try? ServerName(host) else { return [] }
+        var cookies: [HTTPCookie] = []
+        for value in values(of: "set-cookie").prefix(Self.cookieLimit) where Self.isCookie(value) {
+            // One field may hold several: Foundation finds out where one ends and the next begins.
+            cookies += HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+                .filter { $0.mayBeSet(by: server) }
+            if cookies.count >= Self.cookieLimit { break }
+        }
+        return Array(cookies.prefix(Self.cookieLimit))
+    }
+
+    private static func isCookie(_ value: String) -> Bool {
+        value.utf8.count <= cookieSizeLimit && value.utf8.allSatisfy { 0x20...0x7E ~= $0 || $0 == 0x09 }
+    }
+}
+
+extension HTTPCookie {
+    /// Whether the domain is the server's own or has a dot inside, and is no part of an address (RFC 6265 section 5.1.3).
+    /// Foundation for Linux compares the ends of the names, and would take a cookie for all of `com`.
+    fileprivate func mayBeSet(by server: ServerName) -> Bool {
+        guard domain.hasPrefix(".") else { return true }
+        let parent = domain.dropFirst()
+        if (try? ServerName(parent)) == server { return true }
+        return server.ipAddress == nil && parent.dropLast().contains(".")
     }
 }

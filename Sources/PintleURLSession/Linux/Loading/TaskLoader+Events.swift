@@ -33,19 +33,12 @@ extension TaskLoader: TransferEvents {
             refuse(transfer, SessionRefusal(.invalidRequest, "the response cannot be represented"))
             return []
         }
-        keepCookies(head, to: request, at: url)
         // Before a redirect is followed: it often leads to what has changed.
         forgetContent(changedBy: request, response)
-        do throws(SessionRefusal) {
-            if let next = try Redirect.request(after: response, to: request) {
-                return try redirect(transfer, response, to: next)
-            }
-            if let hold = challenge(transfer, head, response, to: request) { return hold }
-        } catch {
-            refuse(transfer, error)
-            return []
+        let isKept = keepCookies(head, to: request, from: transfer.request.url) { [self] in
+            goOn(transfer, head, response, to: request)
         }
-        return accept(transfer, response)
+        return isKept ? [.answer, .choice] : proceed(transfer, head, response, to: request)
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {

@@ -19,15 +19,29 @@ extension TaskLoader {
         if let transfer { transport?.cancel(transfer) }
     }
 
-    func keepCookies(_ head: ResponseHead, to request: URLRequest, at url: URL) {
-        let configuration = session.settings
-        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies,
-            let storage = configuration.httpCookieStorage,
-            configuration.httpCookieAcceptPolicy.accepts(from: url, for: request.mainDocumentURL)
-        else { return }
-        let cookies = head.cookies(for: url)
-        guard !cookies.isEmpty else { return }
-        storage.setCookies(cookies, for: url, mainDocumentURL: request.mainDocumentURL)
+    /// What a response asks for: another request, a credential, or nothing more than to be handed over.
+    func proceed(
+        _ transfer: Transfer, _ head: ResponseHead, _ response: HTTPURLResponse, to request: URLRequest
+    ) -> TransferHold {
+        do throws(SessionRefusal) {
+            if let next = try Redirect.request(after: response, to: request) {
+                return try redirect(transfer, response, to: next)
+            }
+            if let hold = challenge(transfer, head, response, to: request) { return hold }
+        } catch {
+            refuse(transfer, error)
+            return []
+        }
+        return accept(transfer, response)
+    }
+
+    /// The same once the response's cookies are kept, for which the transfer was held.
+    func goOn(
+        _ transfer: Transfer, _ head: ResponseHead, _ response: HTTPURLResponse, to request: URLRequest
+    ) {
+        guard state.withLock({ $0.awaits(transfer) }) else { return }
+        let holds = proceed(transfer, head, response, to: request)
+        release(TransferHold([.answer, .choice]).subtracting(holds), of: transfer)
     }
 
     func accept(_ transfer: Transfer, _ response: HTTPURLResponse) -> TransferHold {

@@ -28,6 +28,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// The configuration's, out of reach of Foundation's loader.
     let credentials: CredentialStore
     let cache: ResponseCache
+    /// Where cookies are kept. Several at a time, so that one server's do not wait for another's.
+    let cookieQueue = OperationQueue()
     private let inner: Mutex<State>
     private let source: (any PolicySource)?
     private let observer: (any PinFailureObserver)?
@@ -49,6 +51,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         inner = Mutex(State(delegate: delegate))
         credentials = CredentialStore(storage: configuration.urlCredentialStorage)
         cache = ResponseCache(configuration.urlCache)
+        cookieQueue.maxConcurrentOperationCount = 4
         // `copy()` of a configuration is one, if it is anything.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]

@@ -1,0 +1,51 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Pintle
+
+/// Cookies that servers set.
+extension TaskLoader {
+    /// Cookies that are kept for one host; beyond that the oldest go, as in browsers.
+    static let storedCookieLimit = 180
+
+    /// Keeps what a response sets, if it sets anything, on a queue of the session's own: Foundation's default storage writes
+    /// all that it holds to the disk for each single cookie, and everybody would wait with the transport's thread.
+    ///
+    /// - Parameter goOn: called on that queue once they are kept.
+    /// - Returns: false where there is nothing to keep; then nothing is called.
+    func keepCookies(
+        _ head: ResponseHead, to request: URLRequest, from server: CurlURL, then goOn: @escaping @Sendable () -> Void
+    ) -> Bool {
+        let configuration = session.settings
+        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
+            !head.values(of: "set-cookie").isEmpty, server.isSameHost(as: url),
+            let storage = configuration.httpCookieStorage,
+            configuration.httpCookieAcceptPolicy.accepts(from: url, for: request.mainDocumentURL)
+        else { return false }
+        let page = request.mainDocumentURL
+        session.cookieQueue.addOperation {
+            let cookies = head.cookies(for: url)
+            if !cookies.isEmpty {
+                storage.setCookies(cookies, for: url, mainDocumentURL: page)
+                Self.dropOldest(of: url, in: storage)
+            }
+            goOn()
+        }
+        return true
+    }
+
+    private static func dropOldest(of url: URL, in storage: HTTPCookieStorage) {
+        let cookies = storage.cookies(for: url) ?? []
+        guard cookies.count > storedCookieLimit else { return }
+        // Foundation's own key, which it does not show.
+        let created = HTTPCookiePropertyKey("Created")
+        let byAge = cookies.map { ($0.properties?[created] as? Double ?? 0, $0) }.sorted { $0.0 < $1.0 }
+        for (_, cookie) in byAge.prefix(cookies.count - storedCookieLimit) { storage.deleteCookie(cookie) }
+    }
+}
+
+extension CurlURL {
+    /// Whether Foundation finds the same host in a URL: cookies are kept and found by its reading.
+    func isSameHost(as url: URL) -> Bool {
+        url.host.flatMap { try? ServerName($0) } == endpoint.host
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Servers that set cookies without measure.
+@Suite("Pinned sessions: cookies")
+struct SessionCookieTests {
+    private func response(_ fields: [String], status: Int = 200) -> HTTPResponse {
+        HTTPResponse(
+            status: status, reason: "OK",
+            fields: fields.map { field in
+                let parts = field.split(separator: ":", maxSplits: 1).map { String($0) }
+                return HTTPField(parts[0], parts[1])
+            })
+    }
+
+    @Test(
+        "Whatever follows a response that sets a cookie has it: a redirect, an answered challenge, a refusal to follow",
+        arguments: [302, 401, 303])
+    func following(status: Int) async throws {
+        let stage = try Stage()
+        let server = try stage.server { [self] request in
+            guard request["cookie"] == nil else { return .ok }
+            return response(
+                ["Set-Cookie:a=b; Path=/", "Location:/next", "WWW-Authenticate:Basic realm=\"r\""], status: status)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let space = URLProtectionSpace(
+            host: "localhost", port: Int(server.port), protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        configuration.urlCredentialStorage?.setDefaultCredential(
+            URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let recorder = Recorder(redirects: { status == 303 ? nil : $0 })
+        let (_, answer) = try await session.data(
+            for: URLRequest(url: try server.address()), delegate: recorder)
+        #expect((answer as? HTTPURLResponse)?.statusCode == (status == 303 ? 303 : 200))
+        #expect(server.requests.map { $0["cookie"] } == (status == 303 ? [nil] : [nil, "a=b"]))
+    }
+
+    @Test("A task that is cancelled while its cookies wait ends with cancelled, and tells nothing else")
+    func cancelling() async throws {
+        let stage = try Stage()
+        let server = try stage.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        session.cookieQueue.isSuspended = true
+        let task = session.dataTask(with: try server.address())
+        async let end: Void = recorder.run(task)
+        #expect(await server.hasRequest())
+        task.cancel()
+        await end
+        session.cookieQueue.isSuspended = false
+        await withCheckedContinuation { done in session.cookieQueue.addBarrierBlock { done.resume() } }
+        #expect(recorder.events == ["complete"] && server.requests.count == 1)
+        #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
+    }
+
+    @Test("Of one host as many are kept as of others, the youngest; another host's stay", arguments: [3, 5])
+    func stored(rounds: Int) async throws {
+        let stage = try Stage()
+        let count = Mutex(0)
+        let server = try stage.server { [self] _ in
+            let round = count.withLock { count in
+                defer { count += 1 }
+                return count
+            }
+            return response((0..<50).map { "Set-Cookie:c\(round)-\($0)=v; Path=/" })
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        let storage = try #require(configuration.httpCookieStorage)
+        let other: [HTTPCookiePropertyKey: Any] = [.name: "o", .value: "1", .domain: "a.example", .path: "/"]
+        storage.setCookie(try #require(HTTPCookie(properties: other)))
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        for _ in 0..<rounds { _ = try await session.data(from: try server.address()) }
+        let names = Set((session.settings.httpCookieStorage?.cookies ?? []).map(\.name))
+        #expect(names.count == 1 + min(rounds * 50, TaskLoader.storedCookieLimit) && names.contains("o"))
+        #expect(names.isSuperset(of: (0..<50).map { "c\(rounds - 1)-\($0)" }))
+    }
+
+    @Test(
+        "A cookie goes to the host that Foundation and libcurl both find in a URL", arguments: ["127.0.0.1", "127.1"])
+    func host(name: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        let properties: [HTTPCookiePropertyKey: Any] = [.name: "a", .value: "b", .domain: name, .path: "/"]
+        configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
+        let session = URLSession.pinned(to: try stage.policy(["127.0.0.1"]), configuration: configuration)
+        _ = try await session.data(from: try server.address(host: name))
+        #expect(server.requests.map { $0["cookie"] } == [name == "127.0.0.1" ? "a=b" : nil])
+    }
+}

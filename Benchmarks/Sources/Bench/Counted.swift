@@ -15,6 +15,12 @@ func countedCases(_ material: Material) throws -> [String: () throws -> Peer] {
         "hosts-subdomain": { hosts(1) },
         "hosts-miss": { hosts(2) },
         "update": { try UpdateSection.peers(rules: 28).peers[0] },
+        "update-again": { try UpdateSection.peers(rules: 28).peers[1] },
+        "update-large": { try UpdateSection.peers(rules: 280).peers[0] },
+        "policy": { try UpdateSection.peers(rules: 280).peers[2] },
+        "signature": { try UpdateSection.peers(rules: 28).peers[3] },
+        "signature-again": { try UpdateSection.peers(rules: 28).peers[3] },
+        "signature-large": { try UpdateSection.peers(rules: 280).peers[3] },
     ]
     for (name, pin) in zip(["leaf-p256", "intermediate", "leaf-rsa"], PinCase.all(material)) {
         cases["pin-\(name)"] = pin.pintle

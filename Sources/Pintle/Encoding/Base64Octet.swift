@@ -14,17 +14,19 @@ struct Base64Octet {
         // The high bit of each byte: whether the character there is this one or a later one. In ASCII nothing carries.
         func from(_ character: UInt8) -> UInt64 { word &+ 0x0101_0101_0101_0101 &* UInt64(0x80 &- character) }
         // Whoever comes from the later one on comes from the earlier one on as well: what is left are those between.
-        let plus = (from(0x2B) ^ from(0x2C)) & highs
-        let slash = (from(0x2F) ^ from(0x30)) & highs
         let digit = (from(0x30) ^ from(0x3A)) & highs
         let upper = (from(0x41) ^ from(0x5B)) & highs
         let lower = (from(0x61) ^ from(0x7B)) & highs
-        guard word & highs == 0, plus | slash | digit | upper | lower == highs else { return nil }
-        hasMarks = plus | slash != 0
+        guard word & highs == 0 else { return nil }
         // No byte of the result is below 0 or above 63, so that none borrows from the next.
-        let values =
-            word &+ (plus >> 7) &* 19 &+ (slash >> 7) &* 16 &+ (digit >> 7) &* 4
-            &- (upper >> 7) &* 65 &- (lower >> 7) &* 71
+        var values = word &+ (digit >> 7) &* 4 &- (upper >> 7) &* 65 &- (lower >> 7) &* 71
+        hasMarks = digit | upper | lower != highs
+        if hasMarks {
+            let plus = (from(0x2B) ^ from(0x2C)) & highs
+            let slash = (from(0x2F) ^ from(0x30)) & highs
+            guard plus | slash | digit | upper | lower == highs else { return nil }
+            values = values &+ (plus >> 7) &* 19 &+ (slash >> 7) &* 16
+        }
         // Neighbours are put together: 6 bits in 8, 12 in 16, 24 in 32, 48 in 64.
         let sixes = values.byteSwapped
         let twelves = (sixes & 0x003F_003F_003F_003F) | (sixes & 0x3F00_3F00_3F00_3F00) >> 2

@@ -54,9 +54,10 @@ struct JSONParser {
         var offset = position
         while offset < text.byteCount {
             switch bytes[offset] {
-            case 0x20 where offset &+ 8 <= text.byteCount && text.word(at: offset) == 0x2020_2020_2020_2020:
-                offset &+= 8
-            case 0x20, 0x09, 0x0A, 0x0D: offset &+= 1
+            case 0x0A:
+                offset &+= 1
+                while offset &+ 8 <= text.byteCount, text.word(at: offset) == 0x2020_2020_2020_2020 { offset &+= 8 }
+            case 0x20, 0x09, 0x0D: offset &+= 1
             default: return offset
             }
         }

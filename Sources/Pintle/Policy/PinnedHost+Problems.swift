@@ -2,6 +2,7 @@ extension PinnedHost {
     /// What is wrong with the rule, with places inside it: little more than `PolicyError.maximumProblems`, so that
     /// whoever asks knows when there are too many to tell.
     package var problems: [PolicyProblem] {
+        if isUsual { return [] }
         var problems: [PolicyProblem] = []
         if includesSubdomains, host.ipAddress != nil {
             problems.append(
@@ -18,6 +19,13 @@ extension PinnedHost {
         problems += pinProblems
         problems += anchorProblems
         return problems
+    }
+
+    /// Whether it is what most rules are, with which nothing is wrong: different pins with a backup among them, any of
+    /// which may match anywhere, for a name, under the system's roots.
+    private var isUsual: Bool {
+        !pins.isEmpty && !backupPins.isEmpty && !mayRepeatPins && requires == .anyPin && port != 0
+            && host.ipAddress == nil && anchors.includesSystem && anchors.certificates.isEmpty
     }
 
     private var pinProblems: [PolicyProblem] {

@@ -22,16 +22,17 @@ extension PinningPolicy {
             rules.reserveCapacity(hosts.count)
             // Growing hashes every key again; but a million rules may share one.
             known.reserveCapacity(min(hosts.count, 256))
-            for (index, host) in hosts.enumerated() {
+            for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
-                for problem in host.problems { problems.append(problem.inside("hosts[\(index)]")) }
-                let key = RuleTerms.Key(host)
+                for problem in hosts[index].problems { problems.append(problem.inside("hosts[\(index)]")) }
+                let key = RuleTerms.Key(hosts[index])
+                let host = hosts[index].host.canonical
                 let next = UInt32(terms.count)
                 let place = Self.place(&known[key, default: next])
                 if place == next { terms.append(RuleTerms(key)) }
                 do {
                     let record = try builder.add(
-                        host: host.host.canonical.span, port: host.port, includesSubdomains: host.includesSubdomains)
+                        host: host.span, port: hosts[index].port, includesSubdomains: hosts[index].includesSubdomains)
                     rules.append(Rule(record: record, terms: place))
                 } catch {
                     throw PolicyError([Self.tooMany(at: index)])
@@ -64,8 +65,8 @@ extension PinningPolicy {
         /// A report about a host must not depend on the pins of that host, nor of any other.
         private static func reportProblems(_ hosts: [PinnedHost], _ table: HostTable) -> [PolicyProblem] {
             var problems: [PolicyProblem] = []
-            for (index, host) in hosts.enumerated() {
-                for (position, url) in host.reportTo.enumerated() {
+            for index in hosts.indices where !hosts[index].reportTo.isEmpty {
+                for (position, url) in hosts[index].reportTo.enumerated() {
                     guard problems.count <= PolicyError.maximumProblems else { return problems }
                     let path = "hosts[\(index)].reportTo[\(position)]"
                     guard let endpoint = ServerEndpoint(httpsURL: url) else {

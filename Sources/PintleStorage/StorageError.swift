@@ -13,6 +13,8 @@ public struct StorageError: Error, Sendable, Hashable {
         case tooLarge = "too-large"
         /// Another process has held the lock for longer than anybody waits.
         case busy
+        /// The device has to be unlocked first: the Keychain alone says so.
+        case locked
         /// The folder is not there or may not be written to, the disk is full...
         case notWritten = "not-written"
     }

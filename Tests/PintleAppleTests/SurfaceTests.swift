@@ -40,15 +40,18 @@ struct SurfaceTests {
         for _ in 0..<3 { root.deleteLastPathComponent() }
         let article = try String(
             contentsOf: root.appendingPathComponent("Sources/Pintle/Pintle.docc/AppleStandIns.md"), encoding: .utf8)
-        let folder = root.appendingPathComponent("Tests/StandIns/Security/Trust")
         var names: [String] = []
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
-            let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
-            for line in text.split(separator: "\n") where line.hasPrefix("public func ") {
-                names.append(String(line.dropFirst("public func ".count).prefix { $0 != "(" }))
+        for part in ["Trust", "Keychain"] {
+            let folder = root.appendingPathComponent("Tests/StandIns/Security/\(part)")
+            for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift")
+            {
+                let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+                for line in text.split(separator: "\n") where line.hasPrefix("public func ") {
+                    names.append(String(line.dropFirst("public func ".count).prefix { $0 != "(" }))
+                }
             }
         }
-        #expect(names.count >= 15)
+        #expect(names.count >= 19)
         for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import Pintle
+import PintleStorage
 import PintleTestKit
 import Testing
 
@@ -19,10 +20,13 @@ struct StoreScene {
 
     var folder: String { directory.path }
 
-    func open(_ onLostStore: PinStore.LostStore = .useBundled) throws -> PinStore {
+    func open(
+        _ onLostStore: PinStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil
+    ) throws -> PinStore {
         let events = events
         return try PinStore(
-            folder: folder, trust: try app.trust, bundled: try Publication.read(app.bundled), onLostStore: onLostStore
+            folder: folder, trust: try app.trust, bundled: try Publication.read(app.bundled), floor: floor,
+            onLostStore: onLostStore
         ) { event in events.withLock { $0.append(event) } }
     }
 
@@ -50,6 +54,7 @@ struct StoreScene {
                 case .rejected(let rejection, let url): "rejected \(rejection.failure.code.rawValue) \(url)"
                 case .notFetched(let url, _): "not fetched \(url)"
                 case .notStored: "not stored"
+                case .floorUnreadable(let error): "floor \(error.code.rawValue)"
                 }
             }
         }

@@ -48,7 +48,7 @@ for update in words.dropFirst(7) {
     } catch {
         switch error {
         case .rejected(let rejection): say("refused \(rejection.failure.code.rawValue)")
-        case .notStored(let error): say("refused \(error.code.rawValue)")
+        case .notStored(let error), .floorUnreadable(let error): say("refused \(error.code.rawValue)")
         case .lostStore: say("refused lost")
         }
     }

@@ -17,8 +17,8 @@ public enum PinFailureEvent: Sendable {
         case .verdict(let failure): failure.decision.isTrusted ? .warning : .error
         case .update(let trouble):
             switch trouble.code {
-            // A device is offline now and then.
-            case .notFetched: .notice
+            // A device is offline now and then, or has not been unlocked yet.
+            case .notFetched, .floorUnreadable: .notice
             case .stale: .warning
             case .rejected, .lostStore, .notStored: .error
             }
@@ -50,6 +50,8 @@ public struct UpdateTrouble: Sendable, Hashable {
         case lostStore = "lost-store"
         /// The disk did not take an update.
         case notStored = "not-stored"
+        /// Where the floor is kept cannot be read: no update is taken until it can.
+        case floorUnreadable = "floor-unreadable"
     }
 
     public let code: Code

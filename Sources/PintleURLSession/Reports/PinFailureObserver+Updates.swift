@@ -31,6 +31,7 @@ extension UpdateTrouble {
         case .notFetched(let url, let description):
             self.init(.notFetched, source: url, text: Self.escaped(description))
         case .notStored(let error): self.init(.notStored, text: Self.escaped("\(error)"))
+        case .floorUnreadable(let error): self.init(.floorUnreadable, text: Self.escaped("\(error)"))
         }
     }
 

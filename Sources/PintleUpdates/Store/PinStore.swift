@@ -1,4 +1,5 @@
 public import Pintle
+public import PintleStorage
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
@@ -39,14 +40,17 @@ public actor PinStore: PolicySource {
     ///     `update.json.lock` in it.
     ///   - trust: the public keys that the app ships.
     ///   - bundled: the policy that the app ships. Every update is measured against it.
+    ///   - floor: where the floor is kept beside its file: on Apple's systems the Keychain, which outlives the folder.
     ///   - onEvent: called on any thread; it must return soon.
-    /// - Throws: ``PinStoreError/lostStore(_:)``, only with ``LostStore/refuse``.
+    /// - Throws: ``PinStoreError/lostStore(_:)`` and ``PinStoreError/floorUnreadable(_:)``, only with
+    ///   ``LostStore/refuse``.
     public init(
-        folder: String, trust: UpdateTrust, bundled: PinningPolicy, onLostStore: LostStore = .useBundled,
-        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
+        folder: String, trust: UpdateTrust, bundled: PinningPolicy, floor: (any UpdateFloorStorage)? = nil,
+        onLostStore: LostStore = .useBundled, onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
     ) throws(PinStoreError) {
         try self.init(
-            files: StoreFiles(folder: folder), trust: trust, bundled: bundled, onLostStore: onLostStore,
+            files: StoreFiles(folder: folder, floorStorage: floor), trust: trust, bundled: bundled,
+            onLostStore: onLostStore,
             onEvent: onEvent)
     }
 

@@ -20,8 +20,10 @@ public enum PinStoreEvent: Sendable {
     case rejected(UpdateRejection, from: String)
     /// A server could not be asked.
     case notFetched(from: String, description: String)
-    /// The disk did not take an update; it is not in force either.
+    /// The disk, or where the floor is kept, did not take an update; it is not in force either.
     case notStored(StorageError)
+    /// Where the floor is kept cannot be read at this moment: no update is taken until it can. What is in force stays.
+    case floorUnreadable(StorageError)
 }
 
 /// What happened to a stored update.
@@ -45,8 +47,10 @@ public enum PinStoreError: Error, Sendable, Hashable {
     case lostStore(PinStoreLoss)
     /// The update was not taken.
     case rejected(UpdateRejection)
-    /// The disk did not take it.
+    /// The disk, or where the floor is kept, did not take it.
     case notStored(StorageError)
+    /// Where the floor is kept cannot be read at this moment, so nobody can tell how old an update may be.
+    case floorUnreadable(StorageError)
 }
 
 extension PinStoreError: CustomStringConvertible {
@@ -56,6 +60,7 @@ extension PinStoreError: CustomStringConvertible {
             "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.cause)"
         case .rejected(let rejection): "\(rejection)"
         case .notStored(let error): "the update was not stored: \(error)"
+        case .floorUnreadable(let error): "the floor of updates cannot be read: \(error)"
         }
     }
 }

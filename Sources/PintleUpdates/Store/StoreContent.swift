@@ -1,6 +1,8 @@
 internal import Pintle
+internal import PintleStorage
 
-/// What a store holds, verified anew: a pure function of its two files, the app's keys and its policy.
+/// What a store holds, verified anew: a pure function of its two files, of the floor that is kept elsewhere, the app's keys
+/// and its policy.
 struct StoreContent: Sendable {
     /// The stored update, where it counts.
     var update: VerifiedUpdate?
@@ -8,18 +10,29 @@ struct StoreContent: Sendable {
     var floor: UpdateFloor?
     /// Whether the file of the floor says less than `floor`.
     var floorLagsBehind = false
+    /// Whether the place outside of the folder says less than an update that was verified. What a file alone says, which
+    /// nobody has signed, is not carried there: it would outlive the file.
+    var keptFloorLagsBehind = false
+    /// Why nobody can tell how high the floor is.
+    var floorProblem: StorageError?
     /// Why an update that was in force once is not any more.
     var loss: PinStoreLoss?
 
-    /// - Parameter known: as in ``UpdateVerifier/verify(_:floor:known:at:)``; it spares work and changes nothing.
+    /// - Parameters:
+    ///   - keptReading: of the place outside of the folder; `nil` without one.
+    ///   - inForce: as in ``UpdateVerifier/verify(_:floor:known:at:)``; it spares work and changes nothing.
     init(
-        update reading: StoreFiles.Reading, floor floorReading: StoreFiles.Reading, verifier: UpdateVerifier,
-        known inForce: VerifiedUpdate? = nil
+        update reading: StoreFiles.Reading, floor floorReading: StoreFiles.Reading,
+        keptFloor keptReading: StoreFiles.Reading? = nil, verifier: UpdateVerifier, known inForce: VerifiedUpdate? = nil
     ) {
         let stored = floorReading.bytes.flatMap { UpdateFloor(json: $0) }
-        let isOfOtherKeys = stored.map { $0.keySetID != verifier.trust.keySetID } ?? false
-        let known = isOfOtherKeys ? nil : stored
+        let kept = keptReading?.bytes.flatMap { UpdateFloor(json: $0) }
+        let own = [kept, stored].compactMap { $0 }.filter { $0.keySetID == verifier.trust.keySetID }
+        // Of two that are equally high the one outside of the folder.
+        let known = own.dropFirst().reduce(own.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
+        let isOfOtherKeys = known == nil && stored != nil
         floor = known
+        floorProblem = keptReading?.error
 
         var rejection: UpdateRejection?
         if let bytes = reading.bytes {
@@ -27,11 +40,12 @@ struct StoreContent: Sendable {
                 let update = try verifier.verifyStored(bytes, floor: known, known: inForce)
                 self.update = update
                 floor = update.floor(under: verifier.trust)
-                floorLagsBehind = floor != known
             } catch {
                 rejection = error
             }
         }
+        floorLagsBehind = floor != nil && stored != floor
+        keptFloorLagsBehind = update != nil && keptReading != nil && floorProblem == nil && kept != floor
         guard update == nil else { return }
         let bundledVersion = verifier.bundled?.updateVersion ?? 0
         // The release caught up with the update, or brought other keys: nothing is lost.
@@ -42,7 +56,7 @@ struct StoreContent: Sendable {
         if let known {
             loss = PinStoreLoss(version: known.version, cause: Self.cause(reading, rejection))
         } else if rejection != nil || Self.isUnreadable(reading) || Self.isUnreadable(floorReading)
-            || floorReading.bytes != nil
+            || floorReading.bytes != nil || keptReading?.bytes != nil
         {
             loss = PinStoreLoss(version: nil, cause: Self.cause(reading, rejection))
         }

@@ -1,15 +1,22 @@
-internal import PintleStorage
+package import PintleStorage
 
 /// The two files of a store, in a folder of its own: the update as it arrived, and the floor. Apart, so that what is
-/// lost with one is not lost with the other.
+/// lost with one is not lost with the other; and the place outside of the folder, where there is one.
 package struct StoreFiles: Sendable {
     let update: DurableFile
     let floor: DurableFile
+    /// Where the floor is kept too.
+    let floorStorage: (any UpdateFloorStorage)?
     /// What fetching remembers; decides nothing.
     let record: DurableFile
 
-    /// - Parameter onStep: called with the file and the step that was just done, for tests that end the process there.
-    package init(folder: String, onStep: (@Sendable (String) -> Void)? = nil) {
+    /// - Parameters:
+    ///   - floorStorage: where the floor is kept beside its file.
+    ///   - onStep: called with the file and the step that was just done, for tests that end the process there.
+    package init(
+        folder: String, floorStorage: (any UpdateFloorStorage)? = nil, onStep: (@Sendable (String) -> Void)? = nil
+    ) {
+        self.floorStorage = floorStorage
         func file(_ name: String, _ maximumSize: Int) -> DurableFile {
             var options = DurableFile.Options(maximumSize: maximumSize)
             if let onStep { options.onStep = { step in onStep("\(name) \(step.rawValue)") } }
@@ -26,7 +33,9 @@ package struct StoreFiles: Sendable {
     /// The floor first: it is written after the update, so it is never above the update that is read after it.
     func content(verifiedBy verifier: UpdateVerifier, known: VerifiedUpdate?) -> StoreContent {
         let floor = Reading(self.floor)
-        return StoreContent(update: Reading(update), floor: floor, verifier: verifier, known: known)
+        let kept = floorStorage.map { Reading($0, under: verifier.trust.keySetID) }
+        return StoreContent(
+            update: Reading(update), floor: floor, keptFloor: kept, verifier: verifier, known: known)
     }
 
     /// What one of the files held, as far as it could be read.
@@ -44,5 +53,15 @@ package struct StoreFiles: Sendable {
                 self = .unreadable(error)
             }
         }
+
+        init(_ storage: any UpdateFloorStorage, under keySetID: String) {
+            do throws(StorageError) {
+                self = try storage.floor(under: keySetID).map { .bytes($0) } ?? .absent
+            } catch {
+                self = .unreadable(error)
+            }
+        }
+
+        var error: StorageError? { if case .unreadable(let error) = self { error } else { nil } }
     }
 }

@@ -32,6 +32,8 @@ package final class UpdateVault: Sendable {
     ) throws(PinStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
         let content = Self.load(files, verifier, known: nil, under: nil, onEvent)
+        // Whether what is stored is the last one nobody can tell.
+        if let problem = content.floorProblem, onLostStore == .refuse { throw .floorUnreadable(problem) }
         if let loss = content.loss {
             onEvent(.lostStore(loss))
             if onLostStore == .refuse { throw .lostStore(loss) }
@@ -59,6 +61,8 @@ package final class UpdateVault: Sendable {
         // Under the lock: another process may have adopted something newer since.
         let stored = Self.load(files, verifier, known: state.update, under: lock, onEvent)
         takeOver(stored)
+        // What cannot be read is not nothing: below it there may be what was withdrawn.
+        if let problem = stored.floorProblem { throw .floorUnreadable(problem) }
         let before = locked.withLock { $0 }
         let update: VerifiedUpdate
         do {
@@ -73,7 +77,10 @@ package final class UpdateVault: Sendable {
         do {
             // The payload first: a floor above what is stored would leave the app with its bundled policy.
             try files.update.write(envelope, under: lock)
-            try files.floor.write(update.floor(under: verifier.trust).json, under: lock)
+            let floor = update.floor(under: verifier.trust)
+            // This finds out too that somebody has removed the lock.
+            try files.floor.write(floor.json, under: lock)
+            try files.floorStorage?.keep(floor.json, under: floor.keySetID)
         } catch {
             onEvent(.notStored(error))
             throw .notStored(error)
@@ -120,13 +127,20 @@ package final class UpdateVault: Sendable {
         _ onEvent: (PinStoreEvent) -> Void
     ) -> StoreContent {
         let content = files.content(verifiedBy: verifier, known: known)
-        guard content.floorLagsBehind else { return content }
+        guard content.floorLagsBehind || content.keptFloorLagsBehind else {
+            if let problem = content.floorProblem { onEvent(.floorUnreadable(problem)) }
+            return content
+        }
         do throws(StorageError) {
             guard let lock else {
                 // Once more: whoever had the lock may have been writing both just now.
                 return load(files, verifier, known: known, under: try files.lock(), onEvent)
             }
-            if let floor = content.floor { try files.floor.write(floor.json, under: lock) }
+            // What cannot be read may be higher, and stays.
+            if let problem = content.floorProblem { onEvent(.floorUnreadable(problem)) }
+            guard let floor = content.floor else { return content }
+            if content.floorLagsBehind { try files.floor.write(floor.json, under: lock) }
+            if content.keptFloorLagsBehind { try files.floorStorage?.keep(floor.json, under: floor.keySetID) }
         } catch {
             // A disk that takes nothing is no reason to go back to the bundled policy.
             onEvent(.notStored(error))

@@ -3,8 +3,10 @@ public var errSecSuccess: OSStatus { 0 }
 public var errSecParam: OSStatus { -50 }
 public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecDuplicateItem: OSStatus { -25299 }
+public var errSecInteractionNotAllowed: OSStatus { -25308 }
 public var errSecCreateChainFailed: OSStatus { -25318 }
 public var errSecDecode: OSStatus { -26275 }
+public var errSecMissingEntitlement: OSStatus { -34018 }
 public var errSecHostNameMismatch: OSStatus { -67602 }
 public var errSecUnknownCriticalExtensionFlag: OSStatus { -67603 }
 public var errSecNoBasicConstraints: OSStatus { -67604 }

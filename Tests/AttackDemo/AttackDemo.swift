@@ -41,6 +41,17 @@ public enum AttackDemo {
         }
     }
 
+    /// Waits until nothing more can come over so many connections.
+    private static func end(_ session: PinnedURLSession, _ server: LoopbackTLSServer, connections: Int = 1) {
+        session.finishTasksAndInvalidate()
+        _ = server.waitUntilClosed(connections: connections)
+    }
+
+    private static func end(_ session: PinnedURLSession, _ server: AttackServer) {
+        session.finishTasksAndInvalidate()
+        server.waitUntilQuiet()
+    }
+
     private static func run(_ demo: DemoAttack) async throws -> AttackResult {
         let server = try demo.attack.start()
         let session = URLSession.pinned(to: demo.policy)
@@ -55,7 +66,9 @@ public enum AttackDemo {
     /// One adapter ends the task with an error, the other with the redirect: what counts is what goes out.
     private static func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
         let server = try attacks.attack("redirect-to-http").start()
-        _ = await see(URLSession.pinned(to: try attacks.policy()), try address(server.url))
+        let session = URLSession.pinned(to: try attacks.policy())
+        _ = await see(session, try address(server.url))
+        end(session, server)
         let observation = server.observation()
         let isInTheClear = observation.exposedByteCount > 0
         return AttackResult(
@@ -67,7 +80,9 @@ public enum AttackDemo {
 
     private static func unauthorized(_ attacks: DemoAttacks) async throws -> AttackResult {
         let server = try attacks.attack("retry-after-401").start()
-        let (_, response) = try await URLSession.pinned(to: try attacks.policy()).data(from: try address(server.url))
+        let session = URLSession.pinned(to: try attacks.policy())
+        let (_, response) = try await session.data(from: try address(server.url))
+        end(session, server)
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         let observation = server.observation()
         return AttackResult(
@@ -87,6 +102,7 @@ public enum AttackDemo {
         let before = server.requestByteCount
         policy.replace(with: try attacks.policy())
         let second = await see(session, url)
+        end(session, server, connections: 2)
         return AttackResult(
             name: "a policy that became stricter", expected: "pin-mismatch", seen: first == "trusted" ? second : first,
             bytes: server.requestByteCount - before)
@@ -110,8 +126,10 @@ public enum AttackDemo {
             try TrustApproval(
                 .certificate(leaf.fingerprint), for: ServerEndpoint(host: endpoint.host, port: 1), at: Date()))
         let before = server.requestByteCount
+        let seen = await see(session, url)
+        end(session, server, connections: 2)
         let second = AttackResult(
-            name: "an approved server whose key changed", expected: "pin-mismatch", seen: await see(session, url),
+            name: "an approved server whose key changed", expected: "pin-mismatch", seen: seen,
             bytes: server.requestByteCount - before)
         return [first, second]
     }

@@ -6,6 +6,7 @@ import Foundation
 import Network
 import PintleApple
 import PintleURLSession
+import PintleUpdates
 import Security
 import WebKit
 import os
@@ -59,6 +60,35 @@ final class Browser: NSObject, WKNavigationDelegate {
         webView.load(URLRequest(url: url))
         // snippet.end
     }
+}
+
+/// A browser that asks.
+@MainActor
+final class AskingBrowser: NSObject, WKNavigationDelegate {
+    private let webView: WKWebView
+    private var trust: WebViewTrustDelegate?
+
+    init(_ webView: WKWebView) {
+        self.webView = webView
+    }
+
+    func open(_ url: URL, _ store: TrustDecisionStore) throws {
+        // snippet.approvals
+        let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+        let trust = WebViewTrustDelegate(policy, approvals: store, forwardingTo: self)
+        webView.navigationDelegate = trust
+        self.trust = trust
+        webView.load(URLRequest(url: url))
+        // snippet.end
+    }
+}
+
+func updates(_ folder: String, _ trust: UpdateTrust, _ bundled: PinningPolicy) throws -> PinStore {
+    // snippet.floor
+    let floor = KeychainFloor(service: "com.example.app.updates")
+    let store = try PinStore(folder: folder, trust: trust, bundled: bundled, floor: floor)
+    // snippet.end
+    return store
 }
 
 func connectionOptions(_ policy: LivePolicy) throws -> NWProtocolTLS.Options {

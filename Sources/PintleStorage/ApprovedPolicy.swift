@@ -1,7 +1,11 @@
-package import Pintle
+public import Pintle
 
-/// A policy and what people have said beside it: a change of either is a new generation.
-package final class ApprovedPolicy: PolicySource {
+/// A policy that asks (`askUser`), and what people have said beside it, for whatever takes a source:
+///
+///     options.decideTrust(of: server, by: ApprovedPolicy(policy, approvals: store))
+///
+/// A change of either is a new generation. `URLSession.pinned(to:approvals:)` makes its own. Safe to use from any thread.
+public final class ApprovedPolicy: PolicySource {
     private struct State: Sendable {
         var policy: PolicySnapshot
         var approvals: StoreSnapshot
@@ -12,13 +16,21 @@ package final class ApprovedPolicy: PolicySource {
     private let store: TrustDecisionStore
     private let state: Locked<State>
 
-    package init(_ source: some PolicySource, approvals store: TrustDecisionStore) {
+    /// - Parameters:
+    ///   - source: the policy, which may be replaced while it is in use.
+    ///   - store: what has been approved counts for hosts that no rule covers.
+    public init(_ source: some PolicySource, approvals store: TrustDecisionStore) {
         self.source = source
         self.store = store
         state = Locked(State(policy: source.current, approvals: store.current))
     }
 
-    package var current: PolicySnapshot {
+    /// The same for a policy that stays.
+    public convenience init(_ policy: PinningPolicy, approvals store: TrustDecisionStore) {
+        self.init(LivePolicy(policy), approvals: store)
+    }
+
+    public var current: PolicySnapshot {
         // Read outside of the lock: a store tells of its events meanwhile, and whoever listens may ask again.
         let (policy, approvals) = (source.current, store.current)
         return state.withLock { state in

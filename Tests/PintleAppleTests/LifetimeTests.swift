@@ -59,6 +59,48 @@ struct LifetimeTests {
         kept.finishTasksAndInvalidate()
     }
 
+    @Test("One that was handed out sends nothing more over connections that an earlier policy has judged")
+    func handedOutBefore() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession.pinned(to: policy, configuration: configuration)
+        let (kept, url) = (session.current, try server.address())
+        for _ in 0..<3 { _ = try await kept.data(from: url) }
+        #expect(server.connectionCount == 1)
+        // A change that lets the server pass, and then one that does not; whether anybody uses the session meanwhile or not.
+        policy.replace(with: try stage.policy(unpinnedHosts: .reject))
+        #expect(session.current !== kept)
+        for _ in 0..<2 { _ = try await kept.data(from: url) }
+        #expect(server.connectionCount == 2 && server.requests.count == 5)
+        policy.replace(with: try stage.policy(rightPin: false))
+        let error = await #expect(throws: URLError.self) { try await kept.data(from: url) }
+        #expect(error?.code == .cancelled)
+        #expect(server.requests.count == 5)
+        kept.invalidateAndCancel()
+    }
+
+    @Test("A session of one's own sends nothing more over connections that an earlier policy has judged")
+    func ownSession() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(
+            configuration: configuration, delegate: PinningSessionDelegate(policy), delegateQueue: nil)
+        let url = try server.address()
+        for _ in 0..<3 { _ = try await session.data(from: url) }
+        #expect(server.connectionCount == 1)
+        policy.replace(with: try stage.policy(rightPin: false))
+        let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+        #expect(error?.code == .cancelled)
+        #expect(server.requests.count == 3)
+        session.invalidateAndCancel()
+    }
+
     @Test("Cancelling ends what was to be let end, and what is let end ends")
     func cancelledAfterwards() async throws {
         let stage = try Stage()

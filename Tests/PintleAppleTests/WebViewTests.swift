@@ -37,9 +37,9 @@ struct WebViewTests {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
         let store = TrustDecisionStore()
-        let source = PolicyWithApprovals(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), store)
+        let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(source, forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(policy, approvals: store, forwardingTo: navigation)
         let error = try #require(try await navigation.load(server.address(), trust))
         guard case .unknownHost(let host) = TrustRejection(underlying: error) else {
             Issue.record("\(error)")
@@ -47,6 +47,15 @@ struct WebViewTests {
         }
         try store.approve(host)
         #expect(try await navigation.load(server.address(), trust) == nil)
+        // Whoever has another certificate is not who was approved, and neither is this one once that is taken back.
+        let other = try LoopbackTLSServer(try Identity.selfSigned())
+        let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: other.port)
+        try store.approve(try TrustApproval(.certificate(host.leaf.fingerprint), for: endpoint, at: Date()))
+        let changed = try #require(try await navigation.load(other.address(), trust))
+        #expect(TrustRejection(underlying: changed)?.reason == "pin-mismatch")
+        try store.revoke(host.endpoint)
+        let revoked = try #require(try await navigation.load(server.address(), trust))
+        #expect(TrustRejection(underlying: revoked)?.reason == "unknown-host")
     }
 
     @Test("Where nobody decides, a link that is a download is downloaded, and another loaded")
@@ -86,22 +95,23 @@ struct WebViewTests {
         #expect(old.withLock { $0 } == [false])
         trust.webViewWebContentProcessDidTerminate(webView)
         #expect(navigation.events == ["challenge", "terminated"])
-    }
-}
-
-/// Approvals beside a policy, as an app would write it.
-private final class PolicyWithApprovals: PolicySource {
-    private let policy: PinningPolicy
-    private let store: TrustDecisionStore
-
-    init(_ policy: PinningPolicy, _ store: TrustDecisionStore) {
-        self.policy = policy
-        self.store = store
+        #expect(webView.reloadCount == 0)
     }
 
-    var current: PolicySnapshot {
-        let approvals = store.approvals
-        return PolicySnapshot(policy: policy, approvals: approvals, generation: 1 + approvals.generation)
+    @Test("Without a delegate to forward to, a password is refused and a lost page loaded again, once")
+    func alone() throws {
+        let trust = WebViewTrustDelegate(try Stage().policy())
+        let webView = WKWebView()
+        let answers = Locked<[URLSession.AuthChallengeDisposition]>([])
+        let space = URLProtectionSpace(
+            host: "localhost", port: 443, protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        trust.webView(webView, didReceive: .asked(space)) { disposition, _ in
+            answers.withLock { $0.append(disposition) }
+        }
+        #expect(answers.withLock { $0 } == [.rejectProtectionSpace])
+        for _ in 0..<3 { trust.webViewWebContentProcessDidTerminate(webView) }
+        #expect(webView.reloadCount == 1)
     }
 }
 

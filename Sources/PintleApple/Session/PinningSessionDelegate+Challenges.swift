@@ -17,6 +17,7 @@ extension PinningSessionDelegate: URLSessionDelegate {
     }
 
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        forget(session)
         guard isLast(session) else { return }
         sessions.flatMap { offered($0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
     }
@@ -61,6 +62,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         guard allows(request, after: response) else { return completionHandler(nil) }
+        renewConnections(of: session)
         guard
             let ask = tasks.flatMap({
                 offered($0.urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:))
@@ -79,6 +81,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
 
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+        renewConnections(of: session)
         rejections.noteStart(of: task)
         tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
     }
@@ -87,12 +90,19 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
+        renewConnections(of: session)
         guard
             let ask = tasks.flatMap({
                 offered($0.urlSession(_:task:willBeginDelayedRequest:completionHandler:))
             })
         else { return completionHandler(.continueLoading, nil) }
-        ask(session, task, request, completionHandler)
+        ask(session, task, request) { disposition, request in
+            // Another request is not sent where the first one would not have been.
+            guard disposition == .useNewRequest, let url = request?.url,
+                !self.source.current.policy.allowsPlainHTTP(to: url)
+            else { return completionHandler(disposition, request) }
+            completionHandler(.cancel, nil)
+        }
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
@@ -116,6 +126,13 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         tasks.flatMap {
             offered($0.urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:))
         }?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
+    }
+
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        tasks.flatMap { offered($0.urlSession(_:task:didReceiveInformationalResponse:)) }?(session, task, response)
     }
 
     public func urlSession(

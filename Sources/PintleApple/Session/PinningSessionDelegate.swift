@@ -1,5 +1,6 @@
 import Foundation
 import Pintle
+import PintleStorage
 import Security
 
 /// The delegate of a `URLSession` whose servers a policy decides about. `URLSession.pinned(to:)` makes one; take it
@@ -18,6 +19,9 @@ import Security
 /// - Important: A task's own delegate comes before the session's, for redirects and, where it has the method, for what
 ///   a session is asked. So give such a one only inside another `PinningSessionDelegate` for the same policy.
 ///
+/// After a change of the policy a session's next task goes over a new connection, from iOS 16, macOS 13, tvOS 16 and
+/// watchOS 9 on, where the system tells of tasks that are made.
+///
 /// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
     let source: any PolicySource
@@ -29,6 +33,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
     /// Whether the delegate is to hear that a session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
+    /// Under which generation of the policy the oldest connection of a session may have been made.
+    private let generations: Locked<[ObjectIdentifier: UInt64]>
 
     /// - Parameters:
     ///   - source: is asked before each decision.
@@ -42,6 +48,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         forwarded = delegate
         fallback = nil
         rejections = RejectionLog()
+        generations = Locked([:])
         self.observer = { evaluation, _, _ in observer(evaluation) }
         isLast = { _ in true }
     }
@@ -56,6 +63,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         forwarded = delegate
         fallback = nil
         rejections = RejectionLog()
+        generations = Locked([:])
         self.observer = observer
         self.isLast = isLast
     }
@@ -66,6 +74,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         forwarded = delegate
         fallback = other.forwarded
         rejections = other.rejections
+        generations = other.generations
         observer = other.observer
         isLast = other.isLast
     }
@@ -83,6 +92,15 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         self.init(LivePolicy(policy), forwardingTo: delegate, observer: observer)
     }
 
+    /// The same for a policy that asks (`askUser`).
+    public convenience init(
+        _ policy: PinningPolicy, approvals store: TrustDecisionStore,
+        forwardingTo delegate: (any URLSessionDelegate)? = nil,
+        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
+    ) {
+        self.init(ApprovedPolicy(policy, approvals: store), forwardingTo: delegate, observer: observer)
+    }
+
     /// The moment of now, for ``explain(_:url:since:)``.
     package var mark: Int { rejections.mark }
 
@@ -94,6 +112,22 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     /// An error of a task with the reason in it, where a server was refused after `mark`; else as it is.
     package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
         rejections.explain(error, url: url, since: mark)
+    }
+
+    /// After a change of the policy a session's next request goes over a new connection, whose server is judged anew. To
+    /// be asked before the request is on its way.
+    func renewConnections(of session: URLSession) {
+        let generation = source.current.generation
+        let isDue = generations.withLock { generations in
+            let known = generations.updateValue(generation, forKey: ObjectIdentifier(session))
+            return known.map { $0 < generation } ?? false
+        }
+        if isDue { session.flush {} }
+    }
+
+    /// A session that is over has no connections.
+    func forget(_ session: URLSession) {
+        generations.withLock { $0[ObjectIdentifier(session)] = nil }
     }
 
     /// Answers a challenge about a server's trust, away from the caller's queue.

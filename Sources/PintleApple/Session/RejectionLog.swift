@@ -10,6 +10,7 @@ final class RejectionLog: Sendable {
         var rejections: [ServerEndpoint: (number: Int, rejection: TrustRejection)] = [:]
         var lastNumber = 0
         var starts: [ObjectIdentifier: Start] = [:]
+        var lastStart = 0
     }
 
     /// What is known of a task when it begins.
@@ -17,18 +18,28 @@ final class RejectionLog: Sendable {
         var mark: Int
         /// Why it was never sent.
         var refusal: URLError?
+        fileprivate var number = 0
     }
 
     private let state = Locked(State())
+    /// So many servers and so many tasks at a time; of more the oldest go.
+    private let capacity: Int
 
-    /// So many servers at a time; whoever asks about more loses the reasons of the others.
-    private static let capacity = 1_024
+    init(capacity: Int = 1_024) {
+        self.capacity = capacity
+    }
 
     func note(_ rejection: TrustRejection?, of server: ServerEndpoint) {
         state.withLock { state in
             state.lastNumber += 1
-            if state.rejections.count >= Self.capacity { state.rejections.removeAll() }
-            state.rejections[server] = rejection.map { (state.lastNumber, $0) }
+            state.rejections[server] = nil
+            guard let rejection else { return }
+            if state.rejections.count >= capacity,
+                let oldest = state.rejections.min(by: { $0.value.number < $1.value.number })
+            {
+                state.rejections[oldest.key] = nil
+            }
+            state.rejections[server] = (state.lastNumber, rejection)
         }
     }
 
@@ -51,10 +62,16 @@ final class RejectionLog: Sendable {
 
     private func note(_ task: URLSessionTask, _ start: (State) -> Start) {
         state.withLock { state in
-            let start = start(state)
-            // Of tasks that end without the delegate's knowledge nobody takes the start away.
-            if state.starts.count >= Self.capacity { state.starts.removeAll() }
+            var start = start(state)
+            state.lastStart += 1
+            start.number = state.lastStart
             state.starts[ObjectIdentifier(task)] = start
+            // Of tasks that end without the delegate's knowledge nobody takes the start away.
+            if state.starts.count > capacity,
+                let oldest = state.starts.min(by: { $0.value.number < $1.value.number })
+            {
+                state.starts[oldest.key] = nil
+            }
         }
     }
 

@@ -14,7 +14,9 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     ) {
         guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
         guard let ask = forwarded.flatMap({ offered($0.webView(_:didReceive:completionHandler:)) }) else {
-            return completionHandler(.performDefaultHandling, nil)
+            // As the web view does by itself; a proxy is the system's to judge.
+            let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
+            return completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
         }
         ask(webView, challenge, completionHandler)
     }
@@ -60,7 +62,14 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     }
 
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
-        forwarded.flatMap { offered($0.webViewWebContentProcessDidTerminate(_:)) }?(webView)
+        if let tell = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
+            return tell(webView)
+        }
+        // A web view whose delegate has no such method loads the page again, and not for ever.
+        let now = DispatchTime.now()
+        guard lastReload.map({ now > $0 + .seconds(30) }) ?? true else { return }
+        lastReload = now
+        webView.reload()
     }
 
     public func webView(

@@ -1,6 +1,7 @@
 #if !os(tvOS) && !os(watchOS)
 import Foundation
 import Pintle
+import PintleStorage
 import Security
 import WebKit
 
@@ -25,6 +26,8 @@ public final class WebViewTrustDelegate: NSObject {
     private let observer: @Sendable (TrustEvaluation) -> Void
     /// When the page's loading began.
     var start = 0
+    /// When a page was last loaded again because its process was lost.
+    var lastReload: DispatchTime?
 
     /// - Parameters:
     ///   - source: is asked before each decision.
@@ -45,6 +48,15 @@ public final class WebViewTrustDelegate: NSObject {
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
         self.init(LivePolicy(policy), forwardingTo: delegate, observer: observer)
+    }
+
+    /// The same for a policy that asks (`askUser`): let the page fail, ask, approve in the store, load again.
+    public convenience init(
+        _ policy: PinningPolicy, approvals store: TrustDecisionStore,
+        forwardingTo delegate: (any WKNavigationDelegate)? = nil,
+        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
+    ) {
+        self.init(ApprovedPolicy(policy, approvals: store), forwardingTo: delegate, observer: observer)
     }
 
     func answer(

@@ -43,13 +43,19 @@ final class LeasedSession: Sendable {
         return session
     }
 
-    /// Another has taken its place.
+    /// What it sends from now on goes over new connections, whose servers are judged by the policy in force.
+    func renewConnections() {
+        session.flush {}
+    }
+
+    /// Another has taken its place. Tasks that whoever has the session itself makes in it yet are judged anew.
     func retire() {
         let isHandedOut = state.withLock { state in
             if state.isHandedOut { state.leases += 1 }
             return state.isHandedOut
         }
         if isHandedOut {
+            renewConnections()
             DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.grace)) { self.giveBack() }
         }
         finish()

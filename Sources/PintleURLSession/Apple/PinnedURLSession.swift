@@ -9,6 +9,10 @@ import Security
 /// The system's sessions cannot be subclassed, so this one holds one: ``current``. After a change of the policy it holds
 /// another, whose connections are its own; tasks of the old one end as they were decided. Tasks made here fail with an
 /// `URLError` whose reason `TrustRejection(underlying:)` finds. Safe to use from any thread.
+///
+/// With a background configuration it stays one session, whose next requests go over new connections after a change of
+/// the policy. It takes what the system takes there: tasks without a completion handler, uploads from a file. Anything
+/// else fails with ``SessionRefusal``, `unsupported-feature`, where the system's session would end the process.
 public final class PinnedURLSession: Sendable {
     private struct State: Sendable {
         var generation: UInt64
@@ -53,9 +57,10 @@ public final class PinnedURLSession: Sendable {
     }
 
     /// The system's session under the policy that is in force now, for what wants one. Ask anew for each task: one that
-    /// was kept goes on under the connections of its time, takes no task later than a minute after the next change of
-    /// the policy, and to make one then is an exception. Of a server that was refused its errors say only `cancelled`,
-    /// and `http` is for ATS to refuse.
+    /// was kept takes no task later than a minute after the next change of the policy, and to make one then is an
+    /// exception. Until then its next task goes over a new connection; before iOS 16, macOS 13, tvOS 16 and watchOS 9
+    /// only once this one was used after the change. Of a server that was refused its errors say only `cancelled`, and
+    /// `http` is for ATS to refuse.
     ///
     /// Whoever has asked for it ends it, by ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()`` here; else it
     /// keeps its delegate for good.
@@ -72,19 +77,22 @@ public final class PinnedURLSession: Sendable {
     /// The session of now, which nobody ends before the lease is given back.
     private func lease() -> LeasedSession {
         let generation = source.current.generation
+        let isForBackground = configuration.isForBackground
         let (leased, old) = state.withLock { state -> (LeasedSession, LeasedSession?) in
             defer { state.leased.take() }
-            // Of one identifier there may be one background session at a time: it stays, and asks about new connections.
-            guard generation > state.generation, !state.isInvalidated, !configuration.isForBackground else {
-                return (state.leased, nil)
-            }
+            guard generation > state.generation, !state.isInvalidated else { return (state.leased, nil) }
             let old = state.leased
+            guard !isForBackground else {
+                state.generation = generation
+                return (old, old)
+            }
             state.leased = LeasedSession(
                 URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue))
             state.generation = generation
             return (state.leased, old)
         }
-        old?.retire()
+        // Of one identifier there may be one background session at a time: it stays.
+        if isForBackground { old?.renewConnections() } else { old?.retire() }
         return leased
     }
 
@@ -111,7 +119,7 @@ public final class PinnedURLSession: Sendable {
     private func explained<Product: Sendable>(
         _ url: URL?, _ work: (URLSession) async throws -> Product
     ) async throws -> Product {
-        if let refusal = refusal(of: url) { throw refusal }
+        if let refusal = refusal(of: url, as: .handled) { throw refusal }
         let mark = delegate.mark
         let leased = lease()
         defer { leased.giveBack() }
@@ -126,30 +134,60 @@ public final class PinnedURLSession: Sendable {
     private func explained<Product>(
         _ request: URLRequest, _ handler: @escaping @Sendable (Product?, URLResponse?, (any Error)?) -> Void
     ) -> @Sendable (Product?, URLResponse?, (any Error)?) -> Void {
-        let (mark, url, delegate, refusal) = (delegate.mark, request.url, delegate, refusal(of: request.url))
+        let (mark, url, delegate, refusal) = (
+            delegate.mark, request.url, delegate, refusal(of: request.url, as: .handled)
+        )
         return { product, response, error in
             handler(product, response, error.map { refusal ?? delegate.explain($0, url: url, since: mark) })
         }
     }
 
     /// One that is refused is cancelled before anybody can start it.
-    ///
-    /// - Parameter isReported: whether the delegate hears of its end, and no handler.
     private func task<Kind: URLSessionTask>(
-        for request: URLRequest, isReported: Bool = false, _ make: (URLSession) -> Kind
+        for request: URLRequest, as form: TaskForm = .handled, _ make: (URLSession) -> Kind
     ) -> Kind {
         let leased = lease()
         defer { leased.giveBack() }
         let mark = delegate.mark
-        let task = make(leased.session)
-        let refusal = refusal(of: request.url)
-        if isReported { delegate.noteStart(of: task, at: mark, refusal: refusal) }
+        let refusal = refusal(of: request.url, as: form)
+        let task: Kind
+        if isKnownInBackground(form) {
+            task = make(leased.session)
+        } else {
+            // A background session would end the process.
+            let session = URLSession(
+                configuration: .ephemeral, delegate: delegate, delegateQueue: leased.session.delegateQueue)
+            defer { session.finishTasksAndInvalidate() }
+            task = make(session)
+        }
+        if form != .handled { delegate.noteStart(of: task, at: mark, refusal: refusal) }
         if refusal != nil { task.cancel() }
         return task
     }
 
-    /// Why a request does not leave: `http` to a host that the policy has something to say about.
-    private func refusal(of url: URL?) -> URLError? {
+    /// Who hears of a task, and what it sends.
+    private enum TaskForm {
+        /// A handler, or whoever awaits it.
+        case handled
+        /// The delegate, of an upload from memory.
+        case reportedFromMemory
+        /// The delegate.
+        case reported
+    }
+
+    private func isKnownInBackground(_ form: TaskForm) -> Bool { form == .reported || !configuration.isForBackground }
+
+    /// Why a request does not leave: `http` to a host that the policy has something to say about, or a task that the
+    /// system does not have in the background.
+    private func refusal(of url: URL?, as form: TaskForm) -> URLError? {
+        if !isKnownInBackground(form) {
+            let what = form == .handled ? "a task that hands its result to its maker" : "an upload from memory"
+            let refusal = SessionRefusal.unsupported(
+                what + " in the background", hint: "have a delegate, and upload from a file")
+            return URLError(
+                .unsupportedURL,
+                userInfo: [NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal])
+        }
         guard let url, !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
         let refusal = SessionRefusal(
             .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
@@ -210,7 +248,7 @@ extension PinnedURLSession {
 
 extension PinnedURLSession {
     public func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        task(for: request, isReported: true) { $0.dataTask(with: request) }
+        task(for: request, as: .reported) { $0.dataTask(with: request) }
     }
 
     public func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
@@ -229,7 +267,7 @@ extension PinnedURLSession {
     }
 
     public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        task(for: request, isReported: true) { $0.uploadTask(with: request, from: bodyData) }
+        task(for: request, as: .reportedFromMemory) { $0.uploadTask(with: request, from: bodyData) }
     }
 
     public func uploadTask(
@@ -241,7 +279,7 @@ extension PinnedURLSession {
     }
 
     public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        task(for: request, isReported: true) { $0.uploadTask(with: request, fromFile: fileURL) }
+        task(for: request, as: .reported) { $0.uploadTask(with: request, fromFile: fileURL) }
     }
 
     public func uploadTask(
@@ -253,7 +291,7 @@ extension PinnedURLSession {
     }
 
     public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        task(for: request, isReported: true) { $0.downloadTask(with: request) }
+        task(for: request, as: .reported) { $0.downloadTask(with: request) }
     }
 
     public func downloadTask(

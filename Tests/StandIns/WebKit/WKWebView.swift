@@ -17,6 +17,15 @@ public import Security
         return navigation
     }
 
+    /// How often ``reload()`` was called; Apple's does not tell.
+    public private(set) var reloadCount = 0
+
+    @discardableResult
+    open func reload() -> WKNavigation? {
+        reloadCount += 1
+        return url.flatMap { load(URLRequest(url: $0)) }
+    }
+
     private func load(_ request: URLRequest, _ navigation: WKNavigation) async {
         let action = WKNavigationAction(request: request)
         let policy: WKNavigationActionPolicy = await withCheckedContinuation { continuation in

@@ -15,27 +15,32 @@ final class Exchange {
     private let judge: (SecTrust) -> URLError.Code?
     private let isOver: () -> Bool
     private let seconds: Double
+    private let idle: IdleConnections?
     private var refusal: URLError.Code?
     private var head: [String] = []
     private var received = Data()
 
-    /// - Parameter judge: asked in the handshake; what it returns ends it.
+    /// - Parameters:
+    ///   - judge: asked in the handshake; what it returns ends it.
+    ///   - idle: where a connection comes from and goes to; `nil` for one of its own.
     init(
         _ request: URLRequest, body: Data?, judge: @escaping (SecTrust) -> URLError.Code?,
-        isOver: @escaping () -> Bool, seconds: Double
+        isOver: @escaping () -> Bool, seconds: Double, idle: IdleConnections?
     ) {
         self.request = request
         self.body = body
         self.judge = judge
         self.isOver = isOver
         self.seconds = seconds
+        self.idle = idle
     }
 
     private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     func run() -> Outcome {
-        guard Self.isReady, let url = request.url, let curl = curl_easy_init() else { return .failed(.unknown) }
-        defer { curl_easy_cleanup(curl) }
+        let (kept, flushes) = idle?.take() ?? (nil, 0)
+        guard Self.isReady, let url = request.url, let curl = kept ?? curl_easy_init() else { return .failed(.unknown) }
+        defer { if let idle { idle.give(curl, flushes) } else { curl_easy_cleanup(curl) } }
         // Lives until the transfer is over: nobody else holds it.
         let me = Unmanaged.passUnretained(self).toOpaque()
         pintle_curl_set_pointer(curl, CURLOPT_URL, url.absoluteString)
@@ -146,5 +151,40 @@ final class Exchange {
         case CURLE_UNSUPPORTED_PROTOCOL: .unsupportedURL
         default: .networkConnectionLost
         }
+    }
+}
+
+/// Handles of libcurl that no transfer uses, and the connections that they keep.
+///
+/// Sendable: touched under the lock alone, and a handle has one owner at a time.
+final class IdleConnections: @unchecked Sendable {
+    private let state = Guarded<(handles: [UnsafeMutableRawPointer], flushes: Int)>(([], 0))
+
+    /// To be given back with the number.
+    func take() -> (handle: UnsafeMutableRawPointer?, flushes: Int) {
+        state.with { ($0.handles.popLast(), $0.flushes) }
+    }
+
+    /// What was taken before a flush is used by nobody after it.
+    func give(_ handle: UnsafeMutableRawPointer, _ flushes: Int) {
+        // Its connections stay.
+        curl_easy_reset(handle)
+        let isKept = state.with { state in
+            if state.flushes == flushes { state.handles.append(handle) }
+            return state.flushes == flushes
+        }
+        if !isKept { curl_easy_cleanup(handle) }
+    }
+
+    func flush() {
+        let idle = state.with { state in
+            defer { state = ([], state.flushes + 1) }
+            return state.handles
+        }
+        for handle in idle { curl_easy_cleanup(handle) }
+    }
+
+    deinit {
+        flush()
     }
 }

@@ -23,7 +23,8 @@ final class Loader: Sendable {
             }
             let exchange = Exchange(
                 request, body: task.body, judge: asker, isOver: { self.task.isOver },
-                seconds: min(request.timeoutInterval, session.configuration.timeoutIntervalForRequest))
+                seconds: min(request.timeoutInterval, session.configuration.timeoutIntervalForRequest),
+                idle: session.configuration.httpMaximumConnectionsPerHost == 1 ? session.idle : nil)
             let outcome = exchange.run()
             switch outcome {
             case .failed(let code):

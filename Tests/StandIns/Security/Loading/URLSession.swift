@@ -2,7 +2,8 @@ public import Foundation
 
 /// A session that asks its delegate about each server, as Apple's does and Foundation's for Linux does not.
 ///
-/// Each task has a thread and a connection of its own: nothing is pooled, shared or resumed.
+/// Each task has a thread and a connection of its own: nothing is pooled, shared or resumed, unless the configuration says
+/// `httpMaximumConnectionsPerHost` 1: then a connection is kept for the next task, which Apple's does by itself.
 ///
 /// Sendable: what changes is behind the lock, and nobody changes a configuration that a session has.
 open class URLSession: NSObject, @unchecked Sendable {
@@ -28,6 +29,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     public let configuration: URLSessionConfiguration
     public let delegateQueue: OperationQueue
     private let inner: Guarded<State>
+    let idle = IdleConnections()
 
     public init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
@@ -52,7 +54,11 @@ open class URLSession: NSObject, @unchecked Sendable {
 
     func deliver(_ work: @escaping @Sendable () -> Void) { delegateQueue.addOperation(work) }
 
-    private func register<Kind: URLSessionTask>(_ make: (Int) -> Kind) -> Kind {
+    private func register<Kind: URLSessionTask>(isHandled: Bool = true, _ make: (Int) -> Kind) -> Kind {
+        // Apple's raises an exception here too.
+        if isHandled, configuration.identifier != nil {
+            preconditionFailure("a completion handler, or an upload from memory, in a background session")
+        }
         let identifier = inner.with { state in
             // Apple's raises an exception of Objective-C's, which nobody in Swift can catch.
             guard !state.isInvalidated else { preconditionFailure("a task in a session that was invalidated") }
@@ -86,6 +92,12 @@ open class URLSession: NSObject, @unchecked Sendable {
         deliver { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
     }
 
+    /// What comes later goes over new connections.
+    open func flush(completionHandler: @escaping @Sendable () -> Void) {
+        idle.flush()
+        deliver(completionHandler)
+    }
+
     open func finishTasksAndInvalidate() {
         let isIdle = inner.with { state in
             state.isInvalidated = true
@@ -105,7 +117,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     open func dataTask(with request: URLRequest) -> URLSessionDataTask {
-        register { URLSessionDataTask(self, $0, request, body: nil, .delegate) }
+        register(isHandled: false) { URLSessionDataTask(self, $0, request, body: nil, .delegate) }
     }
 
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
@@ -128,7 +140,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
-        uploadTask(with: request, from: (try? Data(contentsOf: fileURL)) ?? Data())
+        let body = (try? Data(contentsOf: fileURL)) ?? Data()
+        return register(isHandled: false) { URLSessionUploadTask(self, $0, request, body: body, .delegate) }
     }
 
     open func uploadTask(
@@ -139,7 +152,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
 
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
-        register { URLSessionDownloadTask(self, $0, request, body: nil, .delegate) }
+        register(isHandled: false) { URLSessionDownloadTask(self, $0, request, body: nil, .delegate) }
     }
 
     open func downloadTask(

@@ -1,0 +1,127 @@
+import Foundation
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// Background configurations: what the system has no task for is refused before the system ends the process over it.
+@Suite("Apple: background sessions")
+struct BackgroundTests {
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        // Apple's `background(withIdentifier:)` sets it; Foundation's for Linux has no such function.
+        configuration.identifier = UUID().uuidString
+        configuration.httpMaximumConnectionsPerHost = 1
+        return configuration
+    }
+
+    private static func isRefusal(_ error: (any Error)?) -> Bool {
+        guard let error = error as? URLError, error.code == .unsupportedURL else { return false }
+        return (error.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .unsupportedFeature
+    }
+
+    private static func file() throws -> (TemporaryDirectory, URL) {
+        let directory = try TemporaryDirectory()
+        try directory.write(Array("body".utf8), to: "body")
+        return (directory, URL(fileURLWithPath: directory.path(of: "body")))
+    }
+
+    @Test("What is awaited, or has a handler, or uploads from memory, is refused by name, and sends nothing")
+    func refused() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let (directory, file) = try Self.file()
+        let request = URLRequest(url: try server.address())
+        let session = URLSession.pinned(to: try stage.policy(), configuration: Self.configuration)
+        let awaited: [@Sendable () async throws -> Void] = [
+            { _ = try await session.data(for: request) }, { _ = try await session.upload(for: request, from: Data()) },
+            { _ = try await session.upload(for: request, fromFile: file) },
+            { _ = try await session.download(for: request) },
+        ]
+        for work in awaited {
+            let error = await #expect(throws: URLError.self) { try await work() }
+            #expect(Self.isRefusal(error))
+        }
+        for style in 0..<4 {
+            let error: (any Error)? = await withCheckedContinuation { continuation in
+                let task =
+                    switch style {
+                    case 0: session.dataTask(with: request) { continuation.resume(returning: $2) }
+                    case 1: session.uploadTask(with: request, from: Data()) { continuation.resume(returning: $2) }
+                    case 2: session.uploadTask(with: request, fromFile: file) { continuation.resume(returning: $2) }
+                    default:
+                        session.downloadTask(with: request) { continuation.resume(returning: $2) } as URLSessionTask
+                    }
+                task.resume()
+            }
+            #expect(Self.isRefusal(error))
+        }
+        let listener = TaskEnds()
+        let reporting = URLSession.pinned(
+            to: try stage.policy(), configuration: Self.configuration, delegate: listener)
+        #expect(Self.isRefusal(await listener.end(of: reporting.uploadTask(with: request, from: Data()))))
+        #expect(server.connectionCount == 0)
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test("What a delegate hears of is judged as everywhere: data, downloads, uploads from a file")
+    func judged() async throws {
+        let stage = try Stage()
+        let (directory, file) = try Self.file()
+        for isRight in [true, false] {
+            let server = try stage.server()
+            let request = URLRequest(url: try server.address())
+            let listener = TaskEnds()
+            let session = URLSession.pinned(
+                to: try stage.policy(rightPin: isRight), configuration: Self.configuration, delegate: listener)
+            let tasks = [
+                session.dataTask(with: request), session.downloadTask(with: request),
+                session.uploadTask(with: request, fromFile: file),
+            ]
+            for task in tasks {
+                let error = await listener.end(of: task)
+                #expect(error.flatMap { TrustRejection(underlying: $0)?.reason } == (isRight ? nil : "pin-mismatch"))
+            }
+            #expect(server.requests.count == (isRight ? 3 : 0))
+            session.invalidateAndCancel()
+        }
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test("The session stays after a change of the policy, and its next request goes over a new connection")
+    func changed() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let listener = TaskEnds()
+        let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: listener)
+        let (system, url) = (session.current, try server.address())
+        for _ in 0..<2 { #expect(await listener.end(of: session.dataTask(with: url)) == nil) }
+        #expect(server.connectionCount == 1)
+        policy.replace(with: try stage.policy(rightPin: false))
+        let error = await listener.end(of: session.dataTask(with: url))
+        #expect(error.flatMap { TrustRejection(underlying: $0)?.reason } == "pin-mismatch")
+        #expect(session.current === system)
+        #expect(server.requests.count == 2)
+        session.invalidateAndCancel()
+    }
+}
+
+/// Tells how tasks end, one after the other.
+final class TaskEnds: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+    private let ends = AsyncStream<(any Error)?>.makeStream()
+
+    func end(of task: URLSessionTask) async -> (any Error)? {
+        task.resume()
+        for await error in ends.stream { return error }
+        return nil
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.continuation.yield(error)
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {}
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Pintle
+import Security
+import Testing
+
+@testable import PintleApple
+
+@Suite("Apple: reasons that wait for their task")
+struct RejectionLogTests {
+    private static func server(_ number: Int) throws -> (ServerEndpoint, URL) {
+        let url = try #require(URL(string: "https://\(number).example.com/"))
+        return (ServerEndpoint(host: try ServerName("\(number).example.com")), url)
+    }
+
+    private static func reason(_ log: RejectionLog, _ url: URL, since mark: Int) -> String? {
+        let error = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        let explained = log.explain(error, url: url, since: mark) as? URLError
+        return (explained?.userInfo[NSUnderlyingErrorKey] as? TrustRejection)?.reason
+    }
+
+    @Test("Whoever is refused often takes the reasons of the oldest alone")
+    func bounded() throws {
+        let log = RejectionLog(capacity: 8)
+        let rejection = TrustRejection.invalidPath(PathFailure(.emptyChain, text: "none"))
+        for number in 0..<100 { log.note(rejection, of: try Self.server(number).0) }
+        for number in 0..<100 {
+            #expect((Self.reason(log, try Self.server(number).1, since: 0) != nil) == (number >= 92))
+        }
+        // The same servers once more cost nobody a place, and one that is trusted again makes one.
+        for _ in 0..<50 { log.note(rejection, of: try Self.server(99).0) }
+        log.note(nil, of: try Self.server(95).0)
+        log.note(rejection, of: try Self.server(200).0)
+        for number in [92, 93, 94, 96, 97, 98, 99, 200] {
+            #expect(Self.reason(log, try Self.server(number).1, since: 0) == "invalid-path", "\(number)")
+        }
+        #expect(Self.reason(log, try Self.server(95).1, since: 0) == nil)
+        #expect(Self.reason(log, try Self.server(200).1, since: log.mark) == nil)
+    }
+
+    @Test("Of tasks whose end nobody tells, the oldest are forgotten")
+    func starts() throws {
+        let log = RejectionLog(capacity: 4)
+        let session = URLSession(configuration: .ephemeral)
+        let url = try #require(URL(string: "https://localhost/"))
+        let tasks = (0..<10).map { _ in session.dataTask(with: url) }
+        for task in tasks { log.noteStart(of: task, at: 0, refusal: URLError(.badURL)) }
+        #expect(
+            tasks.map { log.start(of: $0).refusal != nil } == [Bool](repeating: false, count: 6) + [
+                true, true, true, true,
+            ])
+        session.invalidateAndCancel()
+    }
+}

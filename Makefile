@@ -60,6 +60,7 @@ test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's mo
 	@Scripts/setup.sh test
 	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product pintlePackageTests
 	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product ApplePlatforms
+	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product AppViews
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 

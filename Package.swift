@@ -186,6 +186,13 @@ if usesStandIns {
         .target(
             name: "Security", dependencies: ["COpenSSL", "CCurl"], path: "Tests/StandIns/Security",
             swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
+        .target(name: "SwiftUI", path: "Tests/StandIns/SwiftUI", swiftSettings: warnings),
+        .target(
+            name: "ClientModel", dependencies: ["PintleURLSession", "Security"], path: "Examples/Sources/ClientModel",
+            swiftSettings: warnings),
+        .executableTarget(
+            name: "AppViews", dependencies: ["ClientModel", "PintleURLSession", "SwiftUI", "WebKit"],
+            path: "Examples/App", exclude: ["README.md"], swiftSettings: warnings),
         .target(
             name: "AttackDemo", dependencies: ["PintleURLSession", "PintleTestKit", "Security"],
             path: "Tests/AttackDemo", swiftSettings: strict + apple),

@@ -1,7 +1,9 @@
 import Foundation
 import PintleURLSession
 
-#if canImport(FoundationNetworking)
+#if canImport(Security)
+import Security
+#elseif canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
@@ -33,8 +35,9 @@ public final class Client: Sendable {
         let store = try TrustDecisionStore(path: folder + "/trust.json")
         self.policy = policy
         self.store = store
-        session = URLSession.pinned(to: policy, approvals: store)
-        source = DecidedPolicy(policy, store)
+        let source = ApprovedPolicy(policy, approvals: store)
+        session = URLSession.pinned(to: source)
+        self.source = source
     }
 
     public func load(_ url: URL) async -> Outcome {
@@ -77,21 +80,4 @@ public struct ServerQuestion: Sendable, Identifiable {
     public var wasKnownWithAnotherKey: Bool { host.wasKnownWithAnotherKey }
     /// What is wrong beyond what a person can accept.
     public var obstacle: String? { host.unacceptableFailure?.primary.text }
-}
-
-/// The policy in force and what people have said.
-private final class DecidedPolicy: PolicySource {
-    private let policy: LivePolicy
-    private let store: TrustDecisionStore
-
-    init(_ policy: LivePolicy, _ store: TrustDecisionStore) {
-        self.policy = policy
-        self.store = store
-    }
-
-    var current: PolicySnapshot {
-        let (snapshot, approvals) = (policy.current, store.approvals)
-        return PolicySnapshot(
-            policy: snapshot.policy, approvals: approvals, generation: snapshot.generation + approvals.generation)
-    }
 }

@@ -29,6 +29,8 @@ public struct Attack: Sendable {
     /// Why it matters, in a few words.
     public let stake: String
     let staging: Staging
+    /// The name or address that the client is sent to.
+    var host = "localhost"
 
     /// What the server is.
     enum Staging: Sendable {

@@ -24,12 +24,19 @@ public struct AttackCatalogue: Sendable {
     public init(host: String = "localhost", otherHost: String? = "127.0.0.1") throws {
         let cast = try AttackCast(host: host, otherHost: otherHost)
         self.cast = cast
-        control = Attack(
+        func staged(_ attack: Attack) -> Attack {
+            var attack = attack
+            attack.host = host
+            return attack
+        }
+        let genuine = Attack(
             "control", "the right server", .accepted, reference: "RFC 9525 section 6",
             stake: "a client that refuses this one refuses everything", .server(cast.genuine))
-        attacks =
+        let others =
             try AttackCatalogue.interceptions(cast) + AttackCatalogue.badCertificates(cast)
             + AttackCatalogue.badPaths(cast) + AttackCatalogue.changes(cast) + AttackCatalogue.conduct(cast)
+        control = staged(genuine)
+        attacks = others.map(staged)
     }
 
     /// The attack with this id, or the control.

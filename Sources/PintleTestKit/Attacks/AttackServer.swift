@@ -5,7 +5,6 @@ public final class AttackServer: Sendable {
     public let attack: Attack
     private let first: LoopbackTLSServer
     private let elsewhere: Elsewhere
-    private let host: String
 
     /// Where else than at the first server something is to be seen.
     private enum Elsewhere: Sendable {
@@ -17,16 +16,14 @@ public final class AttackServer: Sendable {
     }
 
     /// - Parameters:
-    ///   - host: stands in URLs that servers send the client on to.
     ///   - address: to listen at, instead of loopback.
     ///   - observer: is given each connection when it is over, to any of the servers; none is kept then, and
     ///     ``observation()`` knows of none.
     package init(
-        _ attack: Attack, host: String = "localhost", listeningAt address: String? = nil,
+        _ attack: Attack, listeningAt address: String? = nil,
         observer: (@Sendable (AttackConnection) -> Void)? = nil
     ) throws {
         self.attack = attack
-        self.host = host
         func start(
             _ configuration: TLSServerConfiguration,
             isAttack: @escaping @Sendable (TLSConnectionRecord) -> Bool = { _ in true },
@@ -58,7 +55,7 @@ public final class AttackServer: Sendable {
                 HTTPService(handler: { _ in .ok }).serveOnce(stream)
                 observer?(.init(plainByteCount: stream.count))
             }
-            let location = "http://\(AttackServer.authority(host, server.port))/"
+            let location = "http://\(AttackServer.authority(attack.host, server.port))/"
             elsewhere = .plain(server, tally)
             first = try start(
                 TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
@@ -78,7 +75,7 @@ public final class AttackServer: Sendable {
     public var port: UInt16 { first.port }
 
     /// `https://localhost:49152/`
-    public var url: String { "https://\(AttackServer.authority(host, port))/" }
+    public var url: String { "https://\(AttackServer.authority(attack.host, port))/" }
 
     private static func authority(_ host: String, _ port: UInt16) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

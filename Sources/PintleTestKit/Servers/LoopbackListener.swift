@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Accepts connections on loopback and serves each on a thread of its own.
+/// Accepts connections, on loopback unless another address is named, and serves each on a thread of its own.
 final class LoopbackListener: Sendable {
     let port: UInt16
     private let socket: FileDescriptor

@@ -99,7 +99,7 @@ struct DemoCommand {
             for line in folder.suggestions { console.print("  " + line) }
         }
         console.print(
-            "done in \(tenths / 10).\(tenths % 10) s. Try your own: pintle pin HOST, then pintle check HOST --policy FILE"
+            "done in \(tenths / 10).\(tenths % 10) s. Try your own: pintle pin HOST, then pintle rehearse -- YOUR CLIENT"
         )
     }
 

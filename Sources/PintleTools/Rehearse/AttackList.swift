@@ -10,15 +10,15 @@ struct AttackList {
     }
 
     func write(to console: Console, asJSON: Bool) {
-        if asJSON { console.print(document) } else { for line in lines { console.print(line) } }
+        if asJSON { console.print(document) } else { for line in lines(console.width) { console.print(line) } }
     }
 
-    private var lines: [String] {
+    private func lines(_ width: Int) -> [String] {
         var lines: [String] = []
         for attack in [catalogue.control] + catalogue.attacks {
             lines.append(
                 TextLayout.padded(attack.id, to: 30) + "must be \(attack.expectation.rawValue)   \(attack.reference)")
-            lines.append("    \(attack.summary): \(attack.stake)")
+            lines += TextLayout.wrapped("\(attack.summary): \(attack.stake)", width: width - 4).map { "    " + $0 }
         }
         for omission in AttackCatalogue.omissions {
             lines.append(TextLayout.padded(omission.id, to: 37) + "never run here")

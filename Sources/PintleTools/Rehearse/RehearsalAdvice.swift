@@ -21,6 +21,9 @@ struct RehearsalAdvice {
         } else if !through.isEmpty {
             lines.append("look at what was let through: 'pintle rehearse --list' names the standard behind each")
         }
+        if through.contains("redirect-to-http") {
+            lines.append("it follows redirects into the clear: let it follow to https alone")
+        }
         if blocked.contains("rotated-to-backup-key") {
             let isUntold = client.map { $0.isTold.pin && !$0.isTold.backup } ?? false
             lines.append(

@@ -54,7 +54,11 @@ struct RehearsalReport {
         if files.isEmpty, advice.isEmpty, exitCode == .fine {
             console.print("next: nothing; run it again when the client or its pins change")
         }
-        for (index, line) in advice.enumerated() { console.print((index == 0 ? "next: " : "      ") + line) }
+        for (index, advice) in advice.enumerated() {
+            for (number, line) in TextLayout.wrapped(advice, width: console.width - 6).enumerated() {
+                console.print((index + number == 0 ? "next: " : "      ") + line)
+            }
+        }
         if !files.isEmpty {
             console.print((advice.isEmpty ? "next: " : "      ") + SafeText.escape(files.joined(separator: "   ")))
         }

@@ -33,7 +33,7 @@ struct RehearsalResult {
     /// Such as `bad_certificate (42)`: the client's last fatal alert.
     var alert: String?
     var remark: String?
-    /// The end of what the client wrote to standard error, or where it wrote nothing there, to standard output.
+    /// The beginning of what the client wrote to standard error, or where it wrote nothing there, to standard output.
     var clientWords: [UInt8] = []
 
     /// Nothing is to be done about it.

@@ -26,6 +26,8 @@ final class RehearsalRun {
         defer { withExtendedLifetime(interrupts) {} }
         let folder: TemporaryDirectory
         do { folder = try TemporaryDirectory() } catch { throw .unusable("unwritable-file", "\(error)") }
+        // Its files are the clients'.
+        defer { withExtendedLifetime(folder) {} }
         let values = try RehearsalKit(catalogue.cast).values(folder: folder)
         let text = RehearsalText(console: console, showsAll: invocation.isVerbose)
 
@@ -120,18 +122,18 @@ final class RehearsalRun {
         for line in RehearsalText.words(process.stderr.isEmpty ? process.stdout : process.stderr, most: 20) {
             console.tell("  " + line)
         }
+        var hint = "as it was run: " + client.line
         let message: String
         switch evidence.end {
         case _ where evidence.observation.connections.isEmpty:
             message = "the client did not connect to the right server"
         case .timedOut: message = "the client did not end within \(RehearsalEvidence.seconds(timeout))"
-        default: message = "the client refused even the valid server"
+        default:
+            message = "the client refused even the valid server"
+            if !client.uses("ca"), !client.uses("policy") {
+                hint = "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
+            }
         }
-        let hint =
-            client.uses("ca") || client.uses("policy")
-            ? "as it was run: "
-                + client.line
-            : "does it trust the rehearsal's authorities? {ca} is their file, as in curl --cacert {ca}"
         let end = evidence.clientExit.map { " (exit code \($0))" } ?? ""
         return .unusable("control-failed", "proves nothing: \(message)\(end)", hint: hint)
     }

@@ -44,8 +44,9 @@ final class RehearsalText {
         var lines: [String] = []
         if !hasHead {
             hasHead = true
-            lines.append(
-                Self.columns("attack", "must be", "was" + Self.blanks(9), "bytes", "ms") + "  why it matters")
+            let head = Self.columns("attack", "must be", "was" + Self.blanks(9), "bytes", "ms")
+            let why = "  why it matters"
+            lines.append(head + (Self.width + why.count <= console.width ? why : ""))
         }
         let word = TextLayout.padded(result.outcome.word, to: 12)
         let palette = console.palette

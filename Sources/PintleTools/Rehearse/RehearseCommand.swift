@@ -171,6 +171,7 @@ struct RehearseCommand {
                 ids.insert(id)
             }
         }
+        guard !ids.isEmpty else { throw .usage("--only names no attack", of: .rehearse) }
         return catalogue.attacks.filter { ids.contains($0.id) }
     }
 

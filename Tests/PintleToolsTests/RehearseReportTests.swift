@@ -1,0 +1,95 @@
+import Pintle
+import PintleTestKit
+import Testing
+
+/// The files that a rehearsal leaves.
+@Suite("Rehearsal: reports")
+struct RehearseReportTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// A client whose name and words would be markup, and which lets an interceptor through.
+    private func run() throws -> ToolRun {
+        let client = try directory.write(
+            "#!/bin/sh\nprintf '<b>]]>&\"\\033[31m\\001 words\\n' >&2\nexec curl -s -m 12 --cacert \"$1\" \"$2\"\n",
+            to: "a<i>&'client", mode: 0o700)
+        return ToolRun(
+            arguments: RehearseTests.rehearse + [
+                "--only", "trusted-interceptor,expired,rotated-to-backup-key,tls-1.0", "--junit",
+                directory.path(of: "r.xml"), "--html", directory.path(of: "r.html"), "--", client, "{ca}", "{url}",
+            ])
+    }
+
+    @Test("JUnit is well-formed whatever the client writes, and counts what went wrong")
+    func junit() throws {
+        let run = try run()
+        #expect(run.code == 1)
+        #expect(run.output.contains("junit: \(directory.path(of: "r.xml"))"))
+        let script = """
+            import sys, xml.etree.ElementTree as tree
+            root = tree.parse(sys.argv[1]).getroot()
+            suite = root.find("testsuite")
+            print(root.tag, suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped"))
+            for case in suite.findall("testcase"):
+                print(case.get("name"), [child.tag for child in case])
+            """
+        let read = try runProcess(["python3", "-c", script, directory.path(of: "r.xml")])
+        #expect(
+            read.output == """
+                testsuites 5 1 0 0
+                control []
+                trusted-interceptor ['failure']
+                expired []
+                rotated-to-backup-key []
+                tls-1.0 []
+
+                """,
+            "\(read.output) \(read.errorOutput)")
+        let text = String(decoding: try directory.read("r.xml"), as: UTF8.self)
+        #expect(text.contains("&lt;b&gt;]]&gt;&amp;"))
+        #expect(!text.contains("\u{1B}") && !text.contains("\u{1}"))
+    }
+
+    @Test("The page stands alone, and no word of the client becomes markup")
+    func page() throws {
+        #expect(try run().code == 1)
+        let page = String(decoding: try directory.read("r.html"), as: UTF8.self)
+        #expect(page.contains("default-src 'none'"))
+        #expect(!page.contains("<script") && !page.contains("<b>") && !page.contains("<i>") && !page.contains("\u{1B}"))
+        #expect(page.contains("a&lt;i&gt;&amp;"))
+        #expect(page.contains("<td class=\"bad\">LET THROUGH</td>"))
+        #expect(page.contains("1 LET THROUGH"))
+        #expect(page.contains("resumed-session-after-policy-change"))
+    }
+
+    @Test("People read what went wrong, and with -v everything")
+    func text() throws {
+        let run = try run()
+        #expect(run.lines.allSatisfy { $0.count <= 80 || $0.contains(directory.path) }, "\(run.output)")
+        #expect(run.output.hasPrefix("control   valid chain, right host: accepted, "))
+        #expect(run.output.contains("\n  trusted-interceptor           refused   LET THROUGH "))
+        #expect(!run.output.contains("\n  expired "))
+        #expect(run.output.contains("  ... 3 more, all as they must be (-v lists them)"))
+        #expect(run.output.contains("\n  not run: resumed-session-after-policy-change: needs a client"))
+        #expect(run.output.contains("\nnext: this client validates but does not pin"))
+        let verbose = ToolRun(
+            arguments: RehearseTests.rehearse + ["-v", "--only", "expired", "--"] + RehearseTests.curl + ["{url}"])
+        #expect(verbose.output.contains("\n  expired                       refused   blocked "))
+        #expect(verbose.output.contains("a certificate that is over; alert certificate_expired (45); exit code 60"))
+        #expect(verbose.output.contains("next: nothing"))
+    }
+
+    @Test("A file that cannot be written is told")
+    func unwritable() {
+        let run = ToolRun(
+            arguments: RehearseTests.rehearse + [
+                "--only", "expired", "--junit", directory.path(of: "no/such.xml"), "--",
+            ]
+                + RehearseTests.curl + ["{url}"])
+        #expect(run.code == 2)
+        #expect(run.errors.contains("no/such.xml"))
+    }
+}

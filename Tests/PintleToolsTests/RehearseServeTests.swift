@@ -1,0 +1,162 @@
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+/// The servers for clients that somebody brings, in a process of their own.
+@Suite(
+    "Rehearsal: servers for a device",
+    .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
+struct RehearseServeTests {
+    /// A `pintle rehearse --serve` that is up.
+    private final class Served {
+        let directory: TemporaryDirectory
+        let child: ChildProcess
+        /// By the attack's id, and the page's.
+        private(set) var addresses: [String: String] = [:]
+
+        init(_ options: [String] = []) throws {
+            directory = try TemporaryDirectory()
+            let tool = try #require(SpawnedTool.path)
+            child = try ChildProcess(
+                [
+                    tool, "rehearse", "--serve", "--junit", directory.path(of: "r.xml"), "--html",
+                    directory.path(of: "r.html"),
+                ] + options, outputFile: directory.path(of: "log"))
+            #expect(wait { log.contains("\n\n  control ") && log.hasSuffix("/\n\n") }, "\(log)")
+            for line in log.split(separator: "\n") {
+                let words = line.split(separator: " ")
+                guard let id = words.first, let url = words.first(where: { $0.hasPrefix("http") }) else { continue }
+                addresses[String(id)] = String(url)
+            }
+        }
+
+        var log: String { (try? directory.read("log")).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+
+        /// Long, for a busy machine.
+        func wait(_ condition: () -> Bool) -> Bool {
+            for _ in 0..<6_000 {
+                if condition() { return true }
+                usleep(10_000)
+            }
+            return false
+        }
+
+        func curl(_ options: [String], _ id: String) throws -> ProcessResult {
+            try runProcess(["curl", "-sS", "-m", "20"] + options + [try #require(addresses[id])], timeout: 40)
+        }
+
+        /// As Ctrl-C does it, which a shell's background jobs do not hear.
+        func end() -> Int32? {
+            kill(child.processIdentifier, SIGTERM)
+            #expect(wait { child.status != nil })
+            return child.status
+        }
+    }
+
+    private func pins(_ served: Served) throws -> String {
+        let pins = served.log.split(separator: "\n").filter { $0.hasPrefix("  pin ") || $0.hasPrefix("  backup ") }
+        return pins.compactMap {
+            $0.split(separator: " ").last?.replacing("sha256/", with: "sha256//", maxReplacements: 1)
+        }
+        .joined(separator: ";")
+    }
+
+    @Test("A client without pins is seen as it connects, and in the report at the end")
+    func withoutPins() throws {
+        let served = try Served()
+        #expect(served.addresses.count >= 34)
+        #expect(served.addresses["control"]?.hasPrefix("https://localhost:") == true)
+        let page = try served.curl([], "page").output
+        #expect(page.contains("<a href=\"\(try #require(served.addresses["expired"]))\""))
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try served.curl(["--cacert", ca], "control").output == "ok\n")
+        #expect(try served.curl(["--cacert", ca], "expired").status == 60)
+        #expect(try served.curl(["--cacert", ca], "trusted-interceptor").status == 0)
+        #expect(try served.curl(["--cacert", ca, "-L"], "redirect-to-http").status == 0)
+        #expect(
+            served.wait {
+                served.log.contains("\n  expired                       refused: alert certificate_expired (45)\n")
+                    && served.log.contains("\n  trusted-interceptor           handshake finished, ")
+                    && served.log.contains("\n  redirect-to-http              in the clear, ")
+            }, "\(served.log)")
+        #expect(try served.curl([], "page").output.contains("<td class=\"bad\">LET THROUGH</td>"))
+        #expect(served.end() == 1)
+        #expect(served.log.contains("3 attacks in ") && served.log.contains(": 1 as they must be, 2 LET THROUGH\n"))
+        #expect(served.log.contains("\n  not run: untrusted-ca, "))
+        let junit = String(decoding: try served.directory.read("r.xml"), as: UTF8.self)
+        #expect(junit.contains("failures=\"2\" errors=\"0\""))
+        #expect(String(decoding: try served.directory.read("r.html"), as: UTF8.self).contains("2 LET THROUGH"))
+    }
+
+    @Test("Its twin with pins gets nothing but what it must")
+    func pinned() throws {
+        let served = try Served(["--only", "trusted-interceptor,renewed-same-key,rotated-to-backup-key"])
+        #expect(served.addresses["expired"] == nil)
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        let options = ["--cacert", ca, "--pinnedpubkey", try pins(served)]
+        for id in ["control", "renewed-same-key", "rotated-to-backup-key"] {
+            #expect(try served.curl(options, id).output == "ok\n")
+        }
+        #expect(try served.curl(options, "trusted-interceptor").status == 90)
+        #expect(served.wait { served.log.contains("\n  trusted-interceptor           handshake finished, 0 request") })
+        #expect(served.end() == 0, "\(served.log)")
+        #expect(served.log.contains("3 attacks in ") && served.log.contains(": 3 as they must be\n"))
+    }
+
+    @Test("Where nobody came to the right server, nothing is proven")
+    func nobody() throws {
+        let served = try Served(["--only", "expired"])
+        #expect(served.end() == 2)
+        #expect(served.log.contains("proves nothing: no request came to the right server"))
+    }
+
+    @Test("Another address is in the certificates, and a warning says who reaches it")
+    func otherAddress() throws {
+        let served = try Served(["--listen", "127.0.0.2", "--only", "expired"])
+        #expect(served.log.contains("warning: everyone who reaches 127.0.0.2 reaches these servers"))
+        #expect(served.addresses["control"]?.hasPrefix("https://127.0.0.2:") == true)
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try served.curl(["--cacert", ca], "control").output == "ok\n")
+        // Not at the address that nobody named.
+        let port = try #require(served.addresses["control"]?.split(separator: ":").last?.dropLast())
+        #expect(try runProcess(["curl", "-sk", "-m", "20", "https://127.0.0.1:\(port)/"]).status == 7)
+        #expect(served.end() == 0)
+    }
+
+    @Test("pintle check is a client too, and with the policy of the rehearsal all is as it must be")
+    func ownClient() throws {
+        let tool = try #require(SpawnedTool.path)
+        let run = ToolRun(
+            arguments: ["rehearse", "--json", "--timeout", "60", "--", tool, "check", "{url}", "--policy", "{policy}"])
+        #expect(run.code == 0, "\(run.output) \(run.errors)")
+        let outcomes = try RehearseTests.outcomes(run)
+        #expect(RehearseTests.ids(outcomes, "accepted") == RehearseTests.changes.union(["control"]))
+        #expect(
+            RehearseTests.ids(outcomes, "not-run").subtracting(RehearseTests.neverRun) == [
+                "redirect-to-unpinned-host", "redirect-to-http", "retry-after-401",
+            ])
+    }
+
+    @Test("Ctrl-C ends a rehearsal with the client it is about, and what it has started")
+    func interrupted() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path(of: "pids")
+        let child = try ChildProcess(
+            [
+                try #require(SpawnedTool.path), "rehearse", "--timeout", "600", "--", "sh", "-c",
+                "sleep 600 & echo $! > \(file).new; mv \(file).new \(file); wait", "{url}",
+            ], environment: ["TMPDIR": directory.path], outputFile: directory.path(of: "log"))
+        var process: Int32?
+        for _ in 0..<6_000 where process == nil {
+            process = (try? directory.read("pids")).flatMap { Int32(String(decoding: $0, as: UTF8.self).dropLast()) }
+            usleep(10_000)
+        }
+        kill(child.processIdentifier, SIGTERM)
+        for _ in 0..<6_000 where child.status == nil { usleep(10_000) }
+        #expect(child.status == 2)
+        #expect(!RunningProcess.runs(try #require(process)))
+        let left = try runProcess(["ls", "-A", directory.path])
+        #expect(Set(left.output.split(separator: "\n")) == ["log", "pids"])
+    }
+}

@@ -18,6 +18,34 @@ struct SessionCookieTests {
             })
     }
 
+    /// Foundation's default storage writes all it has to the disk for each cookie: a thousand take two minutes.
+    @Test(
+        "Cookies are kept beside the transport's thread: whoever sets none is not held up", arguments: ["", "cookie"])
+    func storing(path: String) async throws {
+        let stage = try Stage()
+        let server = try stage.server { [self] request in
+            response(request.target == "/cookie" ? ["Set-Cookie:a=b"] : ["X-Field:a=b"])
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        session.cookieQueue.isSuspended = true
+        let isOver = Atomic(false)
+        async let answer = {
+            defer { isOver.store(true, ordering: .relaxed) }
+            return try await session.data(from: try server.address(path))
+        }()
+        #expect(await server.hasRequest())
+        // It ends while the other one waits, if it has to.
+        for _ in 0..<3 { _ = try await session.data(from: try server.address("other")) }
+        if path == "cookie" {
+            #expect(!isOver.load(ordering: .relaxed) && session.settings.httpCookieStorage?.cookies?.isEmpty == true)
+        } else {
+            _ = try await answer
+        }
+        session.cookieQueue.isSuspended = false
+        #expect((try await answer.1 as? HTTPURLResponse)?.statusCode == 200)
+        #expect(session.settings.httpCookieStorage?.cookies?.count == (path == "cookie" ? 1 : 0))
+    }
+
     @Test(
         "Whatever follows a response that sets a cookie has it: a redirect, an answered challenge, a refusal to follow",
         arguments: [302, 401, 303])

@@ -14,8 +14,8 @@ typedef struct curl_client curl_client;
 curl_client *curl_client_new(const char *authorities, int caches_store);
 /// Gets a URL so many times, one after the other, without resuming TLS; the bytes of the answers, or -1.
 int64_t curl_client_get(curl_client *client, const char *url, int count);
-/// Sends so many bytes; how many were taken, or -1.
-int64_t curl_client_put(curl_client *client, const char *url, int64_t count);
+/// Sends so many bytes of a file; how many were taken, or -1.
+int64_t curl_client_put(curl_client *client, const char *url, const char *path, int64_t count);
 
 /// Processor time of all threads of this process, in nanoseconds.
 uint64_t process_nanoseconds(void);

@@ -35,7 +35,7 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     /// Leaves no way past a verdict on certificates: no resumption, no second handshake, no suite without
-    /// a certificate. False where OpenSSL has no memory.
+    /// a certificate. False where OpenSSL has no memory, or offers such a suite all the same.
     package static func restrict(_ context: OpaquePointer) -> Bool {
         SSL_CTX_set_options(
             context,
@@ -46,8 +46,10 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, certificateListLimit, nil)
         SSL_CTX_set_psk_client_callback(context, nil)
         SSL_CTX_set_psk_use_session_callback(context, nil)
-        return offersCertificatesAlone(context)
-            || SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
+        if offersCertificatesAlone(context) { return true }
+        // The list of TLS 1.3, which is another, has suites without encryption where somebody has put them there.
+        return SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
+            && offersCertificatesAlone(context)
     }
 
     /// Whether every suite that can be agreed on has the server prove who it is, and encrypts. Suites with a shared

@@ -31,6 +31,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Whether the multi handle can still be woken. Apart from the inbox: whoever is woken reads that at once.
     private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
+    private let gathering = Gathering()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// Those of them that send content.
@@ -83,6 +84,9 @@ final class CurlLoop: @unchecked Sendable {
             ExitGuard.pass(self)
             obey()
             curl_multi_perform(multi, &running)
+            // Whatever was asked for before an answer came has its turn by then.
+            obey()
+            handOver()
             collect()
             endOverdue()
             lookAgain()
@@ -117,7 +121,7 @@ final class CurlLoop: @unchecked Sendable {
     /// longer that may take.
     private var patience: CInt {
         let now = ProcessInfo.processInfo.systemUptime
-        let longest = queues.hasStreams ? min(max(now - lastNews, 0.05), 2) : 3_600
+        let longest = transfers.values.contains(where: \.isReadyStream) ? min(max(now - lastNews, 0.05), 2) : 3_600
         return CInt(max(0, min(min(nextDeadline, nextLook) - now, longest)) * 1_000) + 1
     }
 
@@ -180,6 +184,7 @@ final class CurlLoop: @unchecked Sendable {
         do throws(TransferFailure) {
             guard transfer.generation.isCurrent else { throw .superseded }
             let handle = try transfer.makeHandle()
+            transfer.gathering = gathering
             transfers[handle] = transfer
             if transfer.request.hasContent { uploads[handle] = transfer }
             transfer.lastActivity = ProcessInfo.processInfo.systemUptime
@@ -213,6 +218,18 @@ final class CurlLoop: @unchecked Sendable {
         uploads[handle] = nil
         curl_multi_remove_handle(multi, handle)
         curl_easy_cleanup(handle)
+    }
+
+    private func handOver() {
+        for transfer in gathering.takeAll() {
+            transfer.handOver()
+            // What cannot be kept need not come.
+            if transfer.handle != nil, let loss = transfer.attempt.contentLoss {
+                remove(transfer)
+                transfer.end(loss)
+                if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
+            }
+        }
     }
 
     // MARK: Ends

@@ -25,8 +25,6 @@ struct HostQueues {
     /// Those that wait.
     var waiting: [Transfer] { hosts.values.flatMap(\.waiting) }
     var isEmpty: Bool { hosts.isEmpty }
-    /// Whether transfers run that may share a connection.
-    var hasStreams: Bool { hosts.values.contains { $0.multiplexes && $0.running > 0 } }
 
     /// Behind those that have the same priority, before those of a lower one.
     mutating func add(_ transfer: Transfer) {

@@ -57,19 +57,16 @@ extension Transfer {
         }
         // libcurl takes what comes after a status of 101, which nobody has asked for, for content.
         guard attempt.hasHead else { return refuseHead("there is content before the head of the response is over") }
-        guard !attempt.hasLostContent, let bytes, count > 0, let events else { return 0 }
-        guard let more = events.transfer(self, didReceive: Data(bytes: bytes, count: count)) else {
-            attempt.hasLostContent = true
-            return 0
-        }
-        holds.formUnion(more)
-        attempt.received += Int64(count)
-        return count
+        guard attempt.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
+        gather(UnsafeRawBufferPointer(start: bytes, count: count))
+        return attempt.contentLoss == nil ? count : 0
     }
 
     func give(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard let reader = attempt.bodyReader else { return 0 }
+        // What is told is told in its order.
+        handOver()
         // What a delegate is to answer, or to work off, has come: it does not stop what goes.
         guard !holds.contains(.suspended) else {
             attempt.isSendPaused = true
@@ -102,7 +99,12 @@ extension Transfer {
         if receives { attempt.isReceivePaused = false }
         if sends { attempt.isSendPaused = false }
         // What libcurl held back comes through `take` inside this call; it keeps nothing that is not taken.
-        if curl_easy_pause(handle, pauses) != CURLE_OK { attempt.hasLostContent = true }
+        noteLoss(curl_easy_pause(handle, pauses))
+    }
+
+    /// What libcurl held back cannot be had any more, if it says so: the first reason counts.
+    func noteLoss(_ code: CURLcode) {
+        if code != CURLE_OK { attempt.contentLoss = attempt.contentLoss ?? code }
     }
 
     var pauses: CInt {

@@ -19,13 +19,13 @@ extension Transfer {
         attempt.lastLook = now
         // Going on after a pause is what makes it look.
         curl_easy_pause(handle, pauses | CInt(CURLPAUSE_SEND))
-        if curl_easy_pause(handle, pauses) != CURLE_OK { attempt.hasLostContent = true }
+        noteLoss(curl_easy_pause(handle, pauses))
         return now + min(max(now - lastActivity, 0.05), 2)
     }
 
     /// Whether as much content has come as the response says that it has; of a compressed one nobody knows.
     private var hasWholeContent: Bool {
-        guard attempt.hasHead, !attempt.hasLostContent else { return false }
+        guard attempt.hasHead, attempt.contentLoss == nil else { return false }
         return isWithoutContent || announcedLength == attempt.received
     }
 

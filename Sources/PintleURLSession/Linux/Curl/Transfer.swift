@@ -24,6 +24,8 @@ final class Transfer: @unchecked Sendable {
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var attempt = Attempt()
+    /// Where the loop looks for transfers that have gathered content.
+    var gathering: Gathering?
     /// What is known to be the end, while a hold keeps it back.
     private(set) var end: Result<Void, TransferFailure>?
 
@@ -45,8 +47,10 @@ final class Transfer: @unchecked Sendable {
         /// Of all heads, those of responses in between too.
         var headSize = 0
         var headLines = 0
-        /// Decoded, as they were handed over.
+        /// Decoded, handed over or gathered.
         var received: Int64 = 0
+        /// Content that is handed over as soon as libcurl has no more at hand.
+        var gathered = Data()
         /// Whether the last line belongs to a field, which another may go on with.
         var isInField = false
         /// Why the head, or the trailers, cannot be what they look like.
@@ -56,8 +60,10 @@ final class Transfer: @unchecked Sendable {
         var isSendPaused = false
         /// Uptime.
         var lastLook = 0.0
-        /// Part of the content could not be kept: the rest must not pass for the whole.
-        var hasLostContent = false
+        /// Why part of the content could not be kept: the rest must not pass for the whole.
+        var contentLoss: CURLcode?
+        /// Whether it shares its connection with others (HTTP/2).
+        var isStream = false
         var gateFailure: GateFailure?
     }
 
@@ -118,7 +124,8 @@ extension Transfer {
         }
         attempt.head.receipt = receipt.receipt
         attempt.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
-        if request.hasContent, HandshakeJudge.speaksHTTP2(OpaquePointer(ssl)) { readToEndOfStream() }
+        attempt.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
+        if request.hasContent, attempt.isStream { readToEndOfStream() }
         return true
     }
 }
@@ -129,6 +136,9 @@ extension Transfer {
     /// Whether the transfer may be made once more, on another connection: nothing was sent, because the
     /// verdict on the one that was kept had run out.
     var mayBeRepeated: Bool { attempt.gateFailure == .receiptOver && !wantsFreshConnection }
+
+    /// Whether it is a stream that waits for nobody but the network.
+    var isReadyStream: Bool { attempt.isStream && holds.isEmpty }
 
     /// Whether its connection carries many at a time.
     var isMultiplexed: Bool { attempt.head.version.hasPrefix("HTTP/2") }
@@ -145,10 +155,11 @@ extension Transfer {
 
     /// Has come to its end, which is told once nothing is held back.
     func end(_ result: CURLcode) {
+        handOver()
         var result = judged(result)
         if result == CURLE_OK {
-            if attempt.hasLostContent {
-                result = CURLE_WRITE_ERROR
+            if let loss = attempt.contentLoss {
+                result = loss
             } else if !attempt.hasHead {
                 // libcurl takes a connection that ends within a head for the end of a response.
                 result = CURLE_GOT_NOTHING

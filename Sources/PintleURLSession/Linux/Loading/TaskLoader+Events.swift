@@ -3,10 +3,6 @@ internal import FoundationNetworking
 internal import Synchronization
 
 extension TaskLoader: TransferEvents {
-    /// What may wait for a slow delegate.
-    static let backlogLimit = 1 << 20
-    /// A piece that waits for a delegate costs more than its bytes: a server may send them one by one.
-    static func cost(of count: Int) -> Int { max(count, 1 << 10) }
     /// What is read of content that nobody wants, to keep the connection, which is worth so much and no more.
     private static let discardLimit = 256 << 10
     /// How often a policy may change before a task gives up reaching a server under one.
@@ -43,46 +39,28 @@ extension TaskLoader: TransferEvents {
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
         let cacheLimit = session.cache.sizeLimit
-        let step = state.withLock { state -> (hold: TransferHold, tells: Bool, expected: Int64)? in
+        let step = state.withLock { state -> (hold: TransferHold, tells: Bool)? in
             if case .passing = state.mode {
                 state.discarded += data.count
-                return state.discarded > Self.discardLimit ? nil : ([], false, 0)
+                return state.discarded > Self.discardLimit ? nil : ([], false)
             }
             state.received += Int64(data.count)
             if let file = state.file, !file.append(data) { return nil }
             guard case .delegate = delivery else {
                 if state.file == nil { state.content.append(data) }
-                return ([], false, 0)
+                return ([], false)
             }
             if let kept = state.candidate?.content {
                 // Not for long, or not at all: what is too much for the cache is not gathered either.
                 if kept.count + data.count > cacheLimit { state.candidate = nil }
                 state.candidate?.content?.append(data)
             }
-            state.backlog += Self.cost(of: data.count)
-            return (state.backlog > Self.backlogLimit ? .backlog : [], true, state.expectedToReceive)
+            let isJoined = state.append(isDownload ? nil : data, count: data.count)
+            return (state.backlog > Self.backlogLimit ? .backlog : [], !isJoined)
         }
         guard let step else { return nil }
         showProgress()
-        guard step.tells, case .delegate = delivery else { return step.hold }
-        let (delegate, loader, count) = (delegate, self, data.count)
-        let received = state.withLock { $0.received }
-        if isDownload {
-            // What is in the file stays out of what waits: the closure holds the count alone.
-            tell { session, task in
-                guard let task = task as? URLSessionDownloadTask else { return }
-                (delegate as? any URLSessionDownloadDelegate)?.urlSession(
-                    session, downloadTask: task, didWriteData: Int64(count), totalBytesWritten: received,
-                    totalBytesExpectedToWrite: step.expected)
-                loader.workOff(count)
-            }
-        } else {
-            tell { session, task in
-                guard let task = task as? URLSessionDataTask else { return }
-                (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: data)
-                loader.workOff(count)
-            }
-        }
+        if step.tells { tellPiece() }
         return step.hold
     }
 

@@ -4,15 +4,6 @@ internal import Synchronization
 
 /// What a task does about a response, once its head is there.
 extension TaskLoader {
-    func workOff(_ count: Int) {
-        let wasOver = state.withLock { state in
-            let before = state.backlog
-            state.backlog -= Self.cost(of: count)
-            return before > Self.backlogLimit && state.backlog <= Self.backlogLimit
-        }
-        if wasOver { withTransfer { $0.release($1, .backlog) } }
-    }
-
     func refuse(_ transfer: Transfer?, _ refusal: SessionRefusal) {
         let transport = state.withLock { $0.transport }
         finish(.refused(refusal))

@@ -49,6 +49,11 @@ final class TaskLoader: Sendable {
         var content = Data()
         var file: DownloadFile?
         var discarded = 0
+        /// Content that the delegate is yet to be told of, in order: a message for each waits in its queue.
+        var pieces: [ContentPiece] = []
+        /// Whether nothing has been told since the last of them, so that what comes next may join it.
+        var isLastPieceOpen = false
+        /// What they cost together.
         var backlog = 0
         /// What has been sent that the delegate is yet to be told of.
         var unsaid: [SentNews] = []
@@ -97,7 +102,11 @@ final class TaskLoader: Sendable {
     ///
     /// Whoever calls has seen the task live, and it may end before the message is in the queue.
     func tell(_ action: @escaping @Sendable (_ session: PinnedURLSession, _ task: URLSessionTask) -> Void) {
-        guard let task = state.withLock({ $0.task }) else { return }
+        let current = state.withLock { state in
+            state.isLastPieceOpen = false
+            return state.task
+        }
+        guard let task = current else { return }
         session.delegateQueue.addOperation { [self] in
             guard !state.withLock({ $0.hasToldEnd }) else { return }
             action(session, task)

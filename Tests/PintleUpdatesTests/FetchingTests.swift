@@ -14,6 +14,8 @@ private final class TestServers: UpdateTransport {
         /// Whatever was asked.
         case notModified
         case servesLater([UInt8])
+        /// Finds every tag current, after a while; serves without one.
+        case liesLater([UInt8])
     }
 
     struct Down: Error {}
@@ -34,6 +36,8 @@ private final class TestServers: UpdateTransport {
         }
     }
 
+    var isAsked: Bool { requests.withLock { !$0.isEmpty } }
+
     func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
         requests.withLock { $0.append(request) }
         switch behaviours.withLock({ $0[request.url] }) {
@@ -44,6 +48,10 @@ private final class TestServers: UpdateTransport {
         case .servesLater(let bytes):
             try await Task.sleep(nanoseconds: 300_000_000)
             return .document(bytes, entityTag: nil)
+        case .liesLater(let bytes):
+            guard request.entityTag != nil else { return .document(bytes, entityTag: nil) }
+            try await Task.sleep(nanoseconds: 300_000_000)
+            return .notModified
         case .hangs:
             try await Task.sleep(nanoseconds: 600_000_000_000)
             throw Down()
@@ -289,5 +297,37 @@ struct FetchingTests {
         #expect(servers.takeRequests().isEmpty)
         // Refused by a policy that is not in force any more.
         #expect(await store.refreshAfterMismatch(refusedBy: 1, from: source, at: Publication.now))
+    }
+
+    @Test("A mismatch that meets a fetch by an entity tag asks once more without one; not twice in ten minutes")
+    func mismatchMeetsTag() async throws {
+        for isAllowed in [true, false] {
+            let scene = try StoreScene()
+            let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"8\"")])
+            let limit = MismatchLimit()
+            let store = try PinStore(
+                files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
+                bundled: try Publication.read(scene.app.bundled), mismatchLimit: limit)
+            let source = source(servers, "a")
+            _ = await store.refresh(from: source, at: Publication.now)
+            _ = servers.takeRequests()
+            if !isAllowed { #expect(limit.allows()) }
+            servers.set("a", .liesLater(try scene.update(8)))
+            let generation = store.current.generation
+            async let first = store.refresh(from: source, at: Publication.now)
+            while !servers.isAsked { try await Task.sleep(nanoseconds: 1_000_000) }
+            let answers = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        await store.refreshAfterMismatch(refusedBy: generation, from: source, at: Publication.now)
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            _ = await first
+            #expect(answers == Array(repeating: isAllowed, count: 8))
+            #expect(store.version == (isAllowed ? 8 : 7))
+            #expect(servers.takeRequests().map(\.entityTag) == (isAllowed ? ["\"8\"", nil] : ["\"8\""]))
+        }
     }
 }

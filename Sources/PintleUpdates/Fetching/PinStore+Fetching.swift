@@ -52,12 +52,15 @@ extension PinStore {
     /// Whoever asks while somebody else is asking gets the same answer.
     @discardableResult
     public func refresh(from source: UpdateSource, at now: Date = Date()) async -> UpdateRefresh {
-        if let refreshing { return await refreshing.value }
-        let task = Task { await fetchAll(source, at: now) }
+        if let refreshing { return await refreshing.value.result }
+        let task = Task {
+            let fetched = await fetchAll(source, at: now)
+            // Before anybody learns of it: who asks then, asks anew.
+            refreshing = nil
+            return fetched
+        }
         refreshing = task
-        let result = await task.value
-        refreshing = nil
-        return result
+        return await task.value.result
     }
 
     /// Asks for an update because a server showed a key that is not pinned: it may have a new one, or somebody sits in
@@ -68,15 +71,27 @@ extension PinStore {
     public func refreshAfterMismatch(
         refusedBy generation: UInt64, from source: UpdateSource, at now: Date = Date()
     ) async -> Bool {
-        if refreshing == nil, current.generation == generation {
+        // Who asked before this mismatch may have asked by a tag, and been told that nothing has changed.
+        if current.generation == generation, let fetched = await refreshing?.value, !fetched.leavesDoubt {
+            return current.generation != generation
+        }
+        guard current.generation == generation else { return true }
+        if refreshing == nil {
             guard mismatchLimit.allows() else { return false }
             record.entityTags = [:]
         }
-        if current.generation == generation { await refresh(from: source, at: now) }
+        await refresh(from: source, at: now)
         return current.generation != generation
     }
 
     // MARK: All servers at once
+
+    /// What came of one fetch.
+    struct Fetched: Sendable {
+        let result: UpdateRefresh
+        /// Whether entity tags were sent and nothing was adopted: without them the answer may be another one.
+        let leavesDoubt: Bool
+    }
 
     private enum Answer: Sendable {
         case response(String, UpdateResponse)
@@ -84,7 +99,7 @@ extension PinStore {
         case timeUp
     }
 
-    private func fetchAll(_ source: UpdateSource, at now: Date) async -> UpdateRefresh {
+    private func fetchAll(_ source: UpdateSource, at now: Date) async -> Fetched {
         reload()
         tellIfStale(at: now)
         let before = update?.version
@@ -125,8 +140,8 @@ extension PinStore {
         if hasAnswer { record.history.lastSuccess = now }
         record.version = update?.version ?? 0
         keepRecord()
-        if let update, update.version != before { return .adopted(update) }
-        return hasAnswer ? .unchanged : .failed
+        if let update, update.version != before { return Fetched(result: .adopted(update), leavesDoubt: false) }
+        return Fetched(result: hasAnswer ? .unchanged : .failed, leavesDoubt: !tags.isEmpty)
     }
 
     private static func sleep(_ seconds: Double) async -> Answer {

@@ -31,7 +31,7 @@ public actor PinStore: PolicySource {
     /// What fetching remembers.
     var record: FetchRecord
     /// The one fetch that is under way.
-    var refreshing: Task<UpdateRefresh, Never>?
+    var refreshing: Task<Fetched, Never>?
 
     /// Opens a store, and reads what is there.
     ///

@@ -1,8 +1,11 @@
 /// Where a store of updates keeps its floor beside the file in its folder: a place that outlives the folder.
 ///
-/// Of two floors the higher one counts, and only an update that was verified raises the one outside. So what is lost in one place does not let older updates in, and whoever can
-/// replace the folder has gained nothing. Called from any thread, by one process at a time for each folder: two folders
-/// must not share one place, or each would find its own update below the other's floor.
+/// Of two floors the higher one counts, and only an update that was verified raises the one outside. So what is lost in
+/// one place does not let older updates in, and whoever can replace the folder has gained nothing. While the place cannot
+/// be read, what the folder had at the start is in force; it gives way as soon as the floor is read and is above it.
+///
+/// Called from any thread, by one process at a time for each folder: two folders must not share one place, or each would
+/// find its own update below the other's floor.
 public protocol UpdateFloorStorage: Sendable {
     /// What was kept last, at most 4 KiB.
     ///

@@ -5,41 +5,10 @@ import Testing
 
 @testable import PintleUpdates
 
-/// A place for floors that a test looks into, breaks and closes.
-private final class Place: UpdateFloorStorage {
-    struct State: Sendable {
-        var floors: [String: [UInt8]] = [:]
-        var readError: StorageError?
-        var writeError: StorageError?
-    }
-
-    let state = Locked(State())
-
-    static func error(_ code: StorageError.Code) -> StorageError { StorageError(code, "place", "no", hint: "none") }
-
-    func floor(under keySetID: String) throws(StorageError) -> [UInt8]? {
-        let (floor, error) = state.withLock { ($0.floors[keySetID], $0.readError) }
-        if let error { throw error }
-        return floor
-    }
-
-    func keep(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
-        let error = state.withLock { state in
-            if state.writeError == nil { state.floors[keySetID] = floor }
-            return state.writeError
-        }
-        if let error { throw error }
-    }
-
-    var versions: [Int] {
-        state.withLock { $0.floors.values.compactMap { UpdateFloor(json: $0)?.version }.sorted() }
-    }
-}
-
 @Suite("A floor that is kept outside of the folder")
 struct FloorStorageTests {
     let scene: StoreScene
-    private let place = Place()
+    private let place = FloorPlace()
 
     init() throws {
         scene = try StoreScene()
@@ -134,10 +103,12 @@ struct FloorStorageTests {
         let store = try scene.open(floor: place)
         #expect(try await code(store, 8) == nil)
         _ = scene.takeEvents()
-        place.state.withLock { $0.readError = Place.error(.locked) }
+        place.state.withLock { $0.readError = FloorPlace.error(.locked) }
         #expect(try await code(store, 9) == "floor: locked")
         #expect(store.version == 8)
-        #expect(throws: PinStoreError.floorUnreadable(Place.error(.locked))) { try scene.open(.refuse, floor: place) }
+        #expect(throws: PinStoreError.floorUnreadable(FloorPlace.error(.locked))) {
+            try scene.open(.refuse, floor: place)
+        }
         _ = scene.takeEvents()
         // What the folder has is in force, and is not written over what nobody can see.
         scene.remove("floor.json")
@@ -159,13 +130,42 @@ struct FloorStorageTests {
     @Test("Where the floor is not kept the update is not in force, and is found at the next start")
     func notKept() async throws {
         let store = try scene.open(floor: place)
-        place.state.withLock { $0.writeError = Place.error(.notWritten) }
+        place.state.withLock { $0.writeError = FloorPlace.error(.notWritten) }
         #expect(try await code(store, 7) == "not stored: not-written")
         #expect(store.version == 0 && place.versions.isEmpty)
         #expect(scene.takeEvents() == ["not stored"])
         place.state.withLock { $0.writeError = nil }
         #expect(try scene.open(floor: place).version == 7)
         #expect(place.versions == [7])
+    }
+
+    @Test("What the place outside does not take is in force after no reload, and after none is anything below it taken")
+    func notKeptTwice() async throws {
+        let store = try scene.open(floor: place)
+        #expect(try await code(store, 7) == nil)
+        // The twin: another process adopts while the place takes floors.
+        #expect(try await code(scene.open(floor: place), 8) == nil)
+        await store.reload()
+        #expect(store.version == 8)
+        place.state.withLock { $0.writeError = FloorPlace.error(.notWritten) }
+        #expect(try await code(store, 9) == "not stored: not-written")
+        _ = scene.takeEvents()
+        for _ in 0..<2 {
+            await store.reload()
+            #expect(store.version == 8 && place.versions == [8])
+            #expect(scene.takeEvents() == ["not stored"])
+            #expect(try await code(store, 9) == "not stored: not-written")
+            // Another process may have started with it: what is below it is not put in its place.
+            #expect(try await code(store, 8) == "rollback")
+            _ = scene.takeEvents()
+        }
+        // At a start it is the last there is.
+        #expect(try scene.open(floor: place).version == 9)
+        _ = scene.takeEvents()
+        place.state.withLock { $0.writeError = nil }
+        await store.reload()
+        #expect(store.version == 9 && place.versions == [9])
+        #expect(scene.takeEvents() == ["adopted 9"])
     }
 
     @Test("What makes no sense is made anew from what the folder knows; where that is nothing, the store is lost")

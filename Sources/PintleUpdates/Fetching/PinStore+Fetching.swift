@@ -21,8 +21,12 @@ public enum UpdateRefresh: Sendable {
 extension PinStore {
     /// When the next update is due.
     public func nextFetch(_ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()) -> Date {
-        schedule.next(
-            after: record.history, expiresAt: update?.expiresAt, isLost: loss != nil, phase: record.phase,
+        // The times lie beside the update, and whoever has put one back can have put back the others.
+        if state.isProvisional { reload() }
+        let state = state
+        return schedule.next(
+            after: record.history, expiresAt: state.update?.expiresAt,
+            isLost: state.loss != nil || state.isProvisional || state.isBelowFloor, phase: record.phase,
             jitter: Double.random(in: 0...1), now: now)
     }
 
@@ -104,8 +108,8 @@ extension PinStore {
         tellIfStale(at: now)
         let before = update?.version
         // A tag is the server's word, and may be that of another document. Whoever has reason to expect one asks for it.
-        let isStale = update.map { now >= $0.expiresAt } ?? false
-        if record.version != update?.version ?? 0 || isStale { record.entityTags = [:] }
+        let expectsAnother = state.isBelowFloor || update.map { now >= $0.expiresAt } ?? true
+        if expectsAnother || record.version != update?.version { record.entityTags = [:] }
         let tags = record.entityTags
         var hasAnswer = false
         var isInGrace = false
@@ -161,7 +165,8 @@ extension PinStore {
                 onEvent(.notFetched(from: url, description: "status 304, and no entity tag was sent"))
                 return false
             }
-            return update != nil
+            // What is below the floor, or cannot be held against it, is not what a server has.
+            return state.isAtFloor
         case .response(let url, .document(let bytes, let entityTag)):
             do {
                 let adopted = try adopt(bytes, at: now)

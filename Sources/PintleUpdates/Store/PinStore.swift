@@ -83,14 +83,18 @@ public actor PinStore: PolicySource {
     /// - Parameter envelope: the bytes as they arrived.
     /// - Returns: what is in force now.
     /// - Throws: why it was not taken; what is in force is then what it was. So is what is on the disk, unless the disk
-    ///   failed after it had taken the update and before its floor: it is then found at the next start.
+    ///   failed after it had taken the update and before its floor, or the place outside did not take the floor: it is
+    ///   then found at the next start, or as soon as its floor can be kept, and nothing below it is taken.
     @discardableResult
     public func adopt(_ envelope: [UInt8], at now: Date = Date()) throws(PinStoreError) -> VerifiedUpdate {
         try vault.adopt(envelope, at: now)
     }
 
-    /// Takes over what another process has adopted.
+    /// Takes over what another process has adopted. Where the floor could not be read when the store was opened, looks
+    /// again: once it can be, what is in force is what a store would have that is opened now.
     public func reload() { vault.reload() }
+
+    nonisolated var state: UpdateVault.State { vault.state }
 
     func keepRecord() { record.write(to: files.record) }
 }

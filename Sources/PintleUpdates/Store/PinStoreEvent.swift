@@ -14,13 +14,14 @@ public enum PinStoreEvent: Sendable {
     /// often; somebody may be holding updates back.
     case stale(version: Int, since: Date)
     /// An update that was in force before this process began is not any more: the bundled policy is, and nothing below
-    /// the floor will be taken.
+    /// the floor will be taken. Told when the store is opened; where the floor could not be read then, once it can be.
     case lostStore(PinStoreLoss)
     /// What a server sent was not taken. What is in force stays.
     case rejected(UpdateRejection, from: String)
     /// A server could not be asked.
     case notFetched(from: String, description: String)
-    /// The disk, or where the floor is kept, did not take an update; it is not in force either.
+    /// The disk, or where the floor is kept, did not take an update or its floor. The update is not in force either,
+    /// unless it was found when the store was opened.
     case notStored(StorageError)
     /// Where the floor is kept cannot be read at this moment: no update is taken until it can. What is in force stays.
     case floorUnreadable(StorageError)

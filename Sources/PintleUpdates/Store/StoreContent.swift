@@ -13,6 +13,9 @@ struct StoreContent: Sendable {
     /// Whether the place outside of the folder says less than an update that was verified. What a file alone says, which
     /// nobody has signed, is not carried there: it would outlive the file.
     var keptFloorLagsBehind = false
+    /// Whether the floor of the stored update could not be raised, so that it is not put in force: it counts for the floor
+    /// alone.
+    var isRefused = false
     /// Why nobody can tell how high the floor is.
     var floorProblem: StorageError?
     /// Why an update that was in force once is not any more.

@@ -11,16 +11,6 @@ package import Foundation
 ///
 /// Safe to use from any thread. Looking waits for nobody; a change waits for the disk and for other processes.
 package final class UpdateVault: Sendable {
-    /// What is in force, and why.
-    package struct State: Sendable {
-        package fileprivate(set) var snapshot: PolicySnapshot
-        /// `nil`: the bundled policy.
-        package fileprivate(set) var update: VerifiedUpdate?
-        /// Never falls while the process lives, whatever becomes of the disk.
-        package fileprivate(set) var floor: UpdateFloor?
-        package fileprivate(set) var loss: PinStoreLoss?
-    }
-
     private let files: StoreFiles
     private let verifier: UpdateVerifier
     private let onEvent: @Sendable (PinStoreEvent) -> Void
@@ -31,7 +21,7 @@ package final class UpdateVault: Sendable {
         onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
     ) throws(PinStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
-        let content = Self.load(files, verifier, known: nil, under: nil, onEvent)
+        let content = Self.load(files, verifier, known: nil, isStart: true, under: nil, onEvent)
         // Whether what is stored is the last one nobody can tell.
         if let problem = content.floorProblem, onLostStore == .refuse { throw .floorUnreadable(problem) }
         if let loss = content.loss {
@@ -41,10 +31,7 @@ package final class UpdateVault: Sendable {
         self.files = files
         self.verifier = verifier
         self.onEvent = onEvent
-        locked = Locked(
-            State(
-                snapshot: PolicySnapshot(policy: content.update?.policy ?? bundled, generation: 1),
-                update: content.update, floor: content.floor, loss: content.loss))
+        locked = Locked(State(content, bundled: bundled, trust: trust))
     }
 
     package var state: State { locked.withLock { $0 } }
@@ -59,7 +46,7 @@ package final class UpdateVault: Sendable {
             throw .notStored(error)
         }
         // Under the lock: another process may have adopted something newer since.
-        let stored = Self.load(files, verifier, known: state.update, under: lock, onEvent)
+        let stored = load(under: lock)
         takeOver(stored)
         // What cannot be read is not nothing: below it there may be what was withdrawn.
         if let problem = stored.floorProblem { throw .floorUnreadable(problem) }
@@ -85,48 +72,32 @@ package final class UpdateVault: Sendable {
             onEvent(.notStored(error))
             throw .notStored(error)
         }
-        takeOver(update)
+        if locked.withLock({ $0.take(update) }) { onEvent(.adopted(update)) }
         return update
     }
 
-    /// Takes over what another process has adopted.
-    package func reload() {
-        takeOver(Self.load(files, verifier, known: state.update, under: nil, onEvent))
-    }
+    /// Takes over what another process has adopted, and what the floor says if it could not be read at the start.
+    package func reload() { takeOver(load(under: nil)) }
 
     private func takeOver(_ content: StoreContent) {
-        if let update = content.update { takeOver(update) }
-        locked.withLock { state in
-            if let floor = content.floor, floor.version > state.floor?.version ?? 0 { state.floor = floor }
-        }
+        if let event = locked.withLock({ $0.take(content) }) { onEvent(event) }
     }
 
-    private func takeOver(_ update: VerifiedUpdate) {
-        let floor = update.floor(under: verifier.trust)
-        let isNew = locked.withLock { state in
-            guard update.version > state.update?.version ?? 0, update.version >= state.floor?.version ?? 0 else {
-                return false
-            }
-            state.loss = nil
-            let before = state.snapshot
-            // The same rules under a later number decide the same, and cost nobody a connection.
-            let isOther = !update.policy.hasSameRules(as: before.policy)
-            state.snapshot = PolicySnapshot(
-                policy: update.policy, generation: before.generation + (isOther ? 1 : 0))
-            state.update = update
-            state.floor = floor
-            return true
-        }
-        if isNew { onEvent(.adopted(update)) }
+    private func load(under lock: FileLock?) -> StoreContent {
+        let state = state
+        return Self.load(
+            files, verifier, known: state.update, isStart: state.isProvisional, under: lock, onEvent)
     }
 
     /// Reads both files. A floor that lags behind the stored update, because the process was ended between the two, is
     /// written before the update is in force.
+    ///
+    /// - Parameter isStart: whether what is stored was in force when the last process ended, as far as anybody can tell.
     private static func load(
-        _ files: StoreFiles, _ verifier: UpdateVerifier, known: VerifiedUpdate?, under lock: FileLock?,
+        _ files: StoreFiles, _ verifier: UpdateVerifier, known: VerifiedUpdate?, isStart: Bool, under lock: FileLock?,
         _ onEvent: (PinStoreEvent) -> Void
     ) -> StoreContent {
-        let content = files.content(verifiedBy: verifier, known: known)
+        var content = files.content(verifiedBy: verifier, known: known)
         guard content.floorLagsBehind || content.keptFloorLagsBehind else {
             if let problem = content.floorProblem { onEvent(.floorUnreadable(problem)) }
             return content
@@ -134,7 +105,7 @@ package final class UpdateVault: Sendable {
         do throws(StorageError) {
             guard let lock else {
                 // Once more: whoever had the lock may have been writing both just now.
-                return load(files, verifier, known: known, under: try files.lock(), onEvent)
+                return load(files, verifier, known: known, isStart: isStart, under: try files.lock(), onEvent)
             }
             // What cannot be read may be higher, and stays.
             if let problem = content.floorProblem { onEvent(.floorUnreadable(problem)) }
@@ -142,8 +113,10 @@ package final class UpdateVault: Sendable {
             if content.floorLagsBehind { try files.floor.write(floor.json, under: lock) }
             if content.keptFloorLagsBehind { try files.floorStorage?.keep(floor.json, under: floor.keySetID) }
         } catch {
-            // A disk that takes nothing is no reason to go back to the bundled policy.
             onEvent(.notStored(error))
+            // At the start, a disk that takes nothing is no reason to go back to the bundled policy. Later, the last
+            // update stays in force: what is above it has been refused for this very reason.
+            content.isRefused = !isStart && content.update?.version ?? 0 > known?.version ?? 0
         }
         return content
     }

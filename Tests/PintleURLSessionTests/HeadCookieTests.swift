@@ -62,6 +62,38 @@ struct HeadCookieTests {
         }
     }
 
+    @Test("Cookies that are refused are among the fifty, in as many fields or in one", arguments: [true, false])
+    func refused(inOneField: Bool) throws {
+        for count in [49, 50] {
+            let pairs = (0..<count).map { "c\($0)=v; Domain=example" }
+            let values = (inOneField ? [pairs.joined(separator: ", ")] : pairs) + ["a=b"]
+            #expect(try cookies(values.map { Array($0.utf8) }) == (count == 49 ? ["a=b"] : []))
+        }
+    }
+
+    @Test("Of commas and semicolons one response has a thousand, and a field with more does not take the others away")
+    func separators() throws {
+        for separator in [";", ",", ";x=y"] {
+            let first = "a=1" + String(repeating: separator, count: 500)
+            for count in [500, 501] {
+                let second = "b=2;" + String(repeating: separator, count: count - 1)
+                let names = try cookies([first, second, "c=3"].map { Array($0.utf8) }).compactMap(\.first)
+                #expect(names == (count == 500 ? ["a", "b", "c"] : ["a", "c"]), "\(count) times \(separator)")
+            }
+        }
+    }
+
+    @Test("A comma in a date ends no cookie, and one before another cookie does")
+    func commas() throws {
+        let date = "Expires=Wed, 09 Jun 2032 10:18:14 GMT"
+        #expect(try cookies([Array("a=b; \(date); Path=/".utf8)]) == ["a=b"])
+        #expect(try cookies([Array("a=b; \(date), c=d; \(date)".utf8), Array("e=f".utf8)]) == ["a=b", "c=d", "e=f"])
+        // Fifty with dates in one field: what is cut off is the rest, and no date.
+        let pairs = (0..<51).map { "c\($0)=v" }
+        let field = pairs.map { "\($0); \(date)" }.joined(separator: ",")
+        #expect(try cookies([Array(field.utf8)]) == Array(pairs.prefix(50)))
+    }
+
     @Test("A cookie has at most 5000 bytes, and one that is longer does not take the others away")
     func size() throws {
         let longest = "a=" + String(repeating: "x", count: 4_998)

@@ -88,6 +88,29 @@ struct SessionCookieTests {
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
 
+    @Test("What a response sets is not kept once its task was cancelled, and else is", arguments: [true, false])
+    func over(isCancelled: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server { [self] _ in response(["Set-Cookie:a=b"]) }
+        let recorder = Recorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        session.cookieQueue.isSuspended = true
+        let task = session.dataTask(with: try server.address())
+        async let end: Void = recorder.run(task)
+        for _ in 0..<1_000 where session.cookieQueue.operationCount == 0 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(session.cookieQueue.operationCount == 1)
+        if isCancelled {
+            task.cancel()
+            await end
+        }
+        session.cookieQueue.isSuspended = false
+        await withCheckedContinuation { done in session.cookieQueue.addBarrierBlock { done.resume() } }
+        await end
+        #expect(session.settings.httpCookieStorage?.cookies?.count == (isCancelled ? 0 : 1))
+    }
+
     @Test("Of one host as many are kept as of others, the youngest; another host's stay", arguments: [3, 5])
     func stored(rounds: Int) async throws {
         let stage = try Stage()

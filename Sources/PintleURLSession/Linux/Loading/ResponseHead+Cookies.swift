@@ -18,10 +18,14 @@ extension HTTPCookie.AcceptPolicy {
 }
 
 extension ResponseHead {
-    /// Of one response, as in libcurl; browsers keep as many of a host at least (RFC 6265 section 6.1).
+    /// Of one response, as in libcurl, those that are refused among them; browsers keep as many of a host at least
+    /// (RFC 6265 section 6.1).
     static let cookieLimit = 50
     /// In bytes of the field. What is longer is none, as in libcurl.
     static let cookieSizeLimit = 5_000
+    /// Commas and semicolons in what one response sets. A field with more than are left is none: each costs Foundation's
+    /// parser as much as hundreds of other characters, and others wait.
+    static let cookieSeparatorLimit = 1_000
 
     /// What a server wants to be sent again, and may.
     ///
@@ -30,13 +34,35 @@ extension ResponseHead {
     func cookies(for url: URL) -> [HTTPCookie] {
         guard let host = url.host, let server = try? ServerName(host) else { return [] }
         var cookies: [HTTPCookie] = []
-        for value in values(of: "set-cookie").prefix(Self.cookieLimit) where Self.isCookie(value) {
-            // One field may hold several: Foundation finds out where one ends and the next begins.
-            cookies += HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+        var (left, separators) = (Self.cookieLimit, Self.cookieSeparatorLimit)
+        for value in values(of: "set-cookie").prefix(Self.cookieLimit) where left > 0 && Self.isCookie(value) {
+            let (field, count) = Self.cut(value, after: left)
+            let cost = field.utf8.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
+            guard cost <= separators else { continue }
+            (left, separators) = (left - count, separators - cost)
+            cookies += HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": String(field)], for: url)
                 .filter { $0.mayBeSet(by: server) }
-            if cookies.count >= Self.cookieLimit { break }
         }
-        return Array(cookies.prefix(Self.cookieLimit))
+        return cookies
+    }
+
+    /// The first cookies of a field, and how many they are at most. A field should have one (RFC 6265 section 3), and
+    /// Foundation still begins another at a comma that a name and an equals sign follow, as none does in a date.
+    private static func cut(_ value: String, after limit: Int) -> (Substring, Int) {
+        var count = 1
+        var comma: String.Index?
+        for index in value.utf8.indices {
+            switch value.utf8[index] {
+            case UInt8(ascii: ","): comma = index
+            case UInt8(ascii: ";"): comma = nil
+            case UInt8(ascii: "="):
+                guard let start = comma else { continue }
+                guard count < limit else { return (value[..<start], count) }
+                (count, comma) = (count + 1, nil)
+            default: break
+            }
+        }
+        return (value[...], count)
     }
 
     private static func isCookie(_ value: String) -> Bool {

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 internal import Pintle
+internal import Synchronization
 
 /// Cookies that servers set.
 extension TaskLoader {
@@ -10,19 +11,22 @@ extension TaskLoader {
     /// Keeps what a response sets, if it sets anything, on a queue of the session's own: Foundation's default storage writes
     /// all that it holds to the disk for each single cookie, and everybody would wait with the transport's thread.
     ///
-    /// - Parameter goOn: called on that queue once they are kept.
+    /// - Parameter goOn: called on that queue once they are kept, unless the task is over by then.
     /// - Returns: false where there is nothing to keep; then nothing is called.
     func keepCookies(
-        _ head: ResponseHead, to request: URLRequest, from server: CurlURL, then goOn: @escaping @Sendable () -> Void
+        _ head: ResponseHead, of transfer: Transfer, to request: URLRequest,
+        then goOn: @escaping @Sendable () -> Void
     ) -> Bool {
         let configuration = session.settings
         guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
-            !head.values(of: "set-cookie").isEmpty, server.isSameHost(as: url),
+            !head.values(of: "set-cookie").isEmpty, transfer.request.url.isSameHost(as: url),
             let storage = configuration.httpCookieStorage,
             configuration.httpCookieAcceptPolicy.accepts(from: url, for: request.mainDocumentURL)
         else { return false }
         let page = request.mainDocumentURL
-        session.cookieQueue.addOperation {
+        session.cookieQueue.addOperation { [self] in
+            // Of a task that is over by now nobody waits for them, and others do.
+            guard state.withLock({ $0.awaits(transfer) }) else { return }
             let cookies = head.cookies(for: url)
             if !cookies.isEmpty {
                 storage.setCookies(cookies, for: url, mainDocumentURL: page)

@@ -31,7 +31,7 @@ extension TaskLoader: TransferEvents {
         }
         // Before a redirect is followed: it often leads to what has changed.
         forgetContent(changedBy: request, response)
-        let isKept = keepCookies(head, to: request, from: transfer.request.url) { [self] in
+        let isKept = keepCookies(head, of: transfer, to: request) { [self] in
             goOn(transfer, head, response, to: request)
         }
         return isKept ? [.answer, .choice] : proceed(transfer, head, response, to: request)

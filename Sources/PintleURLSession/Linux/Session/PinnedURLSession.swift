@@ -28,7 +28,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// The configuration's, out of reach of Foundation's loader.
     let credentials: CredentialStore
     let cache: ResponseCache
-    /// Where cookies are kept. Several at a time, so that one server's do not wait for another's.
+    /// Where cookies are kept, of four responses at a time. The others wait: what one of them may cost is bounded.
     let cookieQueue = OperationQueue()
     private let inner: Mutex<State>
     private let source: (any PolicySource)?

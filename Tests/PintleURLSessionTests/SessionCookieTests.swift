@@ -134,6 +134,28 @@ struct SessionCookieTests {
     }
 
     @Test(
+        "Of all hosts together as many are kept, and as many bytes, as there is room for; the oldest go",
+        arguments: [(2_999, 1, true), (3_000, 1, false), (200, 4_980, true), (201, 4_980, false)])
+    func storedTogether(count: Int, length: Int, isRoom: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server { [self] _ in response(["Set-Cookie:new=v"]) }
+        let configuration = URLSessionConfiguration.ephemeral
+        let storage = try #require(configuration.httpCookieStorage)
+        let value = String(repeating: "v", count: length)
+        for index in 0..<count {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "c\(index)", .value: value, .domain: "h\(index % 20).example", .path: "/",
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        _ = try await session.data(from: try server.address())
+        let names = Set((session.settings.httpCookieStorage?.cookies ?? []).map(\.name))
+        #expect(names.count == (isRoom ? count + 1 : count) && names.contains("c0") == isRoom)
+        #expect(names.isSuperset(of: ["new", "c1", "c\(count - 1)"]))
+    }
+
+    @Test(
         "A cookie goes to the host that Foundation and libcurl both find in a URL", arguments: ["127.0.0.1", "127.1"])
     func host(name: String) async throws {
         let stage = try Stage()

@@ -7,6 +7,10 @@ internal import Synchronization
 extension TaskLoader {
     /// Cookies that are kept for one host; beyond that the oldest go, as in browsers.
     static let storedCookieLimit = 180
+    /// Of all hosts together, so that a chain of redirects over many is no way around that.
+    static let totalCookieLimit = 3_000
+    /// In bytes of their texts, of all hosts together: what is on the disk is written anew for each cookie.
+    static let totalCookieSizeLimit = 1_000_000
 
     /// Keeps what a response sets, if it sets anything, on a queue of the session's own: Foundation's default storage writes
     /// all that it holds to the disk for each single cookie, and everybody would wait with the transport's thread.
@@ -38,12 +42,36 @@ extension TaskLoader {
     }
 
     private static func dropOldest(of url: URL, in storage: HTTPCookieStorage) {
-        let cookies = storage.cookies(for: url) ?? []
-        guard cookies.count > storedCookieLimit else { return }
+        for cookie in (storage.cookies(for: url) ?? []).oldest(beyond: storedCookieLimit, size: .max) {
+            storage.deleteCookie(cookie)
+        }
+        for cookie in (storage.cookies ?? []).oldest(beyond: totalCookieLimit, size: totalCookieSizeLimit) {
+            storage.deleteCookie(cookie)
+        }
+    }
+}
+
+extension [HTTPCookie] {
+    /// Those that have to go, so that no more than so many with so many bytes stay.
+    fileprivate func oldest(beyond limit: Int, size limitOfSize: Int) -> ArraySlice<HTTPCookie> {
+        var size = reduce(0) { $0 + $1.size }
+        guard count > limit || size > limitOfSize else { return [] }
         // Foundation's own key, which it does not show.
         let created = HTTPCookiePropertyKey("Created")
-        let byAge = cookies.map { ($0.properties?[created] as? Double ?? 0, $0) }.sorted { $0.0 < $1.0 }
-        for (_, cookie) in byAge.prefix(cookies.count - storedCookieLimit) { storage.deleteCookie(cookie) }
+        let byAge = map { ($0.properties?[created] as? Double ?? 0, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        var excess = 0
+        while excess < count, count - excess > limit || size > limitOfSize {
+            size -= byAge[excess].size
+            excess += 1
+        }
+        return byAge.prefix(excess)
+    }
+}
+
+extension HTTPCookie {
+    /// In bytes of everything that a server may make long.
+    fileprivate var size: Int {
+        (properties ?? [:]).values.reduce(0) { $0 + (($1 as? String)?.utf8.count ?? 0) }
     }
 }
 

@@ -118,11 +118,14 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     /// be asked before the request is on its way.
     func renewConnections(of session: URLSession) {
         let generation = source.current.generation
-        let isDue = generations.withLock { generations in
-            let known = generations.updateValue(generation, forKey: ObjectIdentifier(session))
-            return known.map { $0 < generation } ?? false
+        generations.withLock { generations in
+            let known = generations[ObjectIdentifier(session)]
+            if let known, generation <= known { return }
+            generations[ObjectIdentifier(session)] = generation
+            // Under the lock: who finds the new generation there sends over no old connection. The session calls nobody
+            // back from within: its delegate and the handler are called on the delegate queue.
+            if known != nil { session.flush {} }
         }
-        if isDue { session.flush {} }
     }
 
     /// A session that is over has no connections.

@@ -82,17 +82,19 @@ public final class PinnedURLSession: Sendable {
             defer { state.leased.take() }
             guard generation > state.generation, !state.isInvalidated else { return (state.leased, nil) }
             let old = state.leased
+            // Of one identifier there may be one background session at a time: it stays. Its connections go under the
+            // lock, so that who finds the new generation sends over none of them; nobody is called back from within.
             guard !isForBackground else {
+                old.renewConnections()
                 state.generation = generation
-                return (old, old)
+                return (old, nil)
             }
             state.leased = LeasedSession(
                 URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue))
             state.generation = generation
             return (state.leased, old)
         }
-        // Of one identifier there may be one background session at a time: it stays.
-        if isForBackground { old?.renewConnections() } else { old?.retire() }
+        old?.retire()
         return leased
     }
 

@@ -82,6 +82,61 @@ struct RenewalTests {
         #expect(queue.count == (generation == 1 ? 1 : 2))
         session.invalidateAndCancel()
     }
+
+    @Test(
+        "A policy that changes while a delegate makes up its mind about a redirect judges the next hop's server anew",
+        arguments: [nil, true, false] as [Bool?])
+    func redirect(nextPin: Bool?) async throws {
+        let stage = try Stage()
+        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let policy = LivePolicy(try stage.policy())
+        let next = try nextPin.map { try stage.policy(rightPin: $0, unpinnedHosts: .reject) }
+        let delegate = Hesitant { if let next { policy.replace(with: next) } }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = URLSession(
+            configuration: configuration, delegate: PinningSessionDelegate(policy, forwardingTo: delegate),
+            delegateQueue: nil)
+        let error = await delegate.end(of: session.dataTask(with: try server.address()))
+        #expect(error.flatMap { TrustRejection(underlying: $0)?.reason } == (nextPin == false ? "pin-mismatch" : nil))
+        #expect(server.requests.count == (nextPin == false ? 1 : 2))
+        #expect(server.connectionCount == (nextPin == nil ? 1 : 2))
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "A request that was put off goes out by the policy of now: over http to no host that it covers",
+        arguments: [.continueLoading, .useNewRequest, .cancel, nil] as [URLSession.DelayedRequestDisposition?])
+    func delayed(disposition: URLSession.DelayedRequestDisposition?) throws {
+        let stage = try Stage()
+        for (address, isCovered, isSent) in [
+            ("http://localhost/", true, false), ("http://localhost/", false, true), ("https://localhost/", true, true),
+        ] {
+            // Without a delegate that is asked, the policy has changed by the time the request begins.
+            for isLate in disposition == nil ? [false] : [true, false] {
+                let policy = LivePolicy(try PinningPolicy(hosts: []))
+                let next = try stage.policy(host: isCovered ? "localhost" : "other.example")
+                let url = try #require(URL(string: address))
+                let delegate = disposition.map { disposition in
+                    Hesitant(disposition, to: url) { if isLate { policy.replace(with: next) } }
+                }
+                let queue = HookedQueue()
+                let ours = PinningSessionDelegate(policy, forwardingTo: delegate)
+                let session = URLSession(configuration: .ephemeral, delegate: ours, delegateQueue: queue)
+                let first = disposition == .useNewRequest ? URL(string: "https://a.example/") : url
+                let task = session.dataTask(with: try #require(first))
+                if !isLate { policy.replace(with: next) }
+                let answer = Locked<URLSession.DelayedRequestDisposition?>(nil)
+                ours.urlSession(
+                    session, task: task, willBeginDelayedRequest: URLRequest(url: try #require(first))
+                ) { given, _ in answer.withLock { $0 = given } }
+                #expect(answer.withLock { $0 } == (isSent ? disposition ?? .continueLoading : .cancel))
+                // The connections that the earlier policy has judged are gone by then.
+                #expect(queue.count == 1)
+                session.invalidateAndCancel()
+            }
+        }
+    }
 }
 
 /// Says when a session has something done on its delegate's queue.
@@ -119,4 +174,45 @@ private final class Numbered: PolicySource {
     }
 
     var current: PolicySnapshot { PolicySnapshot(policy: policy, generation: number.withLock { $0 }) }
+}
+
+/// Does something before it answers.
+private final class Hesitant: NSObject, URLSessionDataDelegate {
+    private let disposition: URLSession.DelayedRequestDisposition
+    private let target: URL?
+    private let first: @Sendable () -> Void
+    private let ends = AsyncStream<(any Error)?>.makeStream()
+
+    init(
+        _ disposition: URLSession.DelayedRequestDisposition = .continueLoading, to target: URL? = nil,
+        first: @escaping @Sendable () -> Void
+    ) {
+        (self.disposition, self.target, self.first) = (disposition, target, first)
+    }
+
+    func end(of task: URLSessionTask) async -> (any Error)? {
+        task.resume()
+        for await error in ends.stream { return error }
+        return nil
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        first()
+        completionHandler(request)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        first()
+        completionHandler(disposition, disposition == .useNewRequest ? target.map { URLRequest(url: $0) } : nil)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.continuation.yield(error)
+    }
 }

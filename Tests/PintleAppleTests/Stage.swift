@@ -21,14 +21,15 @@ struct Stage: Sendable {
         try LoopbackTLSServer(identity, handler: handler)
     }
 
-    /// A rule for localhost: with the server's pin, or with a stranger's.
+    /// A rule for one host: with the server's pin, or with a stranger's.
     func policy(
-        rightPin: Bool = true, anchors: TrustAnchors? = nil, unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
+        host: String = "localhost", rightPin: Bool = true, anchors: TrustAnchors? = nil,
+        unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
     ) throws -> PinningPolicy {
         let key = rightPin ? identity.certificate.spkiDER : try PrivateKey().spkiDER
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
         let rule = try PinnedHost(
-            "localhost", pins: [pin], backup: .noneAccepted, anchors: try anchors ?? self.anchors)
+            host, pins: [pin], backup: .noneAccepted, anchors: try anchors ?? self.anchors)
         return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
     }
 

@@ -69,6 +69,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
             })
         else { return completionHandler(request) }
         ask(session, task, response, request) { answer in
+            // The policy may have changed while the delegate made up its mind.
+            self.renewConnections(of: session)
             completionHandler(answer.flatMap { self.allows($0, after: response) ? $0 : nil })
         }
     }
@@ -86,6 +88,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
     }
 
+    /// Nothing goes over `http` to a host that the policy has something to say about now, whatever it said when the task
+    /// was made: the task is cancelled.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -95,14 +99,19 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
             let ask = tasks.flatMap({
                 offered($0.urlSession(_:task:willBeginDelayedRequest:completionHandler:))
             })
-        else { return completionHandler(.continueLoading, nil) }
-        ask(session, task, request) { disposition, request in
-            // Another request is not sent where the first one would not have been.
-            guard disposition == .useNewRequest, let url = request?.url,
-                !self.source.current.policy.allowsPlainHTTP(to: url)
-            else { return completionHandler(disposition, request) }
-            completionHandler(.cancel, nil)
+        else {
+            return isRefused(request) ? completionHandler(.cancel, nil) : completionHandler(.continueLoading, nil)
         }
+        ask(session, task, request) { disposition, other in
+            // Hours may lie between the task and now, and the delegate may have taken its time.
+            self.renewConnections(of: session)
+            let isRefused = self.isRefused(disposition == .useNewRequest ? other : request)
+            isRefused ? completionHandler(.cancel, nil) : completionHandler(disposition, other)
+        }
+    }
+
+    private func isRefused(_ request: URLRequest?) -> Bool {
+        request?.url.map { !source.current.policy.allowsPlainHTTP(to: $0) } ?? false
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {

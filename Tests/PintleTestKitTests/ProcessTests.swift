@@ -22,6 +22,17 @@ struct ProcessTests {
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
+    @Test("A program that leaves its process group is killed all the same, and cancelled too")
+    func ownGroup() throws {
+        let script = "import os, time; os.setpgid(0, os.getpgid(os.getppid())); print(1, flush=True); time.sleep(300)"
+        let late = try GuardedProcess.run(["python3", "-c", script], timeout: 3, outputLimit: 8)
+        #expect(late.end == .timedOut)
+        let asked = try GuardedProcess.run(
+            ["python3", "-c", script], timeout: 3, outputLimit: 8, isCancelled: { true })
+        #expect(asked.end == .cancelled)
+        #expect(try GuardedProcess.run(["true"], timeout: 60, outputLimit: 8).end == .exited(0))
+    }
+
     @Test("A grandchild that keeps the pipes open does not hold the caller up")
     func daemon() throws {
         let start = ContinuousClock.now

@@ -41,18 +41,19 @@ package struct GuardedProcess: Sendable {
         var drains = [Drain(stdout.readEnd, limit: outputLimit), Drain(stderr.readEnd, limit: outputLimit)]
         var killed: End?
         while !hasEnded(child) {
-            let wait = min(20, deadline.milliseconds)
+            let wait = killed == nil ? min(20, deadline.milliseconds) : 20
             if drains.contains(where: \.isOpen) {
                 _ = Drain.poll(&drains, milliseconds: wait)
             } else {
                 usleep(1_000)
             }
-            guard killed == nil else { continue }
-            if isCancelled() { killed = .cancelled } else if deadline.isOver { killed = .timedOut }
-            if killed != nil {
-                willKill()
-                kill(-child, SIGKILL)
-            }
+            let isDoomed = killed != nil
+            if isCancelled() { killed = .cancelled } else if deadline.isOver, !isDoomed { killed = .timedOut }
+            guard killed != nil else { continue }
+            if !isDoomed { willKill() }
+            kill(-child, SIGKILL)
+            // It may have left its group.
+            kill(child, SIGKILL)
         }
         let duration = begin.duration(to: .now)
         // What it has started. Its number is nobody else's until it is waited for.

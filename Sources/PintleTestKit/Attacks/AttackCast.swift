@@ -14,10 +14,13 @@ public struct AttackCast: Sendable {
     public let genuine: Identity
     /// The key that the right server has in reserve.
     public let backup: PrivateKey
+    /// A name that is nobody's, made anew each time (RFC 2606 section 2).
+    let foreignName: String
 
     init(host: String, otherHost: String?) throws(MintingError) {
         self.host = host
         self.otherHost = otherHost
+        foreignName = "h" + String(UInt64.random(in: 1 << 60 ... .max), radix: 16) + ".invalid"
         authority = try .root(name: "Rehearsal Root")
         intermediate = try authority.intermediate(name: "Rehearsal Intermediate")
         otherAuthority = try .root(name: "Interceptor's Root")
@@ -27,6 +30,13 @@ public struct AttackCast: Sendable {
 
     /// All that the client is to trust, in PEM: the roots of ``authority`` and ``otherAuthority``.
     public var anchorsPEM: String { authority.certificate.pem + otherAuthority.certificate.pem }
+
+    /// Network and mask of addresses for documentation (RFC 5737) that neither host is in.
+    var foreignNetwork: [UInt8] {
+        let network: [UInt8] =
+            [host, otherHost].contains { $0?.hasPrefix("192.0.2.") == true } ? [203, 0, 113] : [192, 0, 2]
+        return network + [0, 255, 255, 255, 0]
+    }
 
     /// What somebody in between shows, with an authority that the client trusts.
     func interceptor(for host: String? = nil) throws(MintingError) -> Identity {

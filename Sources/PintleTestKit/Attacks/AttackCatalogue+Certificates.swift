@@ -22,7 +22,7 @@ extension AttackCatalogue {
             Attack(
                 "other-hosts-certificate", "another host's valid certificate", .refused,
                 reference: "RFC 9525 section 6", stake: "whoever has any certificate reads it",
-                .server(try cast.interceptor(for: "other.test"))),
+                .server(try cast.interceptor(for: cast.foreignName))),
             Attack(
                 "cn-only", "an interceptor with the name in the subject alone", .refused,
                 reference: "RFC 9525 section 2", stake: "authorities do not check that field",
@@ -44,14 +44,23 @@ extension AttackCatalogue {
             Attack(
                 "expired", "a certificate that is over", .refused, reference: "RFC 5280 section 6.1.3",
                 stake: "a lost key stays good for ever",
-                .server(try cast.spoilt { $0.notAfter = .fromNow(seconds: -1) })),
+                .server(
+                    try cast.spoilt {
+                        $0.notBefore = .fromNow(days: -120)
+                        $0.notAfter = .fromNow(days: -30)
+                    })),
             Attack(
                 "not-yet-valid", "a certificate of the future", .refused, reference: "RFC 5280 section 6.1.3",
-                stake: "dates are not looked at", .server(try cast.spoilt { $0.notBefore = .fromNow(seconds: 3_600) })),
+                stake: "dates are not looked at",
+                .server(
+                    try cast.spoilt {
+                        $0.notBefore = .fromNow(days: 365)
+                        $0.notAfter = .fromNow(days: 455)
+                    })),
             Attack(
                 "wrong-host", "the right key in a certificate for another name", .refused,
                 reference: "RFC 9525 section 6", stake: "the name is not looked at",
-                .server(try cast.spoilt { $0.subjectAltNames = [.dns("other.test")] })),
+                .server(try cast.spoilt { $0.subjectAltNames = [.dns(cast.foreignName)] })),
             Attack(
                 "no-server-purpose", "a certificate for clients", .refused, reference: "RFC 5280 section 4.2.1.12",
                 stake: "whoever may log in may pose as the server",
@@ -64,7 +73,8 @@ extension AttackCatalogue {
                         $0.extraExtensions = [CertificateExtension([2, 999, 1], critical: true) { $0.null() }]
                     })),
             Attack(
-                "weak-key", "an RSA key of 1,024 bits", .refused, reference: "NIST SP 800-131A section 3",
+                "weak-key", "an RSA key of 1,024 bits, which pins of the key refuse anyway", .refused,
+                reference: "NIST SP 800-131A section 3",
                 stake: "such a key can be broken",
                 .server(try cast.intermediate.issue(hosts: [cast.host], keyType: .rsa(bits: 1_024)))),
             Attack(

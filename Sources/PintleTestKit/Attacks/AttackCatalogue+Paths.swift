@@ -4,13 +4,15 @@ extension AttackCatalogue {
         let short = try cast.authority.intermediate(name: "Short", pathLength: 0)
         let constrained = try cast.authority.intermediate(name: "Constrained") {
             $0.nameConstraints = .nameConstraints(
-                permitted: [.dns("example.test"), .ip([192, 0, 2, 0, 255, 255, 255, 0])])
+                permitted: [.dns(cast.foreignName), .ip(cast.foreignNetwork)])
         }
+        // Another's leaf, with a key of its own: below the right one, the forged certificate would be self-signed.
+        let foreignLeaf = try cast.intermediate.issue(hosts: [cast.foreignName])
         return [
             Attack(
                 "leaf-as-ca", "a leaf that signs as if it were an authority", .refused,
                 reference: "RFC 5280 section 6.1.4", stake: "whoever has any certificate signs for any host",
-                .server(try cast.genuine.misusedAsAuthority().issue(hosts: [cast.host], key: cast.genuine.key))),
+                .server(try foreignLeaf.misusedAsAuthority().issue(hosts: [cast.host], key: cast.genuine.key))),
             Attack(
                 "path-length-exceeded", "an authority below one that may have none", .refused,
                 reference: "RFC 5280 section 6.1.4", stake: "a restriction is passed over",
@@ -27,7 +29,7 @@ extension AttackCatalogue {
     }
 
     private static func ballast() throws(MintingError) -> [[UInt8]] {
-        let fat = try Identity.selfSigned(hosts: ["other.test"]) {
+        let fat = try Identity.selfSigned(hosts: ["h.invalid"]) {
             let octets = [UInt8](repeating: 0, count: 1 << 20)
             $0.extraExtensions = [CertificateExtension([2, 999, 2]) { $0.octetString(octets) }]
         }

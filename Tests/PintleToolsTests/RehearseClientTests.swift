@@ -121,10 +121,99 @@ struct RehearseClientTests {
         for process in processes.compactMap({ Int32($0) }) { #expect(!RunningProcess.runs(process)) }
     }
 
-    @Test("One that closes its streams, or ends by a signal, is judged all the same")
+    @Test("One that closes its streams is judged all the same")
     func closedStreams() {
         #expect(run(shell: "exec <&- >&- 2>&-; exec \"$@\"").code == 0)
-        #expect(run(shell: "\"$@\" || kill -9 $$").code == 0)
+    }
+
+    @Test(
+        "A crash is no refusal, also where a shell tells of it",
+        arguments: [("kill -9 $$", 9), ("sh -c 'kill -SEGV $$'", 11), ("(exit 143)", 15)])
+    func crash(end: String, signal: Int) {
+        let run = run(shell: "\"$@\" || \(end)")
+        #expect(run.code == 1)
+        #expect(
+            run.output.contains("inconclusive") && run.output.contains("ended by signal \(signal)"), "\(run.output)")
+        // Its twin ends so at the right server too.
+        #expect(self.run(shell: "\"$@\"; \(end)").code == 0)
+    }
+
+    @Test("One that falls back to plain HTTP at the same port has sent its request to everybody")
+    func fallback() throws {
+        let shell = "for url; do :; done; \"$@\" || exec curl -s -m 12 --http0.9"
+        let run = run(["--json"], shell: shell + " \"http${url#https}\"")
+        let expired = try #require(try run.json().elements.map(Array.init)).first { $0["id"]?.string == "expired" }
+        #expect(run.code == 1)
+        #expect(expired?["outcome"]?.string == "let-through")
+        #expect(expired?["remark"]?.string == "sent in the clear")
+        #expect((expired?["requestBytes"]?.integer ?? 0) > 0)
+        // Its twin tries the same server once more.
+        #expect(self.run(shell: shell + " \"$url\"").code == 0)
+    }
+
+    @Test("What a client sends before it goes is counted, however fast it goes")
+    func hastyClient() throws {
+        let script = """
+            import os, re, socket, ssl, sys
+            url, ca = sys.argv[1:]
+            port = int(re.search(r":(\\d+)/", url).group(1))
+            context = ssl.create_default_context(cafile=ca)
+            try:
+                stream = context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="localhost")
+                stream.sendall(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+                place = re.search(rb"http://localhost:(\\d+)/", stream.recv(4096))
+            except OSError:
+                sys.exit(1)
+            if place:
+                streams = [socket.create_connection(("127.0.0.1", int(place.group(1)))) for _ in range(60)]
+                for stream in streams:
+                    stream.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
+                os._exit(0)
+            """
+        let file = try directory.write(script, to: "client.py")
+        let run = ToolRun(
+            arguments: RehearseTests.rehearse + ["--json", "--only", "redirect-to-http", "--", "python3", file]
+                + ["{url}", "{ca}"])
+        let result = try #require(try run.json().elements.map(Array.init)).dropFirst().first
+        #expect(result?["outcome"]?.string == "let-through", "\(run.output) \(run.errors)")
+        #expect(result?["requestBytes"]?.integer == 1_080)
+        // Its twin does not follow.
+        let twin = ToolRun(
+            arguments: RehearseTests.rehearse + ["--json", "--only", "redirect-to-http", "--"] + Self.good)
+        let blocked = try #require(try twin.json().elements.map(Array.init)).dropFirst().first
+        #expect(twin.code == 0)
+        #expect(blocked?["outcome"]?.string == "blocked")
+        #expect(blocked?["remark"]?.string == "it did not follow")
+    }
+
+    @Test("A connection that is still open gives no verdict")
+    func openConnection() throws {
+        let script = """
+            import os, re, socket, sys
+            port = int(re.search(r":(\\d+)/", sys.argv[1]).group(1))
+            stream = socket.create_connection(("127.0.0.1", port))
+            if os.fork() == 0:
+                os.setsid()
+                for number in range(3): os.close(number)
+                stream.recv(1)
+            """
+        let file = try directory.write(script, to: "client.py")
+        let run = run(shell: "\"$@\" || python3 \(file) \"$7\"")
+        #expect(run.code == 1)
+        #expect(run.output.contains("a connection was still open"), "\(run.output) \(run.errors)")
+        #expect(self.run(shell: "\"$@\" || true").code == 0)
+    }
+
+    @Test("Where no attack was run, nothing is proven")
+    func nothingRun() {
+        let control = run(only: "control", shell: "exec \"$@\"")
+        #expect(control.code == 2)
+        #expect(control.errors.contains("proves nothing: no attack was run"))
+        let silent = ToolRun(
+            arguments: RehearseTests.rehearse + ["--only", "redirect-to-http", "--", "openssl", "s_client"]
+                + ["-connect", "{host}:{port}"])
+        #expect(silent.code == 2)
+        #expect(silent.errors.contains("this client sends no request"), "\(silent.errors)")
     }
 
     @Test("A server that stalls gives no verdict, unless the client gives up by itself")

@@ -111,6 +111,39 @@ struct RehearseServeTests {
         #expect(served.log.contains("proves nothing: no request came to the right server"))
     }
 
+    @Test("Who connects or shakes hands and says nothing has refused nobody")
+    func undecided() throws {
+        let served = try Served(["--only", "trusted-interceptor,expired,retry-after-401"])
+        let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
+        #expect(try served.curl(["--cacert", ca], "control").status == 0)
+        let script = """
+            import re, socket, ssl, sys
+            ca, *ports = [sys.argv[1]] + [int(re.search(r":(\\d+)/", url).group(1)) for url in sys.argv[2:]]
+            context = ssl.create_default_context(cafile=ca)
+            def connect(port):
+                return context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname="localhost")
+            socket.create_connection(("127.0.0.1", ports[0])).close()
+            connect(ports[1]).close()
+            # Both were shown the right certificate.
+            streams = [connect(ports[2]), connect(ports[2])]
+            for stream in streams:
+                stream.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n")
+                stream.recv(100)
+            """
+        let urls = try ["expired", "trusted-interceptor", "retry-after-401"].map {
+            try #require(served.addresses[$0])
+        }
+        let run = try runProcess(["python3", "-c", script, ca] + urls)
+        #expect(run.status == 0, "\(run.errorOutput)")
+        #expect(
+            served.wait { served.log.split(separator: "\n").count { $0.hasPrefix("  retry-after-401 ") } == 3 },
+            "\(served.log)")
+        #expect(served.end() == 1)
+        #expect(served.log.contains("a client connected and sent nothing"), "\(served.log)")
+        #expect(served.log.contains("a client finished the handshake and sent nothing"))
+        #expect(served.log.contains(": 1 as they must be, 2 inconclusive"))
+    }
+
     @Test("Another address is in the certificates, and a warning says who reaches it")
     func otherAddress() throws {
         let served = try Served(["--listen", "127.0.0.2", "--only", "expired"])
@@ -121,6 +154,7 @@ struct RehearseServeTests {
         // Not at the address that nobody named, whoever else may listen there.
         let elsewhere = try served.curl(["--cacert", ca, "--connect-to", "::127.0.0.1:"], "control")
         #expect(elsewhere.status != 0)
+        #expect(try served.curl(["--cacert", ca], "expired").status == 60)
         #expect(served.end() == 0)
     }
 

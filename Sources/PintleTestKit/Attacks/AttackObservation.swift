@@ -3,10 +3,15 @@ public struct AttackObservation: Sendable, Hashable {
     /// One for each connection to the server that the client was sent to, oldest first.
     public let connections: [TLSConnectionRecord]
     /// Request bytes, decrypted, that came to where the attack is: to the server that ``Attack/expectation`` is about, or
-    /// where that server sent the client on, there.
+    /// where that server sent the client on, there. What came to any of them in the clear is counted with them.
     public let exposedByteCount: Int
+    /// How many of those came without TLS: over plain HTTP after a redirect, or to a server of TLS, from a client that
+    /// falls back.
+    public let clearByteCount: Int
     /// Whether the client came to where the attack is: to the first server, or was sent on by it.
     public let wasTried: Bool
+    /// Whether, where the attack is not at the first server, a connection came to where it is.
+    package let wasFollowed: Bool
 
     /// Request bytes at the first server.
     public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }

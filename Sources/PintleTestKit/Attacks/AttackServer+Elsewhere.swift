@@ -33,25 +33,16 @@ final class TalliedStream: ByteStream {
 /// A server that changes hands after its first answer.
 final class LaterConnections: Sendable {
     let server = Mutex(WeakServer(nil))
-    private let change = Mutex<Int?>(nil)
-    private let requests = Atomic(0)
-
-    /// How many connections there had been when it changed hands; `nil` before.
-    var firstIndex: Int? { change.withLock { $0 } }
+    private let hasChanged = Mutex(false)
 
     /// Asks for a password, and hands the server over.
     func challenge(thenShowing credential: TLSServerConfiguration.Credential) -> HTTPResponse {
         let server = server.withLock { $0.server }
-        change.withLock { index in
-            guard index == nil, let server, (try? server.replaceCredential(credential)) != nil else { return }
-            index = server.connectionCount
+        hasChanged.withLock { hasChanged in
+            guard !hasChanged, let server, (try? server.replaceCredential(credential)) != nil else { return }
+            hasChanged = true
         }
         return .unauthorized()
-    }
-
-    /// Whether a connection that is over came after the one with the first request.
-    func isLater(_ record: TLSConnectionRecord) -> Bool {
-        record.requestByteCount > 0 && requests.add(1, ordering: .relaxed).oldValue > 0
     }
 }
 

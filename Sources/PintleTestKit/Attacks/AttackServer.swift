@@ -63,7 +63,7 @@ public final class AttackServer: Sendable {
             let later = LaterConnections()
             elsewhere = .later(later)
             first = try start(
-                TLSServerConfiguration(credential), isAttack: { later.isLater($0) },
+                TLSServerConfiguration(credential), isAttack: { $0.credentialNumber > 0 },
                 response: { later.challenge(thenShowing: interceptor) })
             later.server.withLock { $0 = WeakServer(first) }
         }
@@ -85,31 +85,44 @@ public final class AttackServer: Sendable {
     public func observation() -> AttackObservation {
         let connections = first.connections
         let atFirst = connections.reduce(0) { $0 + $1.requestByteCount }
+        let clear = connections.reduce(0) { $0 + $1.clearByteCount }
         switch elsewhere {
         case .nowhere:
             return AttackObservation(
-                connections: connections, exposedByteCount: atFirst, wasTried: !connections.isEmpty)
+                connections: connections, exposedByteCount: atFirst + clear, clearByteCount: clear,
+                wasTried: !connections.isEmpty, wasFollowed: true)
         case .tls(let server):
+            let there = server.connections
+            let clearThere = clear + there.reduce(0) { $0 + $1.clearByteCount }
             return AttackObservation(
-                connections: connections, exposedByteCount: server.requestByteCount, wasTried: atFirst > 0)
-        case .plain(_, let tally):
+                connections: connections, exposedByteCount: server.requestByteCount + clearThere,
+                clearByteCount: clearThere, wasTried: atFirst > 0, wasFollowed: !there.isEmpty)
+        case .plain(let server, let tally):
             return AttackObservation(
-                connections: connections, exposedByteCount: tally.total, wasTried: atFirst > 0)
-        case .later(let later):
-            let since = connections.dropFirst(later.firstIndex ?? connections.count)
+                connections: connections, exposedByteCount: tally.total + clear, clearByteCount: tally.total + clear,
+                wasTried: atFirst > 0, wasFollowed: server.connectionCount > 0)
+        case .later:
+            let later = connections.filter { $0.credentialNumber > 0 }
             return AttackObservation(
-                connections: connections, exposedByteCount: since.reduce(0) { $0 + $1.requestByteCount },
-                wasTried: atFirst > 0)
+                connections: connections, exposedByteCount: later.reduce(clear) { $0 + $1.requestByteCount },
+                clearByteCount: clear, wasTried: atFirst > 0, wasFollowed: !later.isEmpty)
         }
     }
 
-    /// Waits until every connection is over; what comes later nobody waits for.
-    public func waitUntilQuiet(seconds: Double = 2) {
+    /// Waits until every connection is over, those too that the servers have not taken yet, and all that was sent over
+    /// them has been read; what comes later nobody waits for.
+    /// - Parameter seconds: For each of the servers.
+    /// - Returns: False where a connection was still open when the time was up.
+    @discardableResult
+    public func waitUntilQuiet(seconds: Double = 2) -> Bool {
         // A connection is made before the server takes it.
         _ = first.wait(seconds: 0.2) { !$0.isEmpty }
-        _ = first.wait(seconds: seconds) { $0.allSatisfy(\.isClosed) }
-        if case .tls(let server) = elsewhere { _ = server.wait(seconds: seconds) { $0.allSatisfy(\.isClosed) } }
-        if case .plain(let server, _) = elsewhere { server.close() }
+        let isFirstQuiet = first.waitUntilIdle(seconds: seconds)
+        switch elsewhere {
+        case .tls(let server): return server.waitUntilIdle(seconds: seconds) && isFirstQuiet
+        case .plain(let server, _): return server.waitUntilIdle(seconds: seconds) && isFirstQuiet
+        case .nowhere, .later: return isFirstQuiet
+        }
     }
 
     /// Ends all connections and waits for their threads.
@@ -133,8 +146,9 @@ package struct AttackConnection: Sendable {
 
     init(record: TLSConnectionRecord, isAttack: Bool) {
         self.record = record
-        self.isAttack = isAttack
-        requestByteCount = record.requestByteCount
+        // What comes in the clear everybody reads.
+        self.isAttack = isAttack || record.clearByteCount > 0
+        requestByteCount = record.requestByteCount + record.clearByteCount
     }
 
     init(plainByteCount: Int) {

@@ -8,6 +8,7 @@ final class LoopbackListener: Sendable {
     private let stop: Pipe
     private let acceptor = ThreadGroup()
     private let workers = ThreadGroup()
+    private let handover = Handover()
 
     /// - Parameters:
     ///   - address: Port 0 lets the system choose.
@@ -18,9 +19,10 @@ final class LoopbackListener: Sendable {
     ) throws(SystemCallError) {
         stop = try Pipe()
         (socket, port) = try address.listening(backlog: 128)
-        let started = acceptor.start { [socket, stop = stop.readEnd, workers] in
+        let started = acceptor.start { [socket, stop = stop.readEnd, workers, handover] in
             LoopbackListener.acceptConnections(
-                on: socket, stop: stop, workers: workers, limit: max(1, maximumConnections), serve: serve)
+                on: socket, stop: stop, workers: workers, handover: handover, limit: max(1, maximumConnections),
+                serve: serve)
         }
         guard started else { throw .last("starting a thread") }
     }
@@ -37,8 +39,32 @@ final class LoopbackListener: Sendable {
         workers.joinAll()
     }
 
+    /// Waits until no connection is waiting or open: whatever was sent over those that clients have ended has been read.
+    /// False where the time was up first.
+    func waitUntilIdle(seconds: Double) -> Bool {
+        let deadline = Deadline(seconds: seconds)
+        while !isIdle {
+            if deadline.isOver { return false }
+            usleep(1_000)
+        }
+        return true
+    }
+
+    /// In this order: a connection that has left the system's queue is being handed over, or has its thread.
+    private var isIdle: Bool {
+        var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+        // A socket that is closed polls as an error.
+        if poll(&entry, 1, 0) > 0, Int32(entry.revents) & POLLIN != 0 { return false }
+        return !handover.isUnderWay.load(ordering: .sequentiallyConsistent) && workers.runningCount == 0
+    }
+
+    /// Whether a connection is on its way from the system's queue to its thread.
+    private final class Handover: Sendable {
+        let isUnderWay = Atomic(false)
+    }
+
     private static func acceptConnections(
-        on socket: FileDescriptor, stop: FileDescriptor, workers: ThreadGroup, limit: Int,
+        on socket: FileDescriptor, stop: FileDescriptor, workers: ThreadGroup, handover: Handover, limit: Int,
         serve: @escaping @Sendable (TCPConnection) -> Void
     ) {
         var entries = [
@@ -49,7 +75,14 @@ final class LoopbackListener: Sendable {
             let isFull = workers.runningCount >= limit
             _ = poll(&entries, isFull ? 1 : 2, isFull ? 2 : -1)
             if entries[0].revents != 0 { return }
-            guard !isFull, let descriptor = accept(on: socket) else { continue }
+            guard !isFull else { continue }
+            handover.isUnderWay.store(true, ordering: .sequentiallyConsistent)
+            defer { handover.isUnderWay.store(false, ordering: .sequentiallyConsistent) }
+            guard let descriptor = accept(on: socket) else {
+                // Without descriptors the connection stays where it is, and would wake this at once.
+                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(50_000) }
+                continue
+            }
             let connection = TCPConnection(descriptor, stop: stop)
             _ = workers.start {
                 serve(connection)

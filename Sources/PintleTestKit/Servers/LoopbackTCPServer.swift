@@ -56,6 +56,9 @@ public final class LoopbackTCPServer: Sendable {
     /// How many connections were accepted so far.
     public var connectionCount: Int { counter.connections.load(ordering: .relaxed) }
 
+    /// Waits until no connection waits to be taken and all are over; false where the time was up first.
+    func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
+
     /// Ends all connections and waits for their threads.
     public func close() { listener.close() }
 

@@ -6,6 +6,8 @@ struct RehearsalEvidence {
     let end: GuardedProcess.End
     /// Whether the client had ended its connections by itself when it was killed.
     var wasOverWhenKilled = false
+    /// Whether all connections were over when it was looked at.
+    var isQuiet = true
     /// In seconds, as it was asked for.
     let timeout: Double
 
@@ -25,7 +27,13 @@ struct RehearsalEvidence {
                 ? "the client did not connect" : "the client sent the right server nothing"
         }
         if end == .timedOut, !wasOverWhenKilled { return "killed after \(Self.seconds(timeout)); no verdict" }
-        return nil
+        return isQuiet ? nil : "a connection was still open"
+    }
+
+    /// Such as `ended by signal 11`, also where a shell reports it of what it ran.
+    var signal: String? {
+        guard let clientExit, (129...192).contains(clientExit) else { return nil }
+        return "ended by signal \(clientExit - 128)"
     }
 
     static func seconds(_ seconds: Double) -> String {
@@ -41,7 +49,8 @@ struct RehearsalJudge {
 
     /// - Returns: `nil` where the client did not accept the right server: it proves nothing then.
     init?(control: RehearsalEvidence) {
-        sendsRequest = control.observation.exposedByteCount > 0
+        let observation = control.observation
+        sendsRequest = observation.exposedByteCount > observation.clearByteCount
         controlEnd = control.end
         guard sendsRequest || control.isAcceptedInSilence else { return nil }
     }
@@ -51,20 +60,28 @@ struct RehearsalJudge {
 
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
-        return attack.expectation == .refused ? refused(evidence) : accepted(evidence)
+        if evidence.observation.clearByteCount > 0 { return (.letThrough, "sent in the clear") }
+        return attack.expectation == .refused ? refused(evidence, attack) : accepted(evidence)
     }
 
-    private func refused(_ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
+    /// Where nothing is told by how the client ended: a crash is no refusal.
+    private func doubt(_ evidence: RehearsalEvidence) -> String? {
+        evidence.doubt ?? (evidence.end == controlEnd ? nil : evidence.signal)
+    }
+
+    private func refused(
+        _ evidence: RehearsalEvidence, _ attack: Attack
+    ) -> (RehearsalOutcome, remark: String?) {
         if evidence.observation.exposedByteCount > 0 { return (.letThrough, nil) }
-        if let doubt = evidence.doubt { return (.inconclusive, doubt) }
+        if let doubt = doubt(evidence) { return (.inconclusive, doubt) }
         if !sendsRequest, evidence.isAcceptedInSilence { return (.letThrough, "it reports success") }
-        return (.blocked, nil)
+        return (.blocked, attack.needsRequest && !evidence.observation.wasFollowed ? "it did not follow" : nil)
     }
 
     private func accepted(_ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         guard evidence.observation.exposedByteCount > 0 else {
             if !sendsRequest, evidence.isAcceptedInSilence { return (.accepted, nil) }
-            if let doubt = evidence.doubt { return (.inconclusive, doubt) }
+            if let doubt = doubt(evidence) { return (.inconclusive, doubt) }
             return (.blocked, nil)
         }
         guard evidence.end == controlEnd else {

@@ -25,6 +25,11 @@ struct RehearsalReport {
 
     /// Writes the files that were asked for and the end of the text, or the document.
     func conclude(_ text: RehearsalText, _ invocation: Invocation) throws(ToolError) -> ExitCode {
+        guard tally.run > 0 else {
+            throw .unusable(
+                "nothing-run", "proves nothing: no attack was run",
+                hint: results.compactMap(\.remark).first ?? "--only control leaves every attack out")
+        }
         let arguments = invocation.arguments
         var files: [String] = []
         if let path = arguments.value(of: .rehearsalPage) {
@@ -110,7 +115,7 @@ extension RehearsalResult {
             json.member("summary", attack.summary)
             json.member("alert", alert)
             json.member("remark", remark)
-            json.member("isAsItMustBe", isAsItMustBe)
+            json.member("isAsItMustBe", outcome == .notRun ? nil : isAsItMustBe)
         }
     }
 }

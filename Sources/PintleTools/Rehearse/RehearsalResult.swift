@@ -49,6 +49,7 @@ struct RehearsalResult {
     /// What to say beside the verdict.
     var why: String? {
         if outcome == .inconclusive || outcome == .notRun { return remark }
-        return isAsItMustBe ? nil : attack.stake
+        guard !isAsItMustBe else { return nil }
+        return [remark, attack.stake].compactMap(\.self).joined(separator: "; ")
     }
 }

@@ -93,10 +93,11 @@ final class RehearsalRun {
                 hint: "name a program that is on the PATH, or write ./client; for a line of shell: sh -c '... {url}'")
         }
         guard process.end != .cancelled else { throw .unusable("interrupted", "interrupted") }
-        server.waitUntilQuiet()
+        let isQuiet = server.waitUntilQuiet()
         return (
             RehearsalEvidence(
-                observation: server.observation(), end: process.end, wasOverWhenKilled: wasOver, timeout: timeout),
+                observation: server.observation(), end: process.end, wasOverWhenKilled: wasOver, isQuiet: isQuiet,
+                timeout: timeout),
             process
         )
     }

@@ -96,6 +96,7 @@ final class RehearsalServe {
         let bytes = ValidityText.counted(connection.requestByteCount, "request byte")
         guard let record = connection.record else { return head + "in the clear, \(bytes)" }
         let place = connection.isAttack ? "" : ", on the way there"
+        if record.clearByteCount > 0 { return head + "in the clear, \(bytes)" }
         if record.isHandshakeComplete {
             let alert = record.alertsReceived.last(where: \.isFatal).map { ", then alert \($0)" } ?? ""
             return head + "handshake finished, \(bytes)\(alert)\(place)"

@@ -75,6 +75,7 @@ final class RehearsalText {
     private func details(_ result: RehearsalResult) -> [String] {
         guard result.outcome != .notRun else { return [] }
         var facts = [result.attack.summary]
+        if result.isAsItMustBe, let remark = result.remark { facts.append(SafeText.escape(remark)) }
         if let alert = result.alert { facts.append("alert \(alert)") }
         if result.milliseconds != nil { facts.append(result.clientExit.map { "exit code \($0)" } ?? "killed") }
         let words = Self.gist(of: result.clientWords).map { ["    " + $0] } ?? []

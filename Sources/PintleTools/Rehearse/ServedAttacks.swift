@@ -9,6 +9,10 @@ final class ServedAttacks: Sendable {
         var stepBytes = 0
         var connections = 0
         var bytes = 0
+        /// Of those bytes, the ones without TLS.
+        var clearBytes = 0
+        /// Why a connection without a request tells nothing.
+        var doubt: String?
         var alert: String?
         /// Connections that were still open at the end.
         var openAtEnd = 0
@@ -42,6 +46,8 @@ final class ServedAttacks: Sendable {
             } else {
                 tally.connections += 1
                 tally.bytes += connection.requestByteCount
+                tally.clearBytes += connection.record?.clearByteCount ?? connection.requestByteCount
+                if connection.requestByteCount == 0, let doubt = connection.doubt { tally.doubt = doubt }
             }
             state.tallies[id] = tally
             if state.isEnding { return }
@@ -69,13 +75,19 @@ final class ServedAttacks: Sendable {
     /// What came of an attack until now.
     func result(_ attack: Attack) -> RehearsalResult {
         let tally = tally(attack.id)
+        // On the way there, a request shows that the client came; that it was not followed up is a refusal.
         let wasTried = attack.needsRequest ? tally.stepBytes > 0 : tally.connections > 0
         let outcome: RehearsalOutcome
         var remark: String?
-        if tally.bytes > 0 {
+        if tally.clearBytes > 0 {
+            (outcome, remark) = (.letThrough, "sent in the clear")
+        } else if tally.bytes > 0 {
             outcome = attack.expectation == .accepted ? .accepted : .letThrough
+        } else if wasTried, let doubt = tally.doubt {
+            (outcome, remark) = (.inconclusive, doubt)
         } else if wasTried {
             outcome = .blocked
+            if attack.needsRequest, tally.connections == 0 { remark = "it did not follow" }
         } else if tally.openAtEnd > 0 {
             (outcome, remark) = (.inconclusive, "a client was still waiting")
         } else {
@@ -83,5 +95,18 @@ final class ServedAttacks: Sendable {
         }
         return RehearsalResult(
             attack: attack, outcome: outcome, requestBytes: tally.bytes, alert: tally.alert, remark: remark)
+    }
+}
+
+extension AttackConnection {
+    /// Why it does not show that the client refuses the server, where it sent no request: a refusal is a handshake that
+    /// the client has begun and not finished, or one that it has finished and ended by an alert, fatal or close_notify,
+    /// as clients do that compare pins after the handshake.
+    fileprivate var doubt: String? {
+        guard let record else { return "a client connected and sent nothing" }
+        if record.isHandshakeComplete {
+            return record.alertsReceived.isEmpty ? "a client finished the handshake and sent nothing" : nil
+        }
+        return record.hasBegunHandshake ? nil : "a client connected and sent nothing"
     }
 }

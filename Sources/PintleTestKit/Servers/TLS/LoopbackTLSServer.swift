@@ -88,6 +88,9 @@ public final class LoopbackTLSServer: Sendable {
         return true
     }
 
+    /// Waits until no connection waits to be taken and all are over; false where the time was up first.
+    func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
+
     /// Waits until at least `count` connections were accepted and all that were are over.
     public func waitUntilClosed(connections count: Int = 1, seconds: Double = 5) -> Bool {
         wait(seconds: seconds) { $0.count >= count && $0.allSatisfy(\.isClosed) }

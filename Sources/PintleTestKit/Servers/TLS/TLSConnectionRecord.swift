@@ -17,8 +17,15 @@ public struct TLSConnectionRecord: Sendable, Hashable {
     public internal(set) var alertsSent: [LoopbackTLSServer.Alert] = []
     /// Application bytes received, decrypted: what an interceptor would have got.
     public internal(set) var requestByteCount = 0
+    /// Bytes received where the connection did not begin with a TLS record (RFC 8446 section 5.1): what a client that
+    /// falls back to plain HTTP has sent, as far as it was read.
+    public internal(set) var clearByteCount = 0
     /// HTTP requests received.
     public internal(set) var requestCount = 0
+    /// Whether the client's first bytes were those of a TLS handshake.
+    package internal(set) var hasBegunHandshake = false
+    /// Which certificates were shown: 0 for those at the start, and one more for each that came in their place.
+    package internal(set) var credentialNumber = 0
     /// Whether the connection is over.
     public internal(set) var isClosed = false
 

@@ -14,6 +14,7 @@ final class TLSServerConnection: ByteStream {
     private let incoming: OpaquePointer
     private let outgoing: OpaquePointer
     private var stall: TLSServerConfiguration.Stall?
+    private var hasRead = false
     private var splice: CertificateSplice?
 
     init?(_ socket: TCPConnection, state: TLSServerState, index: Int) {
@@ -71,7 +72,8 @@ final class TLSServerConnection: ByteStream {
     private func chooseCredential() -> Bool {
         let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
         note { $0.serverName = name }
-        let credential = state.credential(for: name)
+        let (credential, number) = state.credential(for: name)
+        note { $0.credentialNumber = number }
         splice = credential.splicedChain.map { CertificateSplice(chain: $0) }
         return credential.use(for: ssl)
     }
@@ -154,7 +156,14 @@ final class TLSServerConnection: ByteStream {
     /// Takes in what the client sent; false where it sends no more.
     private func fill() throws(StreamError) -> Bool {
         let bytes = try socket.read(upTo: 65_536)
-        guard !bytes.isEmpty else { return false }
+        guard let first = bytes.first else { return false }
+        if !hasRead {
+            hasRead = true
+            // 22, handshake.
+            note { record in
+                if first == 0x16 { record.hasBegunHandshake = true } else { record.clearByteCount = bytes.count }
+            }
+        }
         guard BIO_write(incoming, bytes, Int32(bytes.count)) == Int32(bytes.count) else {
             throw StreamError(reason: "out of memory")
         }

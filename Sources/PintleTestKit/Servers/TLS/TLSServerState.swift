@@ -4,6 +4,7 @@ internal import Synchronization
 final class TLSServerState: Sendable {
     private struct Credentials {
         var standard: TLSCredential
+        var number = 0
         var byServerName: [String: TLSCredential]
     }
 
@@ -34,7 +35,10 @@ final class TLSServerState: Sendable {
     }
 
     func replaceCredential(_ credential: TLSCredential) {
-        credentials.withLock { $0.standard = credential }
+        credentials.withLock { credentials in
+            credentials.standard = credential
+            credentials.number += 1
+        }
     }
 
     /// Whether any certificates have to be put into the handshake by hand, so that it must be in
@@ -46,9 +50,11 @@ final class TLSServerState: Sendable {
         }
     }
 
-    func credential(for serverName: String?) -> TLSCredential {
+    /// What to show, and how often the standard one had been replaced.
+    func credential(for serverName: String?) -> (TLSCredential, number: Int) {
         credentials.withLock { credentials in
-            serverName.flatMap { credentials.byServerName[$0.lowercased()] } ?? credentials.standard
+            let credential = serverName.flatMap { credentials.byServerName[$0.lowercased()] }
+            return (credential ?? credentials.standard, credentials.number)
         }
     }
 

@@ -212,6 +212,28 @@ struct TLSServerTests {
         client.terminate()
     }
 
+    @Test("Connections that send nothing keep others out no longer than the limit")
+    func idle() throws {
+        let script = """
+            import socket, ssl, sys
+            port, patience = int(sys.argv[1]), float(sys.argv[2])
+            idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(8)]
+            stream = socket.create_connection(("127.0.0.1", port))
+            stream.settimeout(patience)
+            context = ssl.create_default_context(cafile=sys.argv[3])
+            context.wrap_socket(stream, server_hostname="localhost")
+            """
+        func status(limit: Double?, patience: String) throws -> Int32 {
+            let server = try LoopbackTLSServer(root.issue()) {
+                $0.maximumConnections = 4
+                $0.timeLimit = limit
+            }
+            return try runProcess(["python3", "-c", script, "\(server.port)", patience, anchors]).status
+        }
+        #expect(try status(limit: 0.5, patience: "60") == 0)
+        #expect(try status(limit: nil, patience: "2") == 1)
+    }
+
     @Test("Many clients at once are all served, few at a time")
     func crowd() throws {
         let server = try LoopbackTLSServer(root.issue()) { $0.maximumConnections = 4 }

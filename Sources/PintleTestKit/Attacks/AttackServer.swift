@@ -32,6 +32,7 @@ public final class AttackServer: Sendable {
             var configuration = configuration
             configuration.address = address
             configuration.allowsResumption = false
+            configuration.timeLimit = configuration.stall == nil ? AttackServer.timeLimit(at: address) : nil
             if let observer {
                 configuration.connectionObserver = { observer(.init(record: $0, isAttack: isAttack($0))) }
             }
@@ -50,7 +51,9 @@ public final class AttackServer: Sendable {
                 TLSServerConfiguration(credential), isAttack: { _ in false }, response: { .redirect(to: location) })
         case .plainRedirect(let credential):
             let tally = ByteTally()
-            let server = try LoopbackTCPServer(listeningAt: address) { connection in
+            let server = try LoopbackTCPServer(
+                listeningAt: address, timeLimit: AttackServer.timeLimit(at: address)
+            ) { connection in
                 let stream = TalliedStream(connection, tally)
                 HTTPService(handler: { _ in .ok }).serveOnce(stream)
                 observer?(.init(plainByteCount: stream.count))
@@ -70,6 +73,9 @@ public final class AttackServer: Sendable {
     }
 
     deinit { close() }
+
+    /// In seconds: where others reach a server, those who only hold connections must not keep everybody else out.
+    package static func timeLimit(at address: String?) -> Double? { address == nil ? nil : 10 }
 
     /// The port of the server that the client is sent to.
     public var port: UInt16 { first.port }

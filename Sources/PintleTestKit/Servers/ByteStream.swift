@@ -31,5 +31,7 @@ public struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { reason }
 
+    /// A server that others reach waits no longer.
+    package static let tooSlow = StreamError(reason: "nothing came in time")
     static let serverClosed = StreamError(reason: "the server was closed")
 }

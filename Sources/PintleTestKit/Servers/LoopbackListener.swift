@@ -12,17 +12,19 @@ final class LoopbackListener: Sendable {
 
     /// - Parameters:
     ///   - address: Port 0 lets the system choose.
+    ///   - timeLimit: In seconds, for what a connection reads in all; `nil` for no limit.
     ///   - maximumConnections: How many are served at once; more wait in the system's queue.
     ///   - serve: Runs on the connection's thread. The connection ends when it returns.
     init(
-        _ address: SocketAddress, maximumConnections: Int, serve: @escaping @Sendable (TCPConnection) -> Void
+        _ address: SocketAddress, maximumConnections: Int, timeLimit: Double? = nil,
+        serve: @escaping @Sendable (TCPConnection) -> Void
     ) throws(SystemCallError) {
         stop = try Pipe()
         (socket, port) = try address.listening(backlog: 128)
         let started = acceptor.start { [socket, stop = stop.readEnd, workers, handover] in
             LoopbackListener.acceptConnections(
                 on: socket, stop: stop, workers: workers, handover: handover, limit: max(1, maximumConnections),
-                serve: serve)
+                timeLimit: timeLimit, serve: serve)
         }
         guard started else { throw .last("starting a thread") }
     }
@@ -65,6 +67,7 @@ final class LoopbackListener: Sendable {
 
     private static func acceptConnections(
         on socket: FileDescriptor, stop: FileDescriptor, workers: ThreadGroup, handover: Handover, limit: Int,
+        timeLimit: Double?,
         serve: @escaping @Sendable (TCPConnection) -> Void
     ) {
         var entries = [
@@ -83,7 +86,7 @@ final class LoopbackListener: Sendable {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(50_000) }
                 continue
             }
-            let connection = TCPConnection(descriptor, stop: stop)
+            let connection = TCPConnection(descriptor, stop: stop, timeLimit: timeLimit)
             _ = workers.start {
                 serve(connection)
                 connection.finish()

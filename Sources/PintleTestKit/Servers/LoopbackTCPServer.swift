@@ -17,19 +17,26 @@ public final class LoopbackTCPServer: Sendable {
     }
 
     /// The same at another address of this machine, which others may reach: an IPv4 or IPv6 literal, `nil` for 127.0.0.1.
-    /// - Parameter port: 0 lets the system choose.
+    /// - Parameters:
+    ///   - port: 0 lets the system choose.
+    ///   - timeLimit: In seconds, for what a connection reads in all.
     package convenience init(
-        listeningAt address: String?, port: UInt16 = 0, serve: @escaping @Sendable (TCPConnection) -> Void
+        listeningAt address: String?, port: UInt16 = 0, timeLimit: Double? = nil,
+        serve: @escaping @Sendable (TCPConnection) -> Void
     ) throws(SystemCallError) {
-        try self.init(try .named(address, port: port), maximumConnections: 32, serve: serve)
+        try self.init(
+            try .named(address, port: port), maximumConnections: 32, timeLimit: timeLimit, serve: serve)
     }
 
     private init(
-        _ address: SocketAddress, maximumConnections: Int, serve: @escaping @Sendable (TCPConnection) -> Void
+        _ address: SocketAddress, maximumConnections: Int, timeLimit: Double? = nil,
+        serve: @escaping @Sendable (TCPConnection) -> Void
     ) throws(SystemCallError) {
         let counter = Counter()
         self.counter = counter
-        listener = try LoopbackListener(address, maximumConnections: maximumConnections) { connection in
+        listener = try LoopbackListener(
+            address, maximumConnections: maximumConnections, timeLimit: timeLimit
+        ) { connection in
             counter.connections.add(1, ordering: .relaxed)
             serve(connection)
         }
@@ -46,9 +53,11 @@ public final class LoopbackTCPServer: Sendable {
 
     /// Serves plain HTTP/1.1 at another address of this machine, a request to each connection.
     package static func http(
-        listeningAt address: String?, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+        listeningAt address: String?, timeLimit: Double?, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) throws(SystemCallError) -> LoopbackTCPServer {
-        try LoopbackTCPServer(listeningAt: address) { HTTPService(handler: handler).serveOnce($0) }
+        try LoopbackTCPServer(listeningAt: address, timeLimit: timeLimit) {
+            HTTPService(handler: handler).serveOnce($0)
+        }
     }
 
     public var port: UInt16 { listener.port }

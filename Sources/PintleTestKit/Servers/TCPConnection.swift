@@ -9,8 +9,13 @@ public final class TCPConnection: ByteStream, Sendable {
     /// Readable, by hanging up, once the server closes.
     let stop: FileDescriptor
     private let isReset = Atomic(false)
+    /// How long the peer may take for all that is read, and each time for what it is sent; `nil` for ever.
+    private let timeLimit: Double?
+    private let readingEnd: Deadline?
 
-    init(_ descriptor: FileDescriptor, stop: FileDescriptor) {
+    init(_ descriptor: FileDescriptor, stop: FileDescriptor, timeLimit: Double? = nil) {
+        self.timeLimit = timeLimit
+        readingEnd = timeLimit.map { Deadline(seconds: $0) }
         self.descriptor = descriptor
         self.stop = stop
         var yes: Int32 = 1
@@ -86,7 +91,12 @@ public final class TCPConnection: ByteStream, Sendable {
     }
 
     private func wait(for events: Int16) throws(StreamError) {
-        if poll(events: events, deadline: nil) == .stopped { throw .serverClosed }
+        let deadline = events == Int16(POLLIN) ? readingEnd : timeLimit.map { Deadline(seconds: $0) }
+        switch poll(events: events, deadline: deadline) {
+        case .stopped: throw .serverClosed
+        case .timedOut where deadline?.isOver == true: throw .tooSlow
+        case .timedOut, .ready: break
+        }
     }
 
     private enum Event { case ready, stopped, timedOut }

@@ -38,7 +38,9 @@ final class RehearsalServe {
                     try AttackServer(attack, listeningAt: address) { seen.add($0, to: attack.id) })
             }
             let index = RehearsalIndex(catalogue, kit, servers.map { ($0.attack, $0.url) }, seen)
-            page = try LoopbackTCPServer.http(listeningAt: address) { index.response(to: $0) }
+            page = try LoopbackTCPServer.http(
+                listeningAt: address, timeLimit: AttackServer.timeLimit(at: address)
+            ) { index.response(to: $0) }
         } catch {
             throw .unusable(
                 "no-server", "the servers cannot be started: \(error)",

@@ -104,6 +104,9 @@ extension AttackConnection {
     /// as clients do that compare pins after the handshake.
     fileprivate var doubt: String? {
         guard let record else { return "a client connected and sent nothing" }
+        if record.handshakeFailure == StreamError.tooSlow.reason {
+            return "a client began the handshake and fell silent"
+        }
         if record.isHandshakeComplete {
             return record.alertsReceived.isEmpty ? "a client finished the handshake and sent nothing" : nil
         }

@@ -23,7 +23,7 @@ public final class LoopbackTLSServer: Sendable {
         self.state = state
         listener = try LoopbackListener(
             try .named(configuration.address, port: 0, ipv6: configuration.ipv6),
-            maximumConnections: configuration.maximumConnections
+            maximumConnections: configuration.maximumConnections, timeLimit: configuration.timeLimit
         ) { state.serve($0) }
     }
 

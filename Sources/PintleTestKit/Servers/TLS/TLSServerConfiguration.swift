@@ -54,6 +54,8 @@ public struct TLSServerConfiguration: Sendable {
     package var address: String?
     /// Is given the record of each connection that is over, on its thread; the server itself keeps none of those then.
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
+    /// How long a client may take for all that it sends, in seconds; `nil` for no limit.
+    package var timeLimit: Double?
     /// How many connections are served at once; more wait.
     public var maximumConnections = 32
 

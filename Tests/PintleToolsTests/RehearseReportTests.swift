@@ -1,3 +1,4 @@
+import Glibc
 import Pintle
 import PintleTestKit
 import Testing
@@ -82,14 +83,28 @@ struct RehearseReportTests {
         #expect(verbose.output.contains("next: nothing"))
     }
 
-    @Test("A file that cannot be written is told")
-    func unwritable() {
+    @Test("A file that cannot be written is told before anything is run")
+    func unwritable() throws {
         let run = ToolRun(
             arguments: RehearseTests.rehearse + [
-                "--only", "expired", "--junit", directory.path(of: "no/such.xml"), "--",
+                "--only", "expired", "--junit", directory.path(of: "no/such.xml"), "--", "sh", "-c",
+                "touch \(directory.path(of: "ran")); exec \"$@\"", "sh",
             ]
                 + RehearseTests.curl + ["{url}"])
+        #expect(access(directory.path(of: "ran"), F_OK) != 0)
         #expect(run.code == 2)
         #expect(run.errors.contains("no/such.xml"))
+        let folder = ToolRun("rehearse", "--html", directory.path, "--", "curl", "{url}")
+        #expect(folder.code == 2 && folder.errors.contains("is a directory"), "\(folder.errors)")
+    }
+
+    @Test("A disk that fills up costs the file, not the result", arguments: [[], ["--json"]])
+    func fullDisk(options: [String]) throws {
+        let run = ToolRun(
+            arguments: RehearseTests.rehearse + options + ["--only", "expired", "--junit", "/dev/full", "--"]
+                + RehearseTests.curl + ["{url}"])
+        #expect(run.code == 2)
+        #expect(run.output.contains(options.isEmpty ? "1 attack in " : "\"blocked\""), "\(run.output)")
+        #expect(run.errors.contains("/dev/full"))
     }
 }

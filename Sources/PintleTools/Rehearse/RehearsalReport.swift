@@ -23,26 +23,24 @@ struct RehearsalReport {
         return "\(ValidityText.counted(tally.run, "attack")) in \(span): \(tally.sentence)"
     }
 
-    /// Writes the files that were asked for and the end of the text, or the document.
+    /// Prints the end of the text, or the document, and writes the files that were asked for: what cannot be written costs
+    /// nothing of what is printed.
     func conclude(_ text: RehearsalText, _ invocation: Invocation) throws(ToolError) -> ExitCode {
         guard tally.run > 0 else {
             throw .unusable(
                 "nothing-run", "proves nothing: no attack was run",
                 hint: results.compactMap(\.remark).first ?? "--only control leaves every attack out")
         }
-        let arguments = invocation.arguments
-        var files: [String] = []
-        if let path = arguments.value(of: .rehearsalPage) {
-            try OutputFile.replace(path, Array(RehearsalPage(self).html.utf8))
-            files.append("report: \(path)")
-        }
-        if let path = arguments.value(of: .rehearsalJUnit) {
-            try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
-            files.append("junit: \(path)")
-        }
         let console = invocation.console
         guard !invocation.writesJSON else {
             console.print(document)
+            do {
+                _ = try writeFiles(invocation.arguments)
+            } catch {
+                // Standard output has its one document already.
+                console.tell("pintle: error: " + SafeText.escape("\(error.file ?? ""): \(error.message)"))
+                return .unusable
+            }
             return exitCode
         }
         if let line = text.hiddenLine() { console.print(line) }
@@ -56,7 +54,8 @@ struct RehearsalReport {
         }
         console.print()
         console.print(sentence)
-        if files.isEmpty, advice.isEmpty, exitCode == .fine {
+        let writesFiles = [OptionSpecification.rehearsalPage, .rehearsalJUnit].contains { invocation.arguments.has($0) }
+        if !writesFiles, advice.isEmpty, exitCode == .fine {
             console.print("next: nothing; run it again when the client or its pins change")
         }
         for (index, advice) in advice.enumerated() {
@@ -64,10 +63,25 @@ struct RehearsalReport {
                 console.print((index + number == 0 ? "next: " : "      ") + line)
             }
         }
+        let files = try writeFiles(invocation.arguments)
         if !files.isEmpty {
             console.print((advice.isEmpty ? "next: " : "      ") + SafeText.escape(files.joined(separator: "   ")))
         }
         return exitCode
+    }
+
+    /// - Returns: What was written.
+    private func writeFiles(_ arguments: ParsedArguments) throws(ToolError) -> [String] {
+        var files: [String] = []
+        if let path = arguments.value(of: .rehearsalPage) {
+            try OutputFile.replace(path, Array(RehearsalPage(self).html.utf8))
+            files.append("report: \(path)")
+        }
+        if let path = arguments.value(of: .rehearsalJUnit) {
+            try OutputFile.replace(path, Array(RehearsalJUnit(self).xml.utf8))
+            files.append("junit: \(path)")
+        }
+        return files
     }
 
     /// What was not run, by reason.

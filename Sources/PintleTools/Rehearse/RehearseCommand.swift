@@ -129,13 +129,16 @@ struct RehearseCommand {
         }
         let address = try arguments.value(of: .listen).map { text throws(ToolError) in
             guard let name = try? ServerName(text), let address = name.ipAddress?.description,
-                !["0.0.0.0", "::"].contains(address)
+                name.ipAddress?.isMappedIPv4 == false, !["0.0.0.0", "::", "255.255.255.255"].contains(address)
             else { throw .usage("--listen takes one address of this machine, such as 192.0.2.7", of: .rehearse) }
             return address
         }
         let standard = address.flatMap { $0 == "127.0.0.1" ? nil : $0 } ?? "localhost"
         let host = try arguments.value(of: .servedHost).map { text throws(ToolError) in
-            try HostArgument.endpoint(text).host.description
+            guard let name = try? ServerName(text) else {
+                throw .usage("--host takes a name or an address alone, such as app.example.com", of: .rehearse)
+            }
+            return name.description
         }
         let bound = address ?? "127.0.0.1"
         let name = host ?? standard
@@ -184,9 +187,10 @@ struct RehearseCommand {
     }
 
     private func guardFiles() throws(ToolError) {
-        guard let junit = arguments.value(of: .rehearsalJUnit), let html = arguments.value(of: .rehearsalPage) else {
-            return
-        }
+        let (junit, html) = (arguments.value(of: .rehearsalJUnit), arguments.value(of: .rehearsalPage))
+        // Known before a run of minutes, not after it.
+        for path in [junit, html].compactMap(\.self) { try OutputFile.checkFolder(of: path) }
+        guard let junit, let html else { return }
         let isOne = junit == html || FileIdentity(junit).map { $0 == FileIdentity(html) } ?? false
         guard !isOne else { throw .usage("--html \(html) would replace the file of --junit", of: .rehearse) }
     }

@@ -50,6 +50,19 @@ enum OutputFile {
         }
     }
 
+    /// Whether a file can be made there, or written to that is there: nothing is changed to find out.
+    static func checkFolder(of path: String) throws(ToolError) {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            errno = EISDIR
+            if status.st_mode & S_IFMT == S_IFDIR { throw failure(path) }
+            guard access(path, W_OK) == 0 else { throw failure(path) }
+            return
+        }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard access(folder, W_OK | X_OK) == 0 else { throw failure(path) }
+    }
+
     private static func failure(_ path: String) -> ToolError {
         let number = errno
         let reason = String(cString: strerror(number))

@@ -151,6 +151,12 @@ struct RehearseClientTests {
         #expect(expired?["outcome"]?.string == "let-through")
         #expect(expired?["remark"]?.string == "sent in the clear")
         #expect((expired?["requestBytes"]?.integer ?? 0) > 0)
+        let text = self.run(
+            only: "trusted-interceptor",
+            shell: shell.replacing("\"$@\"", with: "\"$@\" --pinnedpubkey x")
+                + " \"http${url#https}\"")
+        #expect(text.code == 2 && text.errors.contains("proves nothing"), "\(text.output)")
+        #expect(self.run(shell: shell + " \"http${url#https}\"").output.contains("next: where TLS fails it sends"))
         // Its twin tries the same server once more.
         #expect(self.run(shell: shell + " \"$url\"").code == 0)
     }

@@ -6,7 +6,11 @@ struct RehearsalAdvice {
 
     init(_ results: [RehearsalResult], client: ClientCommand?) {
         let ids = { (outcome: RehearsalOutcome) in
-            Set(results.filter { $0.outcome == outcome && !$0.isAsItMustBe }.map(\.attack.id))
+            Set(
+                results.filter {
+                    $0.outcome == outcome && !$0.isAsItMustBe
+                        && ($0.attack.id == "redirect-to-http" || !$0.wasInTheClear)
+                }.map(\.attack.id))
         }
         let (through, blocked, open) = (ids(.letThrough), ids(.blocked), ids(.inconclusive))
         var lines: [String] = []
@@ -20,6 +24,9 @@ struct RehearsalAdvice {
             lines.append(line)
         } else if !through.isEmpty {
             lines.append("look at what was let through: 'pintle rehearse --list' names the standard behind each")
+        }
+        if results.contains(where: { $0.wasInTheClear && $0.attack.id != "redirect-to-http" }) {
+            lines.append("where TLS fails it sends its request in the clear: take that fallback out")
         }
         if through.contains("redirect-to-http") {
             lines.append("it follows redirects into the clear: let it follow to https alone")

@@ -60,7 +60,7 @@ struct RehearsalJudge {
 
     func judge(_ attack: Attack, _ evidence: RehearsalEvidence) -> (RehearsalOutcome, remark: String?) {
         if attack.needsRequest, !sendsRequest { return (.notRun, "this client sends no request") }
-        if evidence.observation.clearByteCount > 0 { return (.letThrough, "sent in the clear") }
+        if evidence.observation.clearByteCount > 0 { return (.letThrough, RehearsalResult.inTheClear) }
         return attack.expectation == .refused ? refused(evidence, attack) : accepted(evidence)
     }
 

@@ -36,6 +36,12 @@ struct RehearsalResult {
     /// The beginning of what the client wrote to standard error, or where it wrote nothing there, to standard output.
     var clientWords: [UInt8] = []
 
+    /// The remark where bytes came without TLS.
+    static let inTheClear = "sent in the clear"
+
+    /// Whether it went round TLS, and did not take the server for the right one.
+    var wasInTheClear: Bool { remark == RehearsalResult.inTheClear }
+
     /// Nothing is to be done about it.
     var isAsItMustBe: Bool {
         switch outcome {

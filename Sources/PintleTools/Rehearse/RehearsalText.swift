@@ -85,7 +85,7 @@ final class RehearsalText {
 
     func hiddenLine() -> String? {
         guard hidden > 0 else { return nil }
-        let some = hasHead ? "  ... \(hidden) more" : "  \(hidden) attacks"
+        let some = hasHead ? "  ... \(hidden) more" : "  " + ValidityText.counted(hidden, "attack")
         return some + ", all as they must be (-v lists them)"
     }
 

@@ -80,7 +80,7 @@ final class ServedAttacks: Sendable {
         let outcome: RehearsalOutcome
         var remark: String?
         if tally.clearBytes > 0 {
-            (outcome, remark) = (.letThrough, "sent in the clear")
+            (outcome, remark) = (.letThrough, RehearsalResult.inTheClear)
         } else if tally.bytes > 0 {
             outcome = attack.expectation == .accepted ? .accepted : .letThrough
         } else if wasTried, let doubt = tally.doubt {

@@ -41,7 +41,8 @@ section() {
         ;;
     sessions)
         # Without testing enabled: where the linkage test and the examples have compiled the same libraries.
-        swift build -c release --scratch-path ../Tests/LinkageTest/.build --product SessionBench >&2
+        swift build -c release --scratch-path ../Tests/LinkageTest/.build --disable-build-manifest-caching \
+            --product SessionBench >&2
         ../Tests/LinkageTest/.build/release/SessionBench
         ;;
     processes)

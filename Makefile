@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup build release release-fuzz release-tool release-linkage demo test unit test-apple ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup setup-ci build release release-fuzz release-tool demo test unit test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -30,10 +30,14 @@ build: ## Build the tool: .build/release/pintle
 	@Scripts/setup.sh build
 	@$(MAKE) release-tool
 
-# Each keeps one processor busy for most of its time, compiling a module as a whole: so two at a time, the longest first.
-release: ## All release builds: the tool, and what `make linkage` and `make fuzz-smoke` look at
+# Each compiles one module as a whole at a time, which keeps one processor busy: so two at a time, the longest first. The
+# downloads of the set-up take the network's time, not the processor's.
+release: ## The release builds: the tool and the fuzz targets
 	@Scripts/setup.sh build
-	@$(MAKE) -j2 --output-sync=target release-fuzz release-tool release-linkage
+	@$(MAKE) -j3 --output-sync=target release-fuzz release-tool setup-ci
+
+setup-ci:
+	@Scripts/setup.sh test model
 
 release-fuzz:
 	@Fuzz/run.sh build
@@ -41,28 +45,33 @@ release-fuzz:
 release-tool:
 	swift build -c release --static-swift-stdlib --product pintle
 
-release-linkage:
-	@Scripts/linkage.sh build
-
 demo: build ## Servers on this machine and what pinning does to each
 	@$(TOOL) demo
 	@echo "The tool is .build/release/pintle; make install PREFIX=\$$HOME/.local puts it where a shell may find it."
 
-test: build linkage unit debug-only test-apple ## All the tests
+test: build unit linkage debug-only test-apple ## All the tests
 	@echo "make test: everything passed; what was skipped says so above"
 
 unit:
 	@Scripts/setup.sh test
-	swift test --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
+	swift build --build-tests --disable-build-manifest-caching
+	swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 # Apart from the rest: the same package has other targets there.
 test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
 	@Scripts/setup.sh test
-	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product pintlePackageTests
-	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product ApplePlatforms
-	PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product AppViews
+	for product in pintlePackageTests ApplePlatforms AppViews; do \
+	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --disable-index-store --product $$product; \
+	done
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
+
+peers: ## The tests with peers that take long to install or to run, such as OkHttp on a JVM
+	@Scripts/setup.sh build test peers
+	@Scripts/peers.sh
+
+peers-smoke: # after unit
+	@Scripts/peers.sh smoke
 
 ci: ## What a change must pass: the tests, format, lint, documentation, the model, sanitizers, fuzzing
 	@rm -f .build/ci-times
@@ -70,6 +79,7 @@ ci: ## What a change must pass: the tests, format, lint, documentation, the mode
 	@Scripts/timed.sh lint $(MAKE) lint
 	@Scripts/timed.sh release $(MAKE) release
 	@Scripts/timed.sh test $(MAKE) test
+	@Scripts/timed.sh peers-smoke $(MAKE) peers-smoke
 	@Scripts/timed.sh examples $(MAKE) examples
 	@Scripts/timed.sh docs $(MAKE) docs
 	@Scripts/timed.sh model $(MAKE) model
@@ -99,7 +109,7 @@ format-check:
 lint: ## The house rules that a compiler does not know
 	@Scripts/lint.sh
 
-linkage: build ## Prove what the core and the tool link, and what they do not
+linkage: build ## Prove what the core, a session and the tool load, and what they do not (after unit, builds little)
 	@Scripts/linkage.sh
 
 debug-only: ## Prove that a release build lacks the debug anchors (after build and unit)
@@ -109,7 +119,7 @@ docs: ## Build the documentation, warnings being errors: .build/docs
 	@Scripts/setup.sh build
 	@Scripts/docs.sh
 
-asan: ## The tests under the address sanitizer
+asan: ## The tests, with all of Sources under the address sanitizer
 	@Scripts/setup.sh test
 	@Scripts/asan.sh $(TEST_WIDTH)
 

@@ -3,15 +3,15 @@
 # libcrypto but neither Foundation, libssl nor libcurl; the tool loads neither Foundation nor libcurl. The accepting twin, a
 # program that validates paths, does load libssl: so the look would find it. All that is loaded counts,
 # the libraries of libraries too. A program with a pinned session has one libcurl, libssl and libcrypto.
-# usage: linkage.sh         builds the programs and looks
-#        linkage.sh build   builds them
+#
+# The programs are built in .build, beside the tests, so that the libraries are not compiled a second time. A debug build
+# loads whatever a release build loads, and perhaps more.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-package=Tests/LinkageTest
-touch $package/Package.swift # or SwiftPM overlooks files that came or went in the package beside it
-# It shares its folder with the examples: the plan of the one must not pass for that of the other.
-swift build --package-path $package -c release --disable-build-manifest-caching
-[ "${1:-}" != build ] || exit 0
+touch Tests/LinkageTest/Package.swift # or SwiftPM overlooks files that came or went in the package beside it
+# Without the option SwiftPM may take the build plan of another package that shares the folder.
+swift build --package-path Tests/LinkageTest --scratch-path .build --disable-build-manifest-caching
+programs=.build/debug
 failed=0
 
 loads() { ldd "$1" | awk '{ sub(/\.so.*/, "", $1); sub(/.*\//, "", $1); print $1 }'; }
@@ -27,10 +27,10 @@ must_not() { # binary, library...
 }
 
 foundation=(libFoundation libFoundationNetworking libFoundationInternationalization lib_FoundationICU)
-core=$package/.build/release/CoreOnly
-updater=$package/.build/release/Updater
-reporter=$package/.build/release/Reporter
-adapter=$package/.build/release/Adapter
+core=$programs/CoreOnly
+updater=$programs/Updater
+reporter=$programs/Reporter
+adapter=$programs/Adapter
 "$core" >/dev/null
 "$updater" >/dev/null
 "$reporter" >/dev/null
@@ -44,7 +44,7 @@ must_not "$reporter" "${foundation[@]}" libssl libcurl libpsl
 must "$adapter" libcrypto libssl
 must_not "$adapter" "${foundation[@]}" libcurl
 
-session=$package/.build/release/Session
+session=$programs/Session
 "$session" >/dev/null
 must "$session" libcurl libssl libcrypto libFoundationNetworking
 for library in libcurl libssl libcrypto; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves that what building, testing and measuring need is here, and installs only what is not.
-# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [bench] [model]
+# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [peers] [bench] [model]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ "$(uname)" = Linux ] || exit 0
@@ -21,9 +21,11 @@ for purpose in "$@"; do
         command nginx nginx-light
         command readelf binutils
         command xmllint libxml2-utils
-        # A JDK is large: OkHttp is a peer where one is there already.
-        if builtin command -v javac >/dev/null; then [ -e /usr/share/java/okhttp.jar ] || packages+=(libokhttp-java); fi
         [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
+        ;;
+    peers)
+        command javac default-jdk-headless
+        [ -e /usr/share/java/okhttp.jar ] || packages+=(libokhttp-java)
         ;;
     bench)
         command valgrind valgrind
@@ -33,7 +35,7 @@ for purpose in "$@"; do
         command spin spin
         command cc gcc
         ;;
-    *) echo "setup: unknown purpose $purpose; one of build, test, bench, model" >&2 && exit 2 ;;
+    *) echo "setup: unknown purpose $purpose; one of build, test, peers, bench, model" >&2 && exit 2 ;;
     esac
 done
 

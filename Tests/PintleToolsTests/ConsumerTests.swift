@@ -80,36 +80,6 @@ struct ConsumerTests {
         }
     }
 
-    // MARK: OkHttp
-
-    fileprivate static let jars = ["/usr/share/java/okhttp.jar", "/usr/share/java/okio.jar"]
-    static let hasOkHttp = jars.allSatisfy(InputFile.exists) && has("javac") && has("java")
-
-    @Test(
-        "OkHttp obeys the Java that is exported: right key, wrong key, a host without pins, a pooled parent",
-        .enabled(if: hasOkHttp, "skipped: no JDK, or Debian's libokhttp-java is not there"))
-    func okHttp() throws {
-        let server = try LoopbackTLSServer(identity)
-        let rules = [rule("example.test", try pin), rule("api.example.test", Self.spare)].joined(separator: ",")
-        let run = try export(rules, "--to", "okhttp", "--language", "java")
-        #expect(run.code == 0)
-        let client = #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Consumers/Client.java"
-        try directory.write(run.output, to: "CertificatePins.java")
-        let classes = directory.path(of: ".")
-        let compiled = try runProcess(
-            [
-                "javac", "-nowarn", "-cp", Self.jars.joined(separator: ":"), "-d", classes, "/\(client)",
-                directory.path(of: "CertificatePins.java"),
-            ], timeout: 300)
-        #expect(compiled.status == 0, "\(compiled.output)\(compiled.errorOutput)")
-        let urls = ["example.test", "api.example.test", "other.test"].map { "https://\($0):\(server.port)/" }
-        let answers = try runProcess(
-            ["java", "-cp", (Self.jars + [classes]).joined(separator: ":"), "Client", anchors] + urls, timeout: 300)
-        #expect(
-            answers.output.split(separator: "\n") == ["200", "refused: Certificate pinning failure!", "200"],
-            "\(answers.errorOutput)")
-    }
-
     // MARK: Structure
 
     @Test(

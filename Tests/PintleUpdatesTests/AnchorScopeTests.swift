@@ -80,6 +80,37 @@ struct AnchorScopeTests {
         #expect(try code(bare(include(ours)), bundled: bare(include(ours, system: true), wide)) == nil)
     }
 
+    @Test("Names that a rule no longer covers do not fall to a parent's roots")
+    func narrowed() throws {
+        func rules(_ roots: String?, more: String, above: String?) -> String {
+            rule(above, more: ", \"includeSubdomains\": true") + ", " + rule(roots, host: "api.example.com", more: more)
+        }
+        let wide = ", \"includeSubdomains\": true"
+        let why = ", \"withdraws\": \"no reason is good enough\""
+        for (roots, above) in [(nil, include(ours)), (include(ours), nil), (include(ours), include(theirs))] {
+            let bundled = rules(roots, more: wide, above: above)
+            #expect(try code(rules(roots, more: "", above: above), bundled: bundled) == .outOfScope)
+            #expect(try code(rules(roots, more: why, above: above), bundled: bundled) == .outOfScope)
+            #expect(try code(rules(roots, more: wide, above: above), bundled: bundled) == nil)
+        }
+        // With the same roots it is for the publisher to say why.
+        let bundled = rules(include(ours), more: wide, above: include(ours))
+        #expect(try code(rules(include(ours), more: "", above: include(ours)), bundled: bundled) == .outOfScope)
+        #expect(try code(rules(include(ours), more: why, above: include(ours)), bundled: bundled) == nil)
+    }
+
+    @Test("Names on a port that a rule no longer covers do not fall to the roots of the rule for every port")
+    func narrowedPort() throws {
+        func rules(_ more: String) -> String {
+            rule(include(ours), more: ", \"includeSubdomains\": true") + ", "
+                + rule(nil, more: ", \"port\": 443" + more)
+        }
+        let wide = ", \"includeSubdomains\": true"
+        #expect(try code(rules(", \"withdraws\": \"no reason\""), bundled: rules(wide)) == .outOfScope)
+        #expect(try code(rules(""), bundled: rules(wide)) == .outOfScope)
+        #expect(try code(rules(wide), bundled: rules(wide)) == nil)
+    }
+
     @Test("Anchors in files cannot be named from afar")
     func files() throws {
         #expect(try code(rule(include("\"/etc/ssl/certs/ca-certificates.crt\"")), bundled: rule(nil)) == .outOfScope)

@@ -155,17 +155,110 @@ struct ScopeTests {
         #expect(try code([exact, Self.rule("example.net", ", \"port\": \"443\"")], [exact]) == .invalidPolicy)
     }
 
-    @Test("Pins that are past their date at once are no pins")
+    @Test("Pins end no earlier than the bundled ones, and not otherwise, unless the update says why")
     func expiry() throws {
-        let enforced = Self.rule("example.com")
-        func until(_ date: String, _ then: String = "systemTrust") -> String {
-            Self.rule("example.com", ", \"expiry\": {\"after\": \"\(date)\", \"then\": \"\(then)\"}")
+        let why = ", \"withdraws\": \"the key was stolen\""
+        func rule(_ date: String?, _ then: String = "systemTrust", _ more: String = "") -> String {
+            let expiry = date.map { ", \"expiry\": {\"after\": \"\($0)\", \"then\": \"\(then)\"}" } ?? ""
+            return Self.rule("example.com", expiry + more)
         }
-        #expect(try code([until("2026-11-20T12:00:00Z")], [enforced]) == .outOfScope)
-        #expect(try code([until("2026-11-20T12:00:01Z")], [enforced]) == nil)
-        #expect(try code([until("2026-11-20T12:00:00Z", "reject")], [enforced]) == nil)
-        // Bundled pins that have passed their date already are no worse off.
-        #expect(try code([until("2026-11-19T00:00:00Z")], [until("2026-11-19T00:00:00Z")]) == nil)
+        let (early, middle, late) = ("2026-11-19T00:00:00Z", "2027-06-01T00:00:00Z", "2028-01-01T00:00:00Z")
+        for date in [early, middle, late] {
+            // What never ends, or ends in refusal, does not come to an end in the system's trust.
+            #expect(try code([rule(date)], [rule(nil)]) == .outOfScope)
+            #expect(try code([rule(date)], [rule(middle, "reject")]) == .outOfScope)
+            #expect(try code([rule(date, "systemTrust", why)], [rule(middle, "reject")]) == nil)
+            // Refusal is never more trust, and pins that hold again are for the update to say.
+            #expect(try code([rule(date, "reject")], [rule(nil)]) == nil)
+            #expect(try code([rule(date, "reject")], [rule(middle, "reject")]) == nil)
+            #expect(try code([rule(date, "reject")], [rule(middle)]) == nil)
+            #expect(try code([rule(nil)], [rule(date)]) == nil)
+        }
+        #expect(try code([rule(middle)], [rule(middle)]) == nil)
+        #expect(try code([rule(late)], [rule(middle)]) == nil)
+        #expect(try code([rule(early)], [rule(middle)]) == .outOfScope)
+        #expect(try code([rule(early, "systemTrust", why)], [rule(middle)]) == nil)
+        // Rules that only report: the date ends the reporting.
+        let reported = ", \"enforcement\": \"reportOnly\""
+        #expect(try code([rule(late, "reject", reported)], [rule(middle, "reject", reported)]) == .outOfScope)
+        #expect(try code([rule(early, "reject", reported)], [rule(middle, "reject", reported)]) == nil)
+        #expect(try code([rule(nil, "", reported)], [rule(middle, "reject", reported)]) == .outOfScope)
+    }
+
+    @Test("A date that was bundled with a fraction of a second may be written without it")
+    func fractions() throws {
+        let date = Date(timeIntervalSince1970: 1_800_000_000.5)
+        func policy(_ date: Date) throws -> PinningPolicy {
+            try PinningPolicy(hosts: [
+                PinnedHost(
+                    "example.com", pins: [Pins.pin(1)], backupPins: [Pins.pin(2)], expiry: .systemTrust(after: date))
+            ])
+        }
+        let scope = UpdateScope(bundled: try policy(date))
+        #expect(scope.violations(of: EmbeddedPolicy(try policy(date - 0.5))).isEmpty)
+        #expect(scope.violations(of: EmbeddedPolicy(try policy(date - 1.5))).map(\.path) == ["hosts[0].expiry"])
+    }
+
+    @Test("Where two pins had to match, one is not enough")
+    func requirement() throws {
+        func rule(_ requires: String, _ more: String = "") -> String {
+            """
+            {"host": "example.com", "pins": [{"spki": "\(Pins.pin(1))", "at": "leaf"}, {"spki": "\(Pins.pin(2))", \
+            "at": "ca"}], "backupPins": "none-accepted", "requires": "\(requires)"\(more)}
+            """
+        }
+        #expect(try code([rule("anyPin")], [rule("leafAndCA")]) == .outOfScope)
+        #expect(try code([rule("anyPin", ", \"withdraws\": \"one lost\"")], [rule("leafAndCA")]) == nil)
+        #expect(try code([rule("leafAndCA")], [rule("leafAndCA")]) == nil)
+        #expect(try code([rule("leafAndCA")], [rule("anyPin")]) == nil)
+    }
+
+    @Test("Names that a rule no longer covers come under no weaker rule")
+    func narrowing() throws {
+        let wide = ", \"includeSubdomains\": true"
+        let why = ", \"withdraws\": \"split up\""
+        let parent = Self.bare("example.com", wide)
+        let api = Self.rule("api.example.com", wide)
+        #expect(try code([parent, Self.rule("api.example.com")], [parent, api]) == .outOfScope)
+        #expect(try code([parent, Self.rule("api.example.com", why)], [parent, api]) == nil)
+        #expect(try code([parent, api], [parent, api]) == nil)
+        // A rule that pins nothing leaves nothing behind.
+        let bare = Self.bare("api.example.com", wide)
+        #expect(try code([parent, Self.bare("api.example.com")], [parent, bare]) == nil)
+        // One host below, for which the update says nothing.
+        let deep = Self.bare("x.api.example.com")
+        #expect(try code([parent, Self.rule("api.example.com", why), deep], [parent, api]) == .outOfScope)
+        #expect(
+            try code([parent, Self.rule("api.example.com", why), Self.rule("x.api.example.com")], [parent, api]) == nil)
+        // From a rule for a port to one for every port.
+        let port = Self.rule("example.com", ", \"port\": 443" + wide)
+        let narrow = Self.rule("example.com", ", \"port\": 443")
+        #expect(try code([parent, narrow], [parent, port]) == .outOfScope)
+        #expect(try code([parent, port], [parent, port]) == nil)
+        // People decide only where the bundled policy leaves them to.
+        func asking(_ rule: String) -> String {
+            "{\"version\": 1, \"unpinnedHosts\": \"askUser\", \"hosts\": [\(rule)]}"
+        }
+        let split = asking(Self.rule("api.example.com", why))
+        #expect(try code(split, bundled: asking(api)) == .outOfScope)
+        #expect(try code(asking(api), bundled: asking(api)) == nil)
+    }
+
+    @Test("Where the bundled policy refuses hosts without a rule, a pin may let one in, and nothing less")
+    func added() throws {
+        func policy(_ rules: String..., unpinned: String, more: String = "") -> String {
+            "{\"version\": 1, \"unpinnedHosts\": \"\(unpinned)\"\(more), \"hosts\": [\(rules.joined(separator: ", "))]}"
+        }
+        let rule = Self.rule("example.com")
+        for unpinned in ["reject", "askUser", "systemTrust"] {
+            let bundled = policy(rule, unpinned: unpinned, more: ", \"updates\": {\"anyHost\": true}")
+            let bare = policy(rule, Self.bare("example.net"), unpinned: unpinned)
+            #expect(try code(bare, bundled: bundled) == (unpinned == "systemTrust" ? nil : .outOfScope))
+            let pinned = policy(rule, Self.rule("example.net"), unpinned: unpinned)
+            #expect(try code(pinned, bundled: bundled) == nil)
+            let why = policy(rule, Self.bare("example.net", ", \"withdraws\": \"a new host\""), unpinned: unpinned)
+            #expect(try code(why, bundled: bundled) == nil)
+        }
     }
 
     @Test("Hosts without a rule are treated as they were")

@@ -100,7 +100,7 @@ public struct UpdateVerifier: Sendable {
                 guard payload.issuedAt <= now else { throw .notYetIssued(payload.issuedAt) }
                 guard now < payload.expiresAt else { throw .expired(payload.expiresAt) }
             }
-            let policy = try policy(in: reading, at: now).numbered(version)
+            let policy = try policy(in: reading).numbered(version)
             return VerifiedUpdate(
                 version: version, issuedAt: payload.issuedAt, expiresAt: payload.expiresAt, policy: policy,
                 signers: signers, isUnchanged: version == max(floor?.version ?? 0, bundled?.updateVersion ?? 0),
@@ -129,7 +129,7 @@ public struct UpdateVerifier: Sendable {
     }
 
     private func policy(
-        in reading: Result<EmbeddedPolicy, PolicyError>, at now: Date?
+        in reading: Result<EmbeddedPolicy, PolicyError>
     ) throws(UpdateFailure) -> PinningPolicy {
         let update: EmbeddedPolicy
         switch reading {
@@ -138,7 +138,7 @@ public struct UpdateVerifier: Sendable {
         case .failure(let error): throw .invalidPolicy(error.problems)
         }
         let scope = scope?.scope
-        if let violations = scope?.violations(of: update, at: now), !violations.isEmpty {
+        if let violations = scope?.violations(of: update), !violations.isEmpty {
             throw .outOfScope(violations)
         }
         guard let policy = update.policy else { throw .invalidPolicy(update.problems) }

@@ -1,0 +1,62 @@
+/// What was found about the rules of an update: each kind of finding once a rule, in the order of the rules.
+struct ScopeFindings {
+    /// In the order in which the findings of one rule are listed.
+    enum Kind: Hashable {
+        case host, anchors, pins, enforcement, expiry, requires, includeSubdomains
+        /// The position of the URL.
+        case reportTo(Int)
+
+        fileprivate var rank: Int {
+            switch self {
+            case .host: 0
+            case .anchors: 1
+            case .pins: 2
+            case .enforcement: 3
+            case .expiry: 4
+            case .requires: 5
+            case .includeSubdomains: 6
+            case .reportTo(let position): 7 + position
+            }
+        }
+
+        fileprivate var key: String {
+            switch self {
+            case .reportTo(let position): "reportTo[\(position)]"
+            default: "\(self)"
+            }
+        }
+    }
+
+    private struct Place: Hashable {
+        let rule: Int
+        let kind: Kind
+    }
+
+    private let maximum: Int
+    private var messages: [Place: String] = [:]
+    private var unplaced: [ScopeViolation] = []
+
+    init(maximum: Int) {
+        self.maximum = maximum
+    }
+
+    var isFull: Bool { messages.count >= maximum }
+
+    /// Only the first message of a kind is kept, and only that is built.
+    mutating func add(_ kind: Kind, of rule: Int, _ message: () -> String) {
+        let place = Place(rule: rule, kind: kind)
+        guard !isFull, messages[place] == nil else { return }
+        messages[place] = message()
+    }
+
+    /// Adds a finding about no rule in particular.
+    mutating func addUnplaced(path: String, message: String) {
+        unplaced.append(ScopeViolation(path: path, message: message))
+    }
+
+    var violations: [ScopeViolation] {
+        let sorted = messages.sorted { ($0.key.rule, $0.key.kind.rank) < ($1.key.rule, $1.key.kind.rank) }
+        return unplaced
+            + sorted.map { ScopeViolation(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
+    }
+}

@@ -1,0 +1,76 @@
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+/// The work that a signed update can ask for, counted in comparisons.
+@Suite("The scope of a large update is found in little work")
+struct ScopeWorkTests {
+    private static func rule(_ host: String, port: UInt16? = nil, wide: Bool = false) throws -> PinnedHost {
+        try PinnedHost(host, port: port, includingSubdomains: wide, anchors: .system)
+    }
+
+    private func work(_ bundled: [PinnedHost], _ update: [PinnedHost]) -> (comparisons: Int, isComplete: Bool) {
+        var rules = EffectiveRules(bundled: bundled, update: update)
+        let isComplete = rules.visit { _, _ in 0 }
+        return (rules.comparisons, isComplete)
+    }
+
+    @Test("Twice the rules are twice the comparisons", arguments: [500, 4_000])
+    func linear(count: Int) throws {
+        func rules(_ count: Int) throws -> [PinnedHost] {
+            try (0..<count).flatMap { number in
+                [
+                    try Self.rule("h\(number).a.example.com", wide: true),
+                    try Self.rule("x.h\(number).a.example.com", port: 443),
+                ]
+            }
+        }
+        let (one, two) = (try rules(count), try rules(2 * count))
+        let control = work(one, one + [try Self.rule("new.h1.a.example.com")])
+        let twice = work(two, two + [try Self.rule("new.h1.a.example.com")])
+        #expect(control.isComplete && twice.isComplete)
+        #expect(twice.comparisons <= 2 * control.comparisons + 10, "\(control.comparisons), \(twice.comparisons)")
+    }
+
+    @Test("A port that both policies name above many hosts is compared once")
+    func sharedPorts() throws {
+        let hosts = try (0..<2_000).map { try Self.rule("h\($0).example.com") }
+        let ports = try (1...200).map { try Self.rule("example.com", port: $0, wide: true) }
+        let control = work(hosts, hosts + [try Self.rule("x.h1.example.com")])
+        let shared = work(hosts + ports, hosts + ports + [try Self.rule("x.h1.example.com")])
+        #expect(shared.isComplete)
+        #expect(shared.comparisons <= control.comparisons + 4 * ports.count)
+    }
+
+    @Test("Many ports over many hosts are too many to compare, and the update is refused")
+    func hostile() throws {
+        let hosts = try (0..<2_000).map { try Self.rule("h\($0).example.com") }
+        let bundled = [try Self.rule("example.com", wide: true)] + hosts
+        func added(_ count: Int) throws -> [PinnedHost] {
+            try (1...count).map { try Self.rule("example.com", port: UInt16($0), wide: true) }
+        }
+        let hostile = work(bundled, bundled + (try added(2_000)))
+        #expect(!hostile.isComplete)
+        #expect(hostile.comparisons <= 1 << 20 + 16 * 10_000)
+        let scope = UpdateScope(bundled: try PinningPolicy(hosts: bundled))
+        let refused = scope.violations(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(2_000)))))
+        #expect(refused.map(\.path) == ["hosts"])
+        // Its twin adds few ports.
+        #expect(scope.violations(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(20))))).isEmpty)
+    }
+
+    @Test("A large set of anchors over many hosts is compared once for each set beneath it")
+    func anchors() throws {
+        let roots = try (0..<40).map { try Certificate(der: CertificateAuthority.root(name: "R\($0)").certificate.der) }
+        let anchors = TrustAnchors(roots, includesSystem: false)
+        var comparison = AnchorComparison()
+        let other = TrustAnchors(roots.reversed(), includesSystem: false)
+        let answers = Set((0..<1_000).map { _ in comparison.isNoWider(anchors, than: other) })
+        #expect(answers == [true])
+        #expect(comparison.work == 80)
+        let fewer = comparison.isNoWider(anchors, than: TrustAnchors(Array(roots.dropFirst()), includesSystem: false))
+        #expect(!fewer)
+    }
+}

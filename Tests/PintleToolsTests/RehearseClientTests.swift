@@ -131,13 +131,16 @@ struct RehearseClientTests {
     }
 
     @Test(
-        "A crash is no refusal, also where a shell tells of it",
+        "A crash is no refusal where the client sent no alert, also where a shell tells of it",
         arguments: [("kill -9 $$", 9), ("sh -c 'kill -SEGV $$'", 11), ("(exit 143)", 15)])
     func crash(end: String, signal: Int) {
-        let run = run(shell: "\"$@\" || \(end)")
+        // curl compares names itself, after the handshake.
+        let run = run(only: "wrong-host", shell: "\"$@\" || \(end)")
         #expect(run.code == 1)
         #expect(
             run.output.contains("inconclusive") && run.output.contains("ended by signal \(signal)"), "\(run.output)")
+        // Its twin has sent an alert about the certificate.
+        #expect(self.run(shell: "\"$@\" || \(end)").code == 0)
         // Its twin ends so at the right server too.
         #expect(self.run(shell: "\"$@\"; \(end)").code == 0)
     }
@@ -159,6 +162,27 @@ struct RehearseClientTests {
         #expect(self.run(shell: shell + " \"http${url#https}\"").output.contains("next: where TLS fails it sends"))
         // Its twin tries the same server once more.
         #expect(self.run(shell: shell + " \"$url\"").code == 0)
+    }
+
+    @Test("A client that the time limit ended before it connected was ended, and needs more time")
+    func slowStart() {
+        let slow = ToolRun(
+            arguments: ["rehearse", "--timeout", "1", "--only", "expired", "--", "sh", "-c", "sleep 60", "{url}"])
+        #expect(slow.code == 2)
+        #expect(slow.errors.contains("the client was ended after 1 s before it connected to the right server"))
+        #expect(slow.errors.contains("give it more time with --timeout"))
+        // At an attack. The file says that the right server has been there.
+        let file = directory.path(of: "seen")
+        let shell = "test -e \(file) && sleep 60; touch \(file); exec \"$@\""
+        let late = ToolRun(
+            arguments: ["rehearse", "--timeout", "3", "--only", "expired", "--", "sh", "-c", shell, "sh"] + Self.good)
+        #expect(late.code == 1)
+        #expect(
+            late.output.contains(
+                "the client was ended after 3 s before it connected; give it more time with --timeout"),
+            "\(late.output) \(late.errors)")
+        // Its twin ends by itself.
+        #expect(ToolRun("rehearse", "--", "sh", "-c", "exit 0", "{url}").errors.contains("the client did not connect"))
     }
 
     @Test("What a client sends before it goes is counted, however fast it goes")

@@ -158,20 +158,6 @@ struct RehearseServeTests {
         #expect(served.end() == 0)
     }
 
-    @Test("pintle check is a client too, and with the policy of the rehearsal all is as it must be")
-    func ownClient() throws {
-        let tool = try #require(SpawnedTool.path)
-        let run = ToolRun(
-            arguments: ["rehearse", "--json", "--timeout", "60", "--", tool, "check", "{url}", "--policy", "{policy}"])
-        #expect(run.code == 0, "\(run.output) \(run.errors)")
-        let outcomes = try RehearseTests.outcomes(run)
-        #expect(RehearseTests.ids(outcomes, "accepted") == RehearseTests.changes.union(["control"]))
-        #expect(
-            RehearseTests.ids(outcomes, "not-run").subtracting(RehearseTests.neverRun) == [
-                "redirect-to-unpinned-host", "redirect-to-http", "retry-after-401",
-            ])
-    }
-
     @Test("Ctrl-C ends a rehearsal with the client it is about, and what it has started")
     func interrupted() throws {
         let directory = try TemporaryDirectory()

@@ -22,6 +22,16 @@ public struct AttackObservation: Sendable, Hashable {
     /// Whether there were connections and all are over. Without a request it is the client that has ended them.
     public var isOver: Bool { !connections.isEmpty && connections.allSatisfy(\.isClosed) }
 
+    /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the certificate,
+    /// and sent no byte of a request on any of them.
+    package var refusedEveryCertificate: Bool {
+        !connections.isEmpty && exposedByteCount == 0
+            && connections.allSatisfy { connection in
+                connection.requestByteCount == 0 && connection.clearByteCount == 0
+                    && connection.alertsReceived.contains(where: \.refusesCertificate)
+            }
+    }
+
     /// The last fatal alert from the client.
     public var alert: LoopbackTLSServer.Alert? { connections.flatMap(\.alertsReceived).last(where: \.isFatal) }
 }

@@ -22,6 +22,7 @@ struct RehearsalEvidence {
 
     /// Why nothing can be told, where that is so of every attack.
     var doubt: String? {
+        if end == .timedOut, observation.connections.isEmpty { return "\(ended) before it connected; \(Self.remedy)" }
         guard observation.wasTried else {
             return observation.connections.isEmpty
                 ? "the client did not connect" : "the client sent the right server nothing"
@@ -29,6 +30,11 @@ struct RehearsalEvidence {
         if end == .timedOut, !wasOverWhenKilled { return "killed after \(Self.seconds(timeout)); no verdict" }
         return isQuiet ? nil : "a connection was still open"
     }
+
+    /// Such as `the client was ended after 5 s`.
+    var ended: String { "the client was ended after \(Self.seconds(timeout))" }
+
+    static let remedy = "give it more time with --timeout"
 
     /// Such as `ended by signal 11`, also where a shell reports it of what it ran.
     var signal: String? {
@@ -64,9 +70,11 @@ struct RehearsalJudge {
         return attack.expectation == .refused ? refused(evidence, attack) : accepted(evidence)
     }
 
-    /// Where nothing is told by how the client ended: a crash is no refusal.
+    /// Returns why there is no verdict. A crash is no refusal, unless the client had told the server on every connection
+    /// that it refuses the certificate: a program in Swift that throws an error at its top level ends by a signal.
     private func doubt(_ evidence: RehearsalEvidence) -> String? {
-        evidence.doubt ?? (evidence.end == controlEnd ? nil : evidence.signal)
+        if let doubt = evidence.doubt { return doubt }
+        return evidence.end == controlEnd || evidence.observation.refusedEveryCertificate ? nil : evidence.signal
     }
 
     private func refused(

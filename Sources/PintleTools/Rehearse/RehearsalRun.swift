@@ -126,6 +126,9 @@ final class RehearsalRun {
         var hint = "as it was run: " + client.line
         let message: String
         switch evidence.end {
+        case .timedOut where evidence.observation.connections.isEmpty:
+            message = "\(evidence.ended) before it connected to the right server"
+            hint = "\(RehearsalEvidence.remedy); " + hint
         case _ where evidence.observation.connections.isEmpty:
             message = "the client did not connect to the right server"
         case .timedOut: message = "the client did not end within \(RehearsalEvidence.seconds(timeout))"

@@ -26,6 +26,10 @@ extension LoopbackTLSServer {
 
         public static let closeNotify = Alert(isFatal: false, code: 0)
 
+        /// A Boolean value that indicates whether the alert is fatal and says that the certificate was refused:
+        /// bad_certificate (42) to certificate_unknown (46), unknown_ca (48) or access_denied (49), RFC 8446 section 6.2.
+        package var refusesCertificate: Bool { isFatal && (42...46 ~= code || code == 48 || code == 49) }
+
         /// The name in RFC 8446, such as `bad_certificate`.
         public var name: String {
             let name = SSL_alert_desc_string_long(Int32(code)).map { String(cString: $0) } ?? "unknown"

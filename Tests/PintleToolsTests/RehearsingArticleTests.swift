@@ -1,0 +1,156 @@
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleTools
+
+/// The recipes of the article, each run as it is printed.
+@Suite(
+    "Recipes of the article about rehearsals", .serialized,
+    .enabled(if: PrintedRecipe.tool != nil, "skipped: the tool was not built beside the tests"))
+struct RehearsingArticleTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try #require(symlink(try #require(PrintedRecipe.tool), directory.path(of: "pintle")) == 0)
+    }
+
+    private func link(_ program: String, as name: String) throws {
+        let path = directory.path(of: name)
+        try directory.write("", to: name)
+        unlink(path)
+        try #require(symlink(program, path) == 0)
+    }
+
+    /// Runs the recipe whose client is `client`.
+    private func run(_ client: String) throws -> ProcessResult {
+        let recipe = try #require(try PrintedRecipe.all().first { $0.client == client })
+        let search = directory.path + ":" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")
+        return try runProcess(
+            ["bash", "-c", recipe.line], environment: ["PATH": search], workingDirectory: directory.path, timeout: 300)
+    }
+
+    private func expectBlocked(_ result: ProcessResult, notRun: Int = 0) {
+        #expect(result.status == 0, "\(result.output) \(result.errorOutput)")
+        #expect(result.output.contains("\(30 - notRun) attacks"), "\(result.output)")
+        #expect(!result.output.contains("LET THROUGH") && !result.output.contains("inconclusive"))
+    }
+
+    private func names(_ outcome: String, in result: ProcessResult) -> Set<String> {
+        let rows = result.output.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains(" \(outcome) ") }
+        return Set(rows.compactMap { $0.split(separator: " ").first.map(String.init) })
+    }
+
+    @Test("Each recipe of the article is one of these")
+    func complete() throws {
+        #expect(
+            try PrintedRecipe.all().map(\.client) == [
+                "curl", "curl --pinnedpubkey", "python3", "./client", "node", "java", ".build/release/client", "pintle",
+            ])
+    }
+
+    @Test("curl validates, and without pins an interceptor's authority gets through")
+    func curl() throws {
+        let result = try run("curl")
+        #expect(result.status == 1)
+        #expect(names("LET THROUGH", in: result) == RehearseTests.interceptions, "\(result.output)")
+        #expect(names("inconclusive", in: result).isEmpty)
+    }
+
+    @Test("curl with both pins")
+    func pinnedCurl() throws { expectBlocked(try run("curl --pinnedpubkey")) }
+
+    @Test(
+        "Python with requests, which cannot pin and follows redirects",
+        .enabled(if: PrintedRecipe.works(["python3", "-c", "import requests"]), "skipped: no requests for python3"))
+    func requests() throws {
+        let result = try run("python3")
+        #expect(result.status == 1)
+        #expect(names("LET THROUGH", in: result).isSuperset(of: RehearseTests.interceptions.subtracting(["cn-only"])))
+        #expect(names("inconclusive", in: result).isEmpty, "\(result.output) \(result.errorOutput)")
+    }
+
+    @Test(
+        "Go, which does not pin unless the program does",
+        .enabled(if: PrintedRecipe.works(["go", "version"]), "skipped: Go is not installed"))
+    func go() throws {
+        let program = """
+            package main
+            import ("net/http"; "os"; "time")
+            func main() {
+                client := http.Client{Timeout: 3 * time.Second}
+                answer, err := client.Get(os.Args[1])
+                if err != nil { os.Exit(1) }
+                answer.Body.Close()
+            }
+            """
+        try directory.write(program, to: "client.go")
+        let build = try runProcess(["go", "build", "client.go"], workingDirectory: directory.path, timeout: 300)
+        try #require(build.status == 0, "\(build.errorOutput)")
+        let result = try run("./client")
+        #expect(result.status == 1)
+        #expect(names("LET THROUGH", in: result).isSuperset(of: RehearseTests.interceptions.subtracting(["cn-only"])))
+    }
+
+    @Test(
+        "Node with the program that the article shows",
+        .enabled(if: PrintedRecipe.works(["node", "--version"]), "skipped: Node is not installed"))
+    func node() throws {
+        try directory.write(try #require(try PrintedRecipe.blocks("js").first), to: "client.mjs")
+        expectBlocked(try run("node"))
+    }
+
+    @Test(
+        "OkHttp, in the program that $PINTLE_OKHTTP_CLIENT names",
+        .enabled(if: getenv("PINTLE_OKHTTP_CLIENT") != nil, "skipped: no client of OkHttp in $PINTLE_OKHTTP_CLIENT"))
+    func okHttp() throws {
+        try link(getenv("PINTLE_OKHTTP_CLIENT").map { String(cString: $0) } ?? "", as: "client.jar")
+        expectBlocked(try run("java"))
+    }
+
+    @Test(
+        "A pinned session in Swift, in the program that the article shows",
+        .enabled(if: PrintedRecipe.snippet != nil, "skipped: the snippet was not built beside the tests"))
+    func session() throws {
+        try link(try #require(PrintedRecipe.snippet), as: ".build/release/client")
+        expectBlocked(try run(".build/release/client"))
+    }
+
+    @Test("pintle check, which makes a handshake and sends no request")
+    func check() throws { expectBlocked(try run("pintle"), notRun: 3) }
+}
+
+/// A line of the article.
+struct PrintedRecipe {
+    let line: String
+    /// The program that is attacked; with its option where the article has two lines for one program.
+    let client: String
+
+    private init(_ line: String) {
+        self.line = line
+        let words = line.split(separator: " ").drop { $0 != "--" }.dropFirst()
+        let rest = words.first == "env" ? words.dropFirst(2) : words
+        client = (rest.first.map(String.init) ?? "") + (rest.contains("--pinnedpubkey") ? " --pinnedpubkey" : "")
+    }
+
+    static let tool = SpawnedTool.path ?? siblingProgram("pintle")
+    /// The snippet `Rehearsing.client`, which each build compiles.
+    static let snippet = siblingProgram("Rehearsing")
+
+    static func works(_ command: [String]) -> Bool { (try? runProcess(command))?.status == 0 }
+
+    /// The code blocks of a language.
+    static func blocks(_ language: String) throws -> [String] {
+        let article = String(decoding: try Recipes.file("Sources/Pintle/Pintle.docc/Rehearsing.md"), as: UTF8.self)
+        return article.split(separator: "```\(language)\n").dropFirst().map { part in
+            String(part.split(separator: "```", omittingEmptySubsequences: false).first ?? "")
+        }
+    }
+
+    static func all() throws -> [PrintedRecipe] {
+        try blocks("text").flatMap { $0.split(separator: "\n") }.filter { $0.hasPrefix("pintle rehearse -- ") }
+            .map { PrintedRecipe(String($0)) }
+    }
+}

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Pintle
 import PintleTestKit
 import Testing
@@ -153,6 +154,78 @@ struct ExportTests {
         let placed = ToolRun("export", try policy(Self.plain), "--to", "ats")
         #expect(placed.code == 0)
         #expect(!placed.errors.contains("position"))
+    }
+
+    @Test(
+        "What compares pins with the leaf is given no rule that pins authorities: it would refuse every server",
+        arguments: ["curl", "envoy"])
+    func authoritiesAtTheLeaf(format: String) throws {
+        func run(_ members: String, _ more: String...) throws -> ToolRun {
+            let target = directory.path(of: "out")
+            unlink(target)
+            let run = ToolRun(arguments: ["export", try policy(members), "--to", format, "-o", target] + more)
+            #expect(run.code == (InputFile.exists(target) ? 0 : 2))
+            return run
+        }
+        let authority = "\"pins\": [{\"spki\": \"\(Self.pin)\", \"at\": \"ca\"}]"
+        let refused = try run(authority + ", \"backupPins\": [\"\(Self.spare)\"]")
+        #expect(refused.code == 2)
+        #expect(refused.errors.contains("refuse every server of example.test"), "\(refused.errors)")
+        #expect(refused.errors.contains("cannot pin an authority"))
+        #expect(try run(authority + ", \"backupPins\": \"none-accepted\"").code == 2)
+        // A pin of the leaf beside it, or in its place; nothing enforced.
+        let leaf = "{\"spki\": \"\(Self.spare)\", \"at\": \"leaf\"}"
+        #expect(try run(String(authority.dropLast()) + ", \(leaf)], \"backupPins\": \"none-accepted\"").code == 0)
+        #expect(try run(authority.replacing("ca", with: "leaf") + ", \"backupPins\": [\"\(Self.spare)\"]").code == 0)
+        #expect(
+            try run(authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"").code == 0)
+        // The author's word.
+        #expect(try run(Self.anywhere).code == 0)
+        #expect(try run(Self.anywhere, "--pins-at", "ca").code == 2)
+        #expect(try run(Self.anywhere, "--pins-at", "leaf").code == 0)
+    }
+
+    @Test(
+        "An imported list of authorities is not taken for servers' keys, unless the author says so",
+        arguments: ["ats", "curl", "envoy"])
+    func importedAuthorities(format: String) throws {
+        func keys(_ count: Int) throws -> [String] {
+            try (0..<count).map { _ in
+                "\(try PublicKeyPin(subjectPublicKeyInfo: CertificateAuthority.root().certificate.spkiDER))"
+            }
+        }
+        func run(_ hosts: [String], _ keys: [String], backup: String? = nil, _ more: String...) throws -> ToolRun {
+            let pins = keys.map { "\"\($0)\"" }.joined(separator: ", ")
+            let backups = backup.map { "[\"\($0)\"]" } ?? "\"none-accepted\""
+            let rules = hosts.map { "{\"host\": \"\($0)\", \"pins\": [\(pins)], \"backupPins\": \(backups)}" }
+            let path = try directory.write(
+                "{\"version\": 1, \"hosts\": [\(rules.joined(separator: ", "))]}", to: "list.json")
+            return ToolRun(arguments: ["export", path, "--to", format] + more)
+        }
+        let five = try keys(5)
+        let list = try run(["example.test"], five)
+        #expect(list.code == 2)
+        #expect(list.output.isEmpty)
+        #expect(list.errors.contains(format == "ats" ? "--pins-at ca for authorities" : "--pins-at leaf"))
+        #expect(try run(["example.test"], five, "--pins-at", "leaf").code == 0)
+        #expect(try run(["example.test"], five, "--pins-at", "ca").code == (format == "ats" ? 0 : 2))
+        #expect(try run(["example.test"], Array(five.prefix(4))).code == 0)
+        #expect(try run(["example.test"], Array(five.prefix(4)), backup: five[4]).code == 0)
+        let hosts = ["example.com", "example.net", "example.org", "example.test"]
+        #expect(try run(hosts, [five[0]]).code == 2)
+        #expect(try run(["a.example.com", "b.example.com", "c.example.com", "d.example.com"], [five[0]]).code == 0)
+    }
+
+    @Test("ATS wants a leaf and an authority where both are listed, so a bare pin beside an authority's needs a word")
+    func mixedPositions() throws {
+        let mixed =
+            "\"pins\": [{\"spki\": \"\(Self.pin)\", \"at\": \"ca\"}], \"backupPins\": [\"\(Self.spare)\"]"
+        let run = ToolRun("export", try policy(mixed), "--to", "ats")
+        #expect(run.code == 2)
+        #expect(run.errors.contains("--pins-at ca"))
+        let told = ToolRun("export", try policy(mixed), "--to", "ats", "--pins-at", "ca")
+        #expect(told.code == 0)
+        #expect(!told.output.contains("NSPinnedLeafIdentities"))
     }
 
     @Test("Rules that OkHttp pools are named, unless the parent's pins are the rule's own")

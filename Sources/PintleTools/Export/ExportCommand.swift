@@ -28,7 +28,10 @@ extension Command {
         ownOptions: [.to, .output, .strict, .language, .pinsAt, .debugRoots],
         exitCodes: [
             (.fine, "it was written, whatever was lost"), (.rejected, "with --strict: something would be weaker"),
-            (.unusable, "the command line or the policy cannot be used"),
+            (
+                .unusable,
+                "the command line or the policy cannot be used, or the format would refuse every server of a rule"
+            ),
         ],
         run: { invocation throws(ToolError) in try ExportCommand(invocation).run() }
     )
@@ -63,6 +66,7 @@ struct ExportCommand {
         let settings = try settings(for: format)
         let policy = try PolicyInput(invocation.arguments.positionals[0], invocation).policy()
         var positionless = invocation.arguments.value(of: .pinsAt).flatMap(PinPosition.init)
+        if let lockOut = ExportLockOut(policy, to: format, stated: positionless) { throw lockOut.error }
         // The loss "position" names it.
         if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
         let plan = ExportPlan(policy, to: format, positionless: positionless)

@@ -203,7 +203,8 @@ struct ImportTests: ImportReading {
         #expect(try read(forbidding, keys).losses.count(.weaker) == 1)
         for (old, new, expected) in [
             ("KeyA", "KeyC", "2:51 unknown-pin"), ("\"pins\": \"a\"", "\"pins\": \"b\"", "3:75 unknown-value"),
-            ("include_subdomains", "mode", "3:39 unknown-key"), ("// \"entries\"", "/* */", "2:62 comment"),
+            ("include_subdomains", "includes_subdomains", "3:39 unknown-key"),
+            ("// \"entries\"", "/* */", "2:62 comment"),
             ("[\"KeyA\"]", "[]", "2:14 nothing-pinned"),
         ] {
             do {

@@ -22,7 +22,9 @@ struct PolicyLoss: Sendable, Hashable {
         case exclusion
         case expiry
         case expiryTime = "expiry-time"
+        case httpsOnly = "https-only"
         case listAge = "list-age"
+        case listMetadata = "list-metadata"
         case overlap
         case overridePins = "override-pins"
         case pooling
@@ -32,6 +34,7 @@ struct PolicyLoss: Sendable, Hashable {
         case reportOnly = "report-only"
         case reports
         case requires
+        case stapling
         case subdomains
         case tooFewPins = "too-few-pins"
         case unpinnedHosts = "unpinned-hosts"

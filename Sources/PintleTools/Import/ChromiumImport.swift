@@ -1,6 +1,9 @@
 internal import Pintle
 
 /// Chromium's static pin list and the file of keys beside it.
+///
+/// Until 2018 the list of pins was part of the list of hosts that are reached over https only
+/// (`transport_security_state_static.json`), most of which have no pins; since then it is a file of its own. Both are read.
 struct ChromiumImport {
     private struct PinSet {
         let place: JSONValue
@@ -10,7 +13,16 @@ struct ChromiumImport {
         var hasForeignReport = false
     }
 
+    /// An entry without pins.
+    private struct Unpinned {
+        let host: ServerName
+        let isHTTPSOnly: Bool
+    }
+
     private let keys: [String: PublicKeyPin]
+    private var unpinned: [Unpinned] = []
+    /// The hosts whose sub-domains have pins.
+    private var parents: Set<String> = []
     private var sets: [String: PinSet] = [:]
     private var draft = ImportDraft()
 
@@ -19,8 +31,12 @@ struct ChromiumImport {
         let root = try ForeignJSON.document(list, allowsComments: true).root
         var reader = ChromiumImport(keys: keys.pins)
         var entries: JSONValue?
-        for (key, value) in try root.members("the list", known: ["pinsets", "entries"]) {
-            if key == "entries" { entries = value } else { try reader.readSets(value) }
+        for (key, value) in try root.members("the list", known: ["pinsets", "entries", "domain_ids"]) {
+            switch key {
+            case "entries": entries = value
+            case "pinsets": try reader.readSets(value)
+            default: reader.draft.lose(.listMetadata, .other, "\(key) numbers domains for statistics: left out")
+            }
         }
         guard let entries else {
             throw ForeignError("missing-key", "the list has no entries", at: root.foreignPlace)
@@ -32,6 +48,7 @@ struct ChromiumImport {
         for (index, entry) in elements.enumerated() {
             try reader.read(entry, at: places[index] ?? entry.foreignPlace)
         }
+        reader.loseUnpinned()
         if keys.hasTimestamp {
             reader.draft.lose(
                 .listAge, .stricter, "pins do not lapse with the list: Chromium stops ten weeks after its timestamp")
@@ -85,25 +102,42 @@ struct ChromiumImport {
         return pin
     }
 
+    private static let entryKeys = [
+        "name", "include_subdomains", "pins", "include_subdomains_for_pinning", "mode", "policy", "expect_ct",
+        "expect_ct_report_uri", "expect_staple", "expect_staple_report_uri", "include_subdomains_for_expect_staple",
+    ]
+
     private mutating func read(_ entry: JSONValue, at place: ForeignPlace) throws(ForeignError) {
         var host: ServerName?
         var includesSubdomains = false
         var set: PinSet?
-        for (key, value) in try entry.members("an entry", known: ["name", "include_subdomains", "pins"]) {
+        var lost: Set<String> = []
+        for (key, value) in try entry.members("an entry", known: Self.entryKeys) {
             switch key {
             case "name": host = try ForeignValues.host(value.text(key), at: place)
-            case "include_subdomains": includesSubdomains = try value.flag(key)
-            default:
+            // Either is enough for pins; the first is for https as well.
+            case "include_subdomains", "include_subdomains_for_pinning":
+                if try value.flag(key) { includesSubdomains = true }
+            case "pins":
                 let name = try value.text(key)
                 guard let known = sets[name] else {
                     throw ForeignError("unknown-value", "there is no pin set \(name)", at: value.foreignPlace)
                 }
                 set = known
+            case "expect_ct", "expect_staple", "include_subdomains_for_expect_staple":
+                if try value.flag(key) { lost.insert(key) }
+            default:
+                _ = try value.text(key)
+                lost.insert(key)
             }
         }
-        guard let host, let set else {
-            throw ForeignError("missing-key", "an entry without \(host == nil ? "name" : "pins")", at: place)
+        guard let host else { throw ForeignError("missing-key", "an entry without name", at: place) }
+        lose(lost, of: host, isPinned: set != nil)
+        guard let set else {
+            unpinned.append(Unpinned(host: host, isHTTPSOnly: lost.contains("mode")))
+            return
         }
+        if includesSubdomains { parents.insert(host.description) }
         var rule = ImportDraft.Rule(host)
         rule.includesSubdomains = includesSubdomains
         rule.pins = set.keys.map { Pin(.publicKey($0)) }
@@ -115,6 +149,47 @@ struct ChromiumImport {
             draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
         }
         draft.add(rule, at: place)
+    }
+
+    /// Names what an entry says beside its pins.
+    private mutating func lose(_ keys: Set<String>, of host: ServerName, isPinned: Bool) {
+        guard !keys.isEmpty else { return }
+        let name = host.description
+        if keys.contains("expect_ct") {
+            draft.lose(.certificateTransparency, .weaker, "expect_ct: certificates need not have been logged", name)
+        }
+        if keys.contains("mode"), isPinned {
+            draft.lose(
+                .httpsOnly, .other, "mode: a pinned session refuses plain http to hosts with a rule anyway", name)
+        }
+        if keys.contains(where: { $0.contains("expect_staple") }) {
+            draft.lose(.stapling, .other, "expect_staple: missing OCSP responses are not reported", name)
+        }
+        if keys.contains("expect_ct_report_uri") {
+            draft.lose(.reports, .other, "expect_ct_report_uri: nothing is reported about logs", name)
+        }
+        if keys.contains("policy") { draft.lose(.listMetadata, .other, "policy: how a host came to the list", name) }
+    }
+
+    /// An entry without pins becomes no rule. Chromium takes its host out of the pins of a parent domain, which then hold
+    /// for it here.
+    private mutating func loseUnpinned() {
+        for entry in unpinned {
+            let name = entry.host.description
+            var isUnderPins = false
+            var rest = entry.host.ipAddress == nil ? name[...] : ""
+            while !isUnderPins, let dot = rest.firstIndex(of: ".") {
+                rest = rest[rest.index(after: dot)...]
+                isUnderPins = parents.contains(String(rest))
+            }
+            if isUnderPins {
+                draft.lose(.exclusion, .stricter, "an entry without pins: the pins of its parent domain hold", name)
+            } else if entry.isHTTPSOnly {
+                draft.lose(.httpsOnly, .weaker, "mode, without pins: no rule, and plain http is not refused", name)
+            } else {
+                draft.lose(.listMetadata, .other, "an entry without pins: no rule", name)
+            }
+        }
     }
 }
 

@@ -141,7 +141,8 @@ struct ImportCommand {
         guard path != "-" else { return [] }
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         let stem = path.hasSuffix(".json") ? String(path.dropLast(".json".count)) : path
-        return ["\(stem).pins", folder + ChromiumExport.keys]
+        // The old name of the same file comes last.
+        return ["\(stem).pins", folder + ChromiumExport.keys, "\(stem).certs"]
     }
 
     private func deliver(_ policy: PinningPolicy, _ report: LossReport) throws(ToolError) {

@@ -10,6 +10,8 @@ import Foundation
 
 @Suite("Lint")
 struct LintTests {
+    private static let fingerprint = String(repeating: "0a", count: 32)
+
     private func lint() throws -> PolicyLint {
         PolicyLint(at: try RFC3339.date(from: "2026-11-20T00:00:00Z"))
     }
@@ -78,6 +80,30 @@ struct LintTests {
                     "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": [\"sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\"]}"
                 ),
                 "placeholder-pin hosts[0].backupPins[0]", PolicyText.policy(PolicyText.rule())
+            ),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [\"\(PolicyText.pin)\"], \"backupPins\": [\"sha256/BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA=\"]}"
+                ),
+                "placeholder-pin hosts[0].backupPins[0]", PolicyText.policy(PolicyText.rule())
+            ),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [{\"certificate\": \"\(fingerprint)\", \"at\": \"leaf\"}], \"backupPins\": [\"\(PolicyText.pin)\"]}"
+                ),
+                "leaf-certificate-only hosts[0].pins",
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [{\"certificate\": \"\(fingerprint)\", \"at\": \"ca\"}], \"backupPins\": [\"\(PolicyText.pin)\"]}"
+                )
+            ),
+            (
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [{\"certificate\": \"\(fingerprint)\"}], \"backupPins\": [\"\(PolicyText.pin)\"]}"
+                ),
+                "leaf-certificate-only hosts[0].pins",
+                PolicyText.policy(
+                    "{\"host\": \"a.example\", \"pins\": [{\"certificate\": \"\(fingerprint)\"}, \"\(PolicyText.pin)\"], \"backupPins\": \"none-accepted\", \"expiry\": {\"after\": \"2028-01-01T00:00:00Z\", \"then\": \"systemTrust\"}}"
+                )
             ),
             (
                 PolicyText.policy(

@@ -84,6 +84,32 @@ struct LiveLintTests {
         #expect(entry?["server"]?.string == "example.test:443")
     }
 
+    @Test("A renewal with the same key is no other key, and where the certificate is pinned nothing is said of keys")
+    func renewal() throws {
+        let old = CertificatePin(certificate: identity.certificate.der)
+        let key = identity.key
+        let renewed = try LoopbackTLSServer(try intermediate.issue(hosts: ["example.test"], key: key))
+        let path = try directory.write(
+            """
+            {"version": 1, "hosts": [{"host": "example.test", "pins": [{"certificate": "\(old)", "at": "leaf"}],
+              "backupPins": "none-accepted",
+              "expiry": {"after": "2099-01-01T00:00:00Z", "then": "systemTrust"}}]}
+            """, to: "certificate.json")
+        let run = lint(path, renewed)
+        #expect(run.code == 1)
+        #expect(
+            run.output.contains("live-mismatch: example.test:443 shows none of the pinned certificates; its own key is")
+        )
+        #expect(run.output.contains("if you renewed the certificate, pin its key"))
+        #expect(!run.output.contains("pinned keys"))
+        #expect(run.output.contains("leaf-certificate-only"))
+        // Its twin pins the key.
+        let twin = lint(try policy([try pin(identity.certificate)]), renewed)
+        #expect(twin.code == 0, "\(twin.output)")
+        // The server that still has the old certificate.
+        #expect(try ids(lint(path, LoopbackTLSServer(identity), "--json")) == ["leaf-certificate-only"])
+    }
+
     @Test("A backup in the live chain, a server on its backup and a pin that matches nothing are told apart")
     func backups() throws {
         let server = try LoopbackTLSServer(identity)

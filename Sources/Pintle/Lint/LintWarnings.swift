@@ -77,6 +77,26 @@ struct LintWarnings {
             }
         }
         lookForSharedAuthorities(in: host, index)
+        lookForLeafCertificates(in: host, index)
+    }
+
+    /// A fingerprint without a position may be an authority's. What lint knows for one is not warned of.
+    private mutating func lookForLeafCertificates(in host: PinnedHost, _ index: Int) {
+        guard host.enforcement == .enforce, !host.pins.isEmpty,
+            host.pins.allSatisfy({ $0.isFingerprint && $0.position != .ca })
+        else { return }
+        let isKnown = host.pins.contains { pin in
+            guard pin.position == .any else { return false }
+            return host.anchors.certificates.contains {
+                pin.subject == .certificate(CertificatePin(certificate: $0.der))
+            }
+                || lint.sharedAuthority(pin) != nil
+        }
+        guard !isKnown else { return }
+        warn(
+            "leaf-certificate-only", "hosts[\(index)].pins",
+            "\(host) pins its certificate and no key: the next renewal locks every installed app out, also with the same key",
+            help: "pin the key: pintle pin \(host); the fingerprint of an authority says \"at\": \"ca\"")
     }
 
     private mutating func lookForSharedAuthorities(in host: PinnedHost, _ index: Int) {
@@ -155,6 +175,10 @@ struct LintWarnings {
 }
 
 extension Pin {
+    fileprivate var isFingerprint: Bool {
+        if case .certificate = subject { true } else { false }
+    }
+
     fileprivate var isPlaceholder: Bool {
         switch subject {
         case .publicKey(let pin): pin.isPlaceholder

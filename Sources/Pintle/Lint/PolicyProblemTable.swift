@@ -76,9 +76,10 @@ package enum PolicyProblemTable {
 
     private static let warnings = [
         warning("nothing-pinned", "a policy without rules that refuses nothing"),
-        warning("placeholder-pin", "a pin of 32 zero bytes"),
+        warning("placeholder-pin", "one letter of base64 in the place of a pin"),
         warning("backup-in-use", "a backup pin for a key that is pinned as in use"),
         warning("shared-authority-only", "all pins are keys of public authorities"),
+        warning("leaf-certificate-only", "pins in use that are a server's certificate, not its key"),
         warning("no-way-back", "enforced pins with neither backup nor expiry"),
         warning("expired", "pins that have passed their date"),
         warning("expires-soon", "pins that end within 90 days, or as told"),

@@ -19,14 +19,19 @@ struct LintReportText {
             console.print(console.palette.good("ok") + "   \(name)   \(scope), no problems")
             return
         }
+        let shared = sharedProblems
+        var told: Set<String> = []
         let sources = SourceLines(of: file.bytes, at: Set(entries.compactMap(\.problem.line)))
         for finding in entries {
+            let others = shared[finding.problem.id].map { $0 - 1 }
+            if others != nil, !told.insert(finding.problem.id).inserted { continue }
             let problem = finding.problem
             let place = [name, problem.line.map(String.init), problem.column.map(String.init)]
                 .compactMap(\.self).joined(separator: ":")
             let severity = finding.severity.rawValue
             let word = finding.severity == .error ? console.palette.bad(severity) : console.palette.warning(severity)
-            console.print("\(place): \(word): \(problem.id): \(SafeText.escape(problem.message))")
+            let more = others.map { "; the same of \($0) more rules (--json lists all)" } ?? ""
+            console.print("\(place): \(word): \(problem.id): \(SafeText.escape(problem.message))\(more)")
             if let line = problem.line, let column = problem.column {
                 for text in sources.excerpt(
                     line: line, column: column, width: console.excerptWidth, ellipsis: console.ellipsis)
@@ -39,6 +44,17 @@ struct LintReportText {
         console.print()
         console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")")
     }
+
+    /// The number of rules for each problem that more rules share than a person wants to read about.
+    private var sharedProblems: [String: Int] {
+        var rules: [String: Set<Substring>] = [:]
+        for entry in entries where entry.problem.path.hasPrefix("hosts[") {
+            rules[entry.problem.id, default: []].insert(entry.problem.path.prefix { $0 != "]" })
+        }
+        return rules.mapValues(\.count).filter { $0.value > Self.maximumTold }
+    }
+
+    private static let maximumTold = 20
 
     /// A line for each finding, and what they come to for people who read the log.
     func annotate(_ console: Console) {

@@ -74,13 +74,20 @@ struct LiveLint {
     }
 
     private func mismatch(_ findings: CheckFindings, _ severity: LintFinding.Severity) -> LintEntry {
-        let leaf = findings.positions.onPath.first?.certificate?.publicKeyPin
-        let served = leaf.map { "; its own key is \($0)" } ?? ""
+        let leaf = findings.positions.onPath.first
+        var pinned: Set<String> = []
+        for pin in (findings.host?.pins ?? []) + (findings.host?.backupPins ?? []) {
+            if case .certificate = pin.subject { pinned.insert("certificates") } else { pinned.insert("keys") }
+        }
+        // A fingerprint says nothing about the key: a renewal with the same key changes it too.
+        let hasFingerprints = pinned.contains("certificates")
+        var served = leaf?.certificate.map { "; its own key is \($0.publicKeyPin)" } ?? ""
+        if hasFingerprints, let leaf { served += "; its certificate is \(CertificatePin(certificate: leaf.der))" }
+        let change = hasFingerprints ? "renewed the certificate, pin its key" : "changed the key, add its pin"
         return entry(
             severity, .mismatch, findings.endpoint, rule: findings.rule?.index, list: "pins",
-            "\(findings.endpoint) shows none of the pinned keys\(served)",
-            help: "if you changed the key, add its pin; else look from another network: pintle pin \(findings.endpoint)"
-        )
+            "\(findings.endpoint) shows none of the pinned \(pinned.sorted().reversed().joined(separator: " and "))\(served)",
+            help: "if you \(change); else look from another network: pintle pin \(findings.endpoint)")
     }
 
     private func invalidPath(_ findings: CheckFindings, _ failure: PathFailure) -> LintEntry {

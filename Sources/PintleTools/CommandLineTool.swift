@@ -36,6 +36,10 @@ public struct CommandLineTool {
         return tool.run(Array(CommandLine.arguments.dropFirst()))
     }
 
+    /// A Boolean value that indicates whether a thread still runs that cannot be interrupted. End the process by `_exit`
+    /// then.
+    public static var leavesThreads: Bool { SurveyThread.isAnyLeftBehind }
+
     /// - Parameter arguments: without the program's name.
     /// - Returns: the exit code: see ``ExitCode``.
     public func run(_ arguments: [String]) -> Int32 {

@@ -15,14 +15,31 @@ struct AuditSurvey {
     let parallel: Int
     /// When the survey begins.
     let start: Date
+    /// Runs before each verdict, on its thread: for tests.
+    var beforeVerdict: @Sendable () -> Void = {}
 
+    /// Asks the servers. It ends within about a second once `goesOn` says no, also while a verdict runs.
+    ///
     /// - Parameters:
     ///   - take: called with each line of NDJSON. Where it throws, the survey ends.
     ///   - goesOn: asked ten times a second at least.
     /// - Returns: whether every server was asked.
     func run(
-        _ targets: AuditTargets.Iterator, take: @escaping ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
+        _ targets: AuditTargets.Iterator, take: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
+        let thread = try SurveyThread()
+        return try thread.run({ survey(targets, for: thread) }, take: take, goesOn: goesOn)
+    }
+
+    private func survey(_ targets: AuditTargets.Iterator, for thread: SurveyThread) -> Result<Bool, ToolError> {
+        do throws(ToolError) {
+            return .success(try ask(targets, for: thread))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func ask(_ targets: AuditTargets.Iterator, for thread: SurveyThread) throws(ToolError) -> Bool {
         var targets = targets
         let beginning = ContinuousClock.now
         let failure = LiveHandshake.Kept<ToolError>()
@@ -31,8 +48,8 @@ struct AuditSurvey {
         do throws(HandshakeError) {
             loop = try HandshakeLoop(TLSClient.Configuration(timeouts: timeouts), atMost: parallel)
             isDone = try loop.run(
-                next: { targets.next().map { order($0, take, failure, since: beginning) } },
-                goesOn: { failure.value == nil && goesOn() })
+                next: { targets.next().map { order($0, thread, failure, since: beginning) } },
+                goesOn: { failure.value == nil && !thread.isStopped })
         } catch {
             throw ToolError(error)
         }
@@ -41,8 +58,8 @@ struct AuditSurvey {
     }
 
     private func order(
-        _ target: AuditTarget, _ take: @escaping ([UInt8]) throws(ToolError) -> Void,
-        _ failure: LiveHandshake.Kept<ToolError>, since beginning: ContinuousClock.Instant
+        _ target: AuditTarget, _ thread: SurveyThread, _ failure: LiveHandshake.Kept<ToolError>,
+        since beginning: ContinuousClock.Instant
     ) -> HandshakeOrder {
         let begin = ContinuousClock.now
         let instant = start.addingTimeInterval(Self.seconds(from: beginning, to: begin))
@@ -54,12 +71,13 @@ struct AuditSurvey {
             // What this machine takes to decide is not the server's.
             arrival.value = .now
             presented.value = chain.certificates
+            beforeVerdict()
             return verdict.judge(chain)
         } ended: { result in
             let milliseconds = Int(Self.seconds(from: begin, to: arrival.value ?? .now) * 1_000)
             do throws(ToolError) {
                 let outcome = LiveHandshake.Outcome(presented: presented.value, result)
-                try take(line(target, verdict, outcome, instant, milliseconds))
+                thread.put(try line(target, verdict, outcome, instant, milliseconds))
             } catch {
                 failure.value = failure.value ?? error
             }

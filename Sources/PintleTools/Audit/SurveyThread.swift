@@ -1,0 +1,143 @@
+internal import Glibc
+internal import Pintle
+internal import PintleOpenSSL
+internal import Synchronization
+
+/// Hands the lines of a survey from the thread that makes them to the thread that takes them.
+///
+/// A verdict runs inside OpenSSL, which cannot be interrupted. So a survey has a thread of its own, and the thread that
+/// waits for it can stop waiting at any time: what the survey's thread does from then on is ignored.
+final class SurveyThread: Sendable {
+    private struct State {
+        var lines: [[UInt8]] = []
+        var end: Result<Bool, ToolError>?
+        var isStopped = false
+    }
+
+    /// Lines that wait to be taken before the survey pauses, so that a slow reader does not fill the memory.
+    private static let maximumLines = 256
+    /// How long the survey may take to end once it is told to. Longer than any step of a handshake except a verdict.
+    private static let grace = Duration.seconds(1)
+
+    /// Both ends of a connection that nothing blocks on: readable where there is something to take.
+    private let bell: CInt
+    private let hammer: CInt
+    private let state = Mutex(State())
+    private static let abandoned = Atomic(false)
+
+    /// A Boolean value that indicates whether a thread was left behind. The process must then end by `_exit`: what runs
+    /// at a normal exit frees memory that OpenSSL still uses on that thread.
+    static var isAnyLeftBehind: Bool { abandoned.load(ordering: .relaxed) }
+
+    init() throws(ToolError) {
+        var ends: [CInt] = [-1, -1]
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            throw .unusable("no-resources", "cannot open a pair of sockets: \(String(cString: strerror(errno)))")
+        }
+        (bell, hammer) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(bell)
+        close(hammer)
+    }
+
+    // MARK: The survey's side
+
+    /// A Boolean value that indicates whether the survey is to end.
+    var isStopped: Bool { state.withLock(\.isStopped) }
+
+    /// Waits while too many lines wait to be taken.
+    func put(_ line: [UInt8]) {
+        while state.withLock({ !$0.isStopped && $0.lines.count >= Self.maximumLines }) { usleep(1_000) }
+        state.withLock { state in
+            if !state.isStopped { state.lines.append(line) }
+        }
+        ring()
+    }
+
+    private func finish(_ end: Result<Bool, ToolError>) {
+        state.withLock { $0.end = end }
+        ring()
+    }
+
+    private func ring() {
+        var byte: UInt8 = 0
+        _ = send(hammer, &byte, 1, CInt(MSG_NOSIGNAL))
+    }
+
+    // MARK: The other side
+
+    /// Runs `survey` on a thread of its own until it ends, or until `goesOn` says no.
+    ///
+    /// - Parameters:
+    ///   - take: called on this thread with each line. Where it throws, the survey ends.
+    ///   - goesOn: called on this thread after each line, and ten times a second at least.
+    /// - Returns: what `survey` returned; `false` where it was stopped.
+    func run(
+        _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, take: ([UInt8]) throws(ToolError) -> Void,
+        goesOn: () -> Bool
+    ) throws(ToolError) -> Bool {
+        guard start({ self.finish(survey()) }) else {
+            throw .unusable("no-resources", "the system gives no thread", hint: "ask fewer servers at a time")
+        }
+        defer { stop() }
+        while true {
+            let (lines, end) = takeAll()
+            for line in lines {
+                try take(line)
+                guard goesOn() else { return false }
+            }
+            if let end { return try end.get() }
+            guard goesOn() else { return false }
+            wait(atMost: 100)
+        }
+    }
+
+    private func takeAll() -> (lines: [[UInt8]], end: Result<Bool, ToolError>?) {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        while recv(bell, &bytes, bytes.count, 0) == bytes.count {}
+        return state.withLock { state in
+            defer { state.lines = [] }
+            return (state.lines, state.end)
+        }
+    }
+
+    private func wait(atMost milliseconds: CInt) {
+        var entry = pollfd(fd: bell, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, milliseconds)
+    }
+
+    /// Tells the survey to end, and waits for a moment until it has.
+    private func stop() {
+        state.withLock { $0.isStopped = true }
+        let start = ContinuousClock.now
+        while takeAll().end == nil {
+            guard start.duration(to: .now) < Self.grace else { return Self.abandoned.store(true, ordering: .relaxed) }
+            wait(atMost: 10)
+        }
+    }
+
+    private func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        final class Body: Sendable {
+            let run: @Sendable () -> Void
+            init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+        }
+        let body = Unmanaged.passRetained(Body(body))
+        var thread = pthread_t()
+        let status = pthread_create(
+            &thread, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, body.toOpaque())
+        guard status == 0 else {
+            body.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

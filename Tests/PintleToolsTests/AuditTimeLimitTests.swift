@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleOpenSSL
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleTools
+
+/// A verdict runs inside OpenSSL and cannot be interrupted; the audit ends all the same.
+@Suite("The time limit of an audit holds while a verdict takes long")
+struct AuditTimeLimitTests {
+    private let scene: AuditScene
+    private let server: LoopbackTLSServer
+
+    init() throws {
+        scene = try AuditScene()
+        server = try LoopbackTLSServer(scene.identity)
+    }
+
+    /// A verdict that takes as long as the test says.
+    private final class SlowVerdict: Sendable {
+        private struct State {
+            var isReleased = false
+            var begun = 0
+            var ended = 0
+        }
+
+        private let state = Mutex(State())
+        var begun: Int { state.withLock(\.begun) }
+        var ended: Int { state.withLock(\.ended) }
+
+        func release() { state.withLock { $0.isReleased = true } }
+
+        func hold() {
+            state.withLock { $0.begun += 1 }
+            while !state.withLock(\.isReleased) { usleep(1_000) }
+            state.withLock { $0.ended += 1 }
+        }
+    }
+
+    private func survey(_ slow: SlowVerdict, holds: Bool) throws -> (AuditSurvey, AuditTargets) {
+        _ = try scene.policy()
+        let policy = try PinningPolicy(json: Array(scene.read("policy.json").utf8))
+        let list = try scene.list([("a.audit.test", server.port), ("b.audit.test", server.port)])
+        let file = try InputFile(list, standardInput: ByteSource([]))
+        let root = try Certificate(der: scene.root.certificate.der)
+        var survey = AuditSurvey(
+            policy: policy, hasPolicyFile: true,
+            lint: LiveLint(policy, of: [], authorities: PublicAuthorities(files: [], folders: []), now: Date()),
+            writer: AuditRecordWriter(basis: AuditBasis(policy: nil, anchors: [root])),
+            validator: PathValidator(system: SystemAnchors(replacedBy: [root])),
+            proxies: try ProxyEnvironment([:]), timeouts: TLSClient.Timeouts(), parallel: 1, start: Date())
+        if holds { survey.beforeVerdict = { slow.hold() } }
+        let targets = try AuditTargets(
+            named: [], lists: [AuditHostList(file)], policy: policy, connectTo: nil, shard: .all)
+        return (survey, targets)
+    }
+
+    @Test("It ends while the verdict still runs, with what is known by then")
+    func slow() throws {
+        let slow = SlowVerdict()
+        defer { slow.release() }
+        let (survey, targets) = try survey(slow, holds: true)
+        var lines = 0
+        let isDone = try survey.run(targets.remaining(after: [])) { (_: [UInt8]) throws(ToolError) in
+            lines += 1
+        } goesOn: {
+            slow.begun == 0
+        }
+        #expect(!isDone)
+        #expect((slow.begun, slow.ended) == (1, 0))
+        #expect(lines == 0)
+        #expect(SurveyThread.isAnyLeftBehind)
+    }
+
+    @Test("A verdict that returns in time leaves nothing behind, and every server is asked")
+    func quick() throws {
+        let slow = SlowVerdict()
+        slow.release()
+        let (survey, targets) = try survey(slow, holds: true)
+        var lines: [String] = []
+        let isDone = try survey.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
+            lines.append(String(decoding: line, as: UTF8.self))
+        } goesOn: {
+            true
+        }
+        #expect(isDone)
+        #expect((slow.begun, slow.ended) == (2, 2))
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("pin-matched") }, "\(lines)")
+    }
+
+    @Test("An error of the taker ends the survey and is the survey's")
+    func failingTaker() throws {
+        let slow = SlowVerdict()
+        slow.release()
+        let (survey, targets) = try survey(slow, holds: true)
+        #expect(throws: ToolError.self) {
+            try survey.run(targets.remaining(after: [])) { (_: [UInt8]) throws(ToolError) in
+                throw .unusable("disk-full", "the disk is full")
+            } goesOn: {
+                true
+            }
+        }
+    }
+}

@@ -163,6 +163,20 @@ struct PublicKeyPinTests {
         #expect(zeros.isPlaceholder)
         #expect(zeros.bytes == [UInt8](repeating: 0, count: 32))
         #expect(try !PublicKeyPin(Self.canonical).isPlaceholder)
+        for letter in "ABCXYZabcz0189+/" {
+            let text = String(repeating: letter, count: 43) + "="
+            guard case .notCanonical(let pin) = Self.refusal(text)?.reason else {
+                #expect(try PublicKeyPin(text).isPlaceholder, "\(text)")
+                continue
+            }
+            #expect(pin.isPlaceholder, "\(text)")
+            #expect(Self.refusal(text)?.description.contains("a placeholder that examples carry") == true)
+            #expect(Self.refusal(text)?.hint.hasPrefix("put the pin of your key") == true)
+        }
+        // One letter that differs, at either end.
+        for text in ["BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE="] {
+            #expect(try !PublicKeyPin(text).isPlaceholder)
+        }
     }
 
     @Test("A whole SubjectPublicKeyInfo is hashed, raw key bytes are refused")

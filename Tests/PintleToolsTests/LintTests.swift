@@ -123,6 +123,64 @@ struct LintTests {
         #expect(try lint(own.certificate) == [])
     }
 
+    @Test("A problem that more than 20 rules share is one line with their number; JSON and annotations have all")
+    func shared() throws {
+        func policy(_ count: Int) throws -> String {
+            let rules = (0..<count).map { number in
+                "{\"host\": \"h\(number).example.test\", \"pins\": [\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\"], "
+                    + "\"backupPins\": \"none-accepted\"}"
+            }
+            return try directory.write(
+                "{\"version\": 1, \"hosts\": [{\"host\": \"one.test\"}, \(rules.joined(separator: ",\n"))]}",
+                to: "many.json")
+        }
+        let many = ToolRun("lint", try policy(21), now: now)
+        #expect(many.code == 1)
+        #expect(many.lines.count { $0.contains("no-way-back") } == 1)
+        #expect(many.output.contains("h0.example.test has neither a backup pin nor an expiry"))
+        #expect(many.output.contains("; the same of 20 more rules (--json lists all)"))
+        #expect(many.lines.count { $0.contains("rule-without-effect") } == 1)
+        #expect(many.output.contains("22 problems (0 errors, 22 warnings)"))
+        let all = try ToolRun("lint", try policy(21), "--json", now: now).json()["problems"]
+        #expect(all?.elements?.count { $0["id"]?.string == "no-way-back" } == 21)
+        #expect(ToolRun("lint", try policy(21), "--github", now: now).lines.count { $0.contains("no-way-back") } == 21)
+        let few = ToolRun("lint", try policy(20), now: now)
+        #expect(few.lines.count { $0.contains("no-way-back") } == 20)
+        #expect(!few.output.contains("more rules"))
+    }
+
+    @Test("Two pins in use and no backup: one of them may be the backup")
+    func moveToBackups() throws {
+        func help(_ pins: String) throws -> String {
+            let path = try directory.write(
+                "{\"version\": 1, \"hosts\": [{\"host\": \"example.test\", \"pins\": [\(pins)]}]}", to: "two.json")
+            let problem = try ToolRun("lint", path, "--json", now: now).json()["problems"]?.elements?.first { _ in true
+            }
+            #expect(problem?["id"]?.string == "no-backup-pin")
+            return problem?["help"]?.string ?? ""
+        }
+        let one = "\"sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=\""
+        let two = one + ", \"sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=\""
+        #expect(try help(two).contains("or move one of them to backupPins"))
+        #expect(try !help(one).contains("backupPins"))
+    }
+
+    @Test("Inspecting a rule keeps each label apart from its value")
+    func inspectLabels() throws {
+        let pins = """
+            "pins": [{"spki": "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=", "at": "leaf"}, \
+            {"spki": "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=", "at": "ca"}], "backupPins": "none-accepted"
+            """
+        let path = try directory.write(
+            """
+            {"version": 1, "hosts": [{"host": "example.test", \(pins), "requires": "leafAndCA", "withdraws": "why"}]}
+            """, to: "labels.json")
+        let output = ToolRun("inspect", path, now: now).output
+        #expect(output.contains("\n  requires   one pin at the leaf and one at a ca\n"))
+        #expect(output.contains("\n  withdraws  \"why\"\n"))
+        #expect(output.contains("\n  rule       enforced"))
+    }
+
     @Test("Inspecting a policy shows its rules and says that nothing was verified")
     func inspectPolicy() throws {
         let path = try directory.write(Self.good, to: "policy.json")

@@ -53,6 +53,25 @@ struct ReportInspectTests {
         #expect(first["validatedPins"]?.count == 2)
     }
 
+    @Test("A report names the update of the policy, and says where there was none")
+    func update() throws {
+        func policyLine(_ version: Int) throws -> Substring? {
+            let policy = try PinningPolicy {
+                try PinnedHost(
+                    "example.com", pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="], backup: .noneAccepted)
+            }.numbered(version)
+            let now = Date(timeIntervalSince1970: 1_800_000_000)
+            let evaluation = policy.evaluate(
+                ServerEndpoint(host: try ServerName("example.com")), presented: identity.chain, at: now
+            ) { _ in .valid(ValidatedPath(uncheckedLeafToAnchor: identity.chain)) }
+            let failure = try #require(PinFailure(evaluation, by: policy, at: now))
+            let path = try directory.write(try #require(PinFailureReport(failure)).json(), to: "update.json")
+            return ToolRun("inspect", path).lines.first { $0.hasPrefix("  policy ") }
+        }
+        #expect(try policyLine(0) == "  policy       as shipped, no update")
+        #expect(try policyLine(7) == "  policy       update 7")
+    }
+
     @Test("A report that waits on the disk is shown too, and a file of approvals is told from a policy")
     func spooled() throws {
         let text = "{\"to\": [\"https://reports.test/\"], \"refused\": true, \"report\": "

@@ -28,6 +28,10 @@ struct UpdateCommandTests {
         let key = try UpdateKey(pem: files.text(path + ".pub"))
         #expect(run.output == key.id + "\n")
         #expect(run.errors.contains("make a second key on another machine and keep it offline"))
+        // The second key is not told to make itself.
+        let offline = files.run("keygen", "--out", files.path("offline.key"))
+        #expect(offline.code == 0 && !offline.errors.contains("keygen --out offline.key"))
+        #expect(offline.errors.contains("pintle keygen --out update.key"))
         let before = try files.text(path)
         let again = files.run("keygen", "--out", path, "--json")
         #expect(again.code == 2)

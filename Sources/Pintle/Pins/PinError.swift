@@ -49,6 +49,7 @@ public struct PinError: Error, Sendable, Hashable {
             "to pin the certificate write {\"certificate\": \"...\"}; the pin of its key comes from: pintle pin HOST"
         case .wrongLength(20): "20 bytes are a SHA-1 hash; take SHA-256: pintle pin HOST"
         case .wrongLength: "some of it is missing, or it is not a hash: pintle pin HOST"
+        case .notCanonical(let pin) where pin.isPlaceholder: "put the pin of your key in its place: pintle pin HOST"
         case .notCanonical(let pin): "write \(pin)"
         case .hashOfNothing: "an openssl pipe failed before the hash; use: pintle pin HOST"
         case .unsupportedHash: "take SHA-256: pintle pin HOST"
@@ -65,6 +66,8 @@ extension PinError: CustomStringConvertible {
         case .fingerprint: "\"\(text)\" is the fingerprint of a certificate, not the pin of a key"
         case .wrongLength(1): "\"\(text)\" holds 1 byte; a SHA-256 hash has 32"
         case .wrongLength(let count): "\"\(text)\" holds \(count) bytes; a SHA-256 hash has 32"
+        case .notCanonical(let pin) where pin.isPlaceholder:
+            "\"\(text)\" is a placeholder that examples carry, not the hash of a key"
         case .notCanonical: "\"\(text)\" is not the canonical spelling of its bytes"
         case .hashOfNothing: "\"\(text)\" is the hash of nothing, not of a key"
         case .unsupportedHash(let name): "\"\(text)\" uses \(name), which is not supported"

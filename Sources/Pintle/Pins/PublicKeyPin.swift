@@ -61,8 +61,15 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// The 32 bytes of the hash.
     public var bytes: [UInt8] { digest.bytes }
 
-    /// Whether this is the placeholder `AAAA…=` that examples carry: 32 zero bytes.
-    public var isPlaceholder: Bool { digest == SHA256Digest(bigEndian: 0, 0, 0, 0) }
+    /// A Boolean value that indicates whether this is a placeholder of the kind that examples carry: one letter of base64
+    /// again and again, such as `AAAA…=` or `BBBB…=`.
+    public var isPlaceholder: Bool {
+        let bytes = digest.bytes
+        guard let letter = bytes.first.map({ $0 >> 2 }) else { return false }
+        // Four letters of six bits are three bytes.
+        let period = [letter << 2 | letter >> 4, letter << 4 | letter >> 2, letter << 6 | letter]
+        return zip(bytes, 0...).allSatisfy { $0 == period[$1 % 3] }
+    }
 
     /// In bytes: to look for a prefix, a string looks for characters that are made of several.
     private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> ArraySlice<UInt8> {

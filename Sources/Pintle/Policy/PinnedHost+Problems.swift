@@ -39,10 +39,11 @@ extension PinnedHost {
         var problems: [PolicyProblem] = []
         if !pins.isEmpty, backupPins.isEmpty, enforcement == .enforce, backupRequirement == .required {
             let count = pins.count == 1 ? "one pin" : "\(pins.count) pins"
+            let move = pins.count == 1 ? "" : "; or move one of them to backupPins, if its key is not in use yet"
             problems.append(
                 PolicyProblem(
                     id: "no-backup-pin", path: "backupPins", message: "\(self) enforces \(count) and has no backup",
-                    help: "make a key, keep it offline, add its pin: pintle pin backup.key"))
+                    help: "make a key, keep it offline, add its pin: pintle pin backup.key\(move)"))
         }
         if !mayRepeatPins { return problems + (requires == .leafAndCA ? leafAndCAProblems : []) }
         var seen: Set<Pin> = []

@@ -247,8 +247,16 @@ struct TLSHandshake: ~Copyable {
         case "unrecognized_name": "the server knows no such name: check the host, or the --connect-to address"
         case "certificate_required", "bad_certificate":
             "does the server want a client certificate? pintle has none to show"
-        case "handshake_failure", "insufficient_security": "the two have no cipher suite or curve in common"
+        case "handshake_failure", "insufficient_security": nothingInCommon
         default: "look at the server's log"
         }
+    }
+
+    /// A server whose only key has an algorithm that this OpenSSL does not offer ends the handshake with this alert.
+    private static var nothingInCommon: String {
+        let hint = "the two have no cipher suite, curve or signature algorithm in common"
+        guard OpenSSL_version_num() < 0x3050_0000 else { return hint }
+        let version = String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))
+        return "\(hint); for a server with an ML-DSA key (FIPS 204) this needs OpenSSL 3.5, and here is \(version)"
     }
 }

@@ -60,9 +60,8 @@ struct PolicyInspection {
     private static func print(_ host: PinnedHost, to console: Console, now: Date) {
         let terms = RuleText.terms(of: host, now: now)
         console.print("\(host)\(host.includesSubdomains ? " and its sub-domains" : "")")
-        func field(_ label: String, _ value: String) {
-            console.print("  " + TextLayout.padded(label, to: 8) + value)
-        }
+        var fields: [(label: String, value: String)] = []
+        func field(_ label: String, _ value: String) { fields.append((label, value)) }
         field("rule", terms)
         for pin in host.pins { field("pin", RuleText.pin(pin)) }
         for pin in host.backupPins { field("backup", RuleText.pin(pin)) }
@@ -77,6 +76,8 @@ struct PolicyInspection {
         }
         for url in host.reportTo { field("report", SafeText.escape(url)) }
         if let reason = host.withdraws { field("withdraws", JSONWriter.quoted(reason)) }
+        let width = max(8, (fields.map(\.label.count).max() ?? 0) + 2)
+        for field in fields { console.print("  " + TextLayout.padded(field.label, to: width) + field.value) }
     }
 
     // MARK: JSON

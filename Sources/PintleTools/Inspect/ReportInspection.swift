@@ -62,7 +62,7 @@ struct ReportInspection {
         let cover = report.includeSubdomains ? " and its sub-domains" : ""
         let mode = report.enforcement == .enforce ? "enforced" : "reported only"
         field("rule", SafeText.escape("\(report.notedHostname)\(cover), \(mode)"))
-        field("policy", "update \(report.policyVersion)")
+        field("policy", report.policyVersion == 0 ? "as shipped, no update" : "update \(report.policyVersion)")
         field("pins expire", report.effectiveExpirationDate.map { RFC3339.string(from: $0) } ?? "never")
         for pin in report.knownPins { field("wanted", SafeText.escape(pin)) }
         show(report.servedCertificateChain, "served", field)

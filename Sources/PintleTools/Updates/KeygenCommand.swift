@@ -66,7 +66,12 @@ struct KeygenCommand {
             console.print(id)
         }
         console.tell("wrote \(SafeText.escape(path)), which signs, and \(SafeText.escape(publicPath)), which apps ship")
-        console.tell("next: make a second key on another machine and keep it offline: pintle keygen --out offline.key")
+        // The example of the second key is not told to make itself.
+        let isSecond = path.split(separator: "/").last == "offline.key"
+        console.tell(
+            isSecond
+                ? "next: make the other key on the machine that signs, if you have not: pintle keygen --out update.key"
+                : "next: make a second key on another machine and keep it offline: pintle keygen --out offline.key")
         console.tell(
             "      ship both public keys from the first release on; with one alone, a lost key ends all updates")
         return .fine

@@ -1,0 +1,32 @@
+import Pintle
+import PintleTestKit
+import Testing
+
+/// What a handshake that the server refuses is put down to.
+@Suite("Hints about handshakes that the server refuses")
+struct CheckHintTests {
+    /// The hint where the server answers the first message with a fatal alert.
+    private func hint(alert: UInt8) throws -> String {
+        let server = try LoopbackTCPServer { connection in
+            _ = try? connection.read(upTo: 4_096)
+            try? connection.write([21, 3, 3, 0, 2, 2, alert])
+        }
+        let directory = try TemporaryDirectory()
+        let policy = try directory.write("{\"version\": 1, \"hosts\": []}", to: "policy.json")
+        let run = ToolRun(
+            "check", "https://example.test/", "--policy", policy, "--connect-to", "127.0.0.1:\(server.port)", "--json")
+        #expect(run.code == 3, "\(run.output) \(run.errors)")
+        return try run.json()["error"]?["hint"]?.string ?? ""
+    }
+
+    @Test("Where the two have nothing in common, the signature algorithm is named too, and who lacks which")
+    func nothingInCommon() throws {
+        let hint = try hint(alert: 40)
+        #expect(hint.contains("no cipher suite, curve or signature algorithm in common"), "\(hint)")
+        let version = try runProcess(["openssl", "version"]).output.split(separator: " ").dropFirst().first ?? ""
+        let numbers = version.split(separator: ".").compactMap { Int($0) }
+        let knowsMLDSA = !numbers.lexicographicallyPrecedes([3, 5])
+        #expect(hint.contains("ML-DSA") == !knowsMLDSA, "\(hint)")
+        #expect(try !self.hint(alert: 70).contains("signature algorithm"))
+    }
+}

@@ -15,6 +15,9 @@ seed ForeignCode trustkit '[kTSKPinnedDomains: ["a.test": [kTSKIncludeSubdomains
 seed ForeignCode curl "curl -sS --pinnedpubkey 'sha256//$pin' \"https://a.test:8443/\""
 seed ForeignJSON chromium '{"pinsets": [{"name": "a", "static_spki_hashes": ["A"]}], // x
 "entries": [{"name": "a.test", "include_subdomains": true, "pins": "a"}]}'
+seed ForeignJSON chromium-https '{"pinsets": [{"name": "a", "static_spki_hashes": ["A"]}], "domain_ids": ["A"], "entries": [
+{"name": "a.test", "include_subdomains_for_pinning": true, "mode": "force-https", "pins": "a", "expect_ct": true},
+{"name": "b.a.test", "mode": "force-https", "expect_staple": true, "expect_staple_report_uri": "https://b.test/"}]}'
 seed ForeignJSON keys "A
 sha256/$pin
 PinsListTimestamp

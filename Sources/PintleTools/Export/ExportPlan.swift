@@ -276,7 +276,10 @@ struct ExportPlan {
     private mutating func placePins(_ rule: inout ExportRule) {
         guard rule.isPinned else { return }
         if let positionless, rule.pins.contains(where: { $0.position == .any }) {
-            lose(.position, .stricter, "pins without a position are taken for those of \(positionless.phrase)", rule)
+            let risk = positionless == .leaf ? ": if they are authorities', every server is refused" : ""
+            lose(
+                .position, .stricter, "pins without a position are taken for those of \(positionless.phrase)\(risk)",
+                rule)
             for index in rule.pins.indices where rule.pins[index].position == .any {
                 rule.pins[index].position = positionless
             }
@@ -305,7 +308,9 @@ struct ExportPlan {
     private mutating func keepLeaf(_ rule: inout ExportRule) {
         drop(.position, "pins of a ca cannot be compared", from: &rule) { $0.position == .ca }
         guard rule.isPinned, rule.pins.contains(where: { $0.position == .any }) else { return }
-        lose(.position, .stricter, "pins are compared with the leaf alone", rule)
+        lose(
+            .position, .stricter,
+            "pins are compared with the leaf only: if they are authorities', every server is refused", rule)
         for index in rule.pins.indices { rule.pins[index].position = .leaf }
     }
 

@@ -38,6 +38,10 @@ static inline CURLcode pintle_curl_set_ssl_context(CURL *curl, curl_ssl_ctx_call
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, data);
     return curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, function);
 }
+static inline CURLcode pintle_curl_set_socket_options(CURL *curl, curl_sockopt_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, data);
+    return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, function);
+}
 static inline CURLcode pintle_curl_set_prereq(CURL *curl, curl_prereq_callback function, void *data) {
     curl_easy_setopt(curl, CURLOPT_PREREQDATA, data);
     return curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, function);

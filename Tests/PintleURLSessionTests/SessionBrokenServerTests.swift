@@ -156,8 +156,10 @@ struct SessionBrokenServerTests {
         #expect(!heard.withLock { String(decoding: $0, as: UTF8.self) }.contains("secret"))
     }
 
-    @Test("A connection that the server closes just when it is used again costs nothing but another one")
-    func closedOnReuse() async throws {
+    @Test(
+        "A connection that the server closes just when it is used again costs nothing but another one, or another tunnel",
+        arguments: [false, true])
+    func closedOnReuse(usesProxy: Bool) async throws {
         let stage = try Stage()
         let count = Atomic<Int>(0)
         let server = try stage.server(stream: { stream in
@@ -171,9 +173,15 @@ struct SessionBrokenServerTests {
                 }
             }
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let proxy = try LoopbackProxy(.httpConnect)
+        let configuration = URLSessionConfiguration.ephemeral
+        if usesProxy {
+            configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        }
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         for _ in 0..<3 { #expect(try await session.data(from: try server.address()).0 == Data("body".utf8)) }
         #expect(server.completedHandshakeCount == 2)
+        #expect(proxy.connections.count == (usesProxy ? 2 : 0))
     }
 
     @Test("A reset amid the content is an error", arguments: [true, false])

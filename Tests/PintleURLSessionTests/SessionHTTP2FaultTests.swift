@@ -72,16 +72,7 @@ struct SessionHTTP2FaultTests {
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 let number = count.add(1, ordering: .relaxed).newValue
-                guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
-                try? stream.write(Frame.settings)
-                // HEADERS or DATA with END_STREAM. An answer amid an upload is another matter.
-                var isWhole = false
-                while !isWhole {
-                    guard let header = try? stream.read(exactly: 9) else { return }
-                    let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
-                    guard count == 0 || (try? stream.read(exactly: count)) != nil else { return }
-                    isWhole = header[3] <= 1 && header[4] & 1 == 1
-                }
+                guard Frame.readRequest(stream) else { return }
                 try? stream.write(answer(number))
                 while !hangsUp, (try? stream.read(upTo: 4_096).isEmpty) == false {}
             }

@@ -5,8 +5,7 @@ internal import Pintle
 struct TLSHandshake: ~Copyable {
     /// How long a peer gets to read our alert before the socket goes, unless it closes first.
     private static let farewell = Duration.milliseconds(50)
-    /// What a server may send before the handshake has ended: the largest chain, and as much again for all else.
-    static let allowance = 2 * TLSContext.certificateListLimit
+    static let allowance = TLSContext.handshakeAllowance
 
     private var pump: TLSPump
     private let target: ServerEndpoint

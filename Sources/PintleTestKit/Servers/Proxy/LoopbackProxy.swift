@@ -50,16 +50,28 @@ public final class LoopbackProxy: Sendable {
     ///   - credentials: `nil` lets everyone in.
     ///   - route: The port on loopback for a host and port asked for; `nil` refuses. The host `::1`
     ///     is reached over IPv6, any other over IPv4.
-    public init(
+    public convenience init(
         _ kind: Kind, credentials: Credentials? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16? = { _, port in port }
+    ) throws(SystemCallError) {
+        try self.init(kind, credentials: credentials, route: route, refusal: nil)
+    }
+
+    /// Starts a proxy that answers a CONNECT without a route in its own way.
+    /// - Parameter refusal: Writes the answer; the connection ends when it returns.
+    package init(
+        _ kind: Kind, credentials: Credentials? = nil,
+        route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16?,
+        refusal: (@Sendable (TCPConnection) -> Void)?
     ) throws(SystemCallError) {
         let log = Log()
         self.kind = kind
         self.log = log
         listener = try LoopbackListener(.loopback(port: 0), maximumConnections: 32) { client in
             let index = log.append()
-            let session = ProxySession(client: client, credentials: credentials, route: route) { log.note(index, $0) }
+            let session = ProxySession(client: client, credentials: credentials, route: route, refusal: refusal) {
+                log.note(index, $0)
+            }
             // Either side may hang up at any time; what was relayed until then is on record.
             switch kind {
             case .httpConnect: try? session.serveConnect()

@@ -5,6 +5,7 @@ struct ProxySession {
     let client: TCPConnection
     let credentials: LoopbackProxy.Credentials?
     let route: @Sendable (String, UInt16) -> UInt16?
+    let refusal: (@Sendable (TCPConnection) -> Void)?
     let note: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
 
     // MARK: HTTP CONNECT
@@ -21,6 +22,7 @@ struct ProxySession {
                 return try answer("405 Method Not Allowed", "Connection: close\r\n")
             }
             guard let server = connect(to: target.host, port: target.port) else {
+                if let refusal { return refusal(client) }
                 return try answer("502 Bad Gateway", "Connection: close\r\n")
             }
             try client.write(Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))

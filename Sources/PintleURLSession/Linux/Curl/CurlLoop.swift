@@ -32,6 +32,7 @@ final class CurlLoop: @unchecked Sendable {
     private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
     private let gathering = Gathering()
+    let counter = TurnCounter()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// Those of them that send content.
@@ -82,6 +83,7 @@ final class CurlLoop: @unchecked Sendable {
         var running: CInt = 0
         while true {
             ExitGuard.pass(self)
+            counter.beginTurn()
             obey()
             curl_multi_perform(multi, &running)
             // Whatever was asked for before an answer came has its turn by then.

@@ -9,6 +9,8 @@ final class CurlTransport: Sendable {
     struct Options: Sendable {
         /// Connections for one host and port; more requests wait.
         var connectionsPerHost = 6
+        /// Other limits than the default only in tests.
+        var readLimits = ReadLimits()
         /// The instant at which verdicts are checked for being over.
         var now: @Sendable () -> Date = { Date() }
         /// False only in a test of the second gate, which then has to stop every request.
@@ -20,6 +22,8 @@ final class CurlTransport: Sendable {
     let generation: PolicyGeneration
     private let options: Options
     private let loop: CurlLoop
+    /// Of the loop; tests read it.
+    let counter: TurnCounter
 
     init(_ generation: PolicyGeneration, options: Options) throws(SessionRefusal) {
         if let refusal = CurlLibrary.refusal { throw refusal }
@@ -29,6 +33,7 @@ final class CurlTransport: Sendable {
         self.generation = generation
         self.options = options
         self.loop = loop
+        counter = loop.counter
         let thread = Thread { loop.run() }
         thread.name = "pintle.transport"
         thread.start()
@@ -40,7 +45,7 @@ final class CurlTransport: Sendable {
 
     /// Nothing happens before it is started: whoever listens can first note which one it is.
     func make(_ request: TransferRequest, events: any TransferEvents) -> Transfer {
-        Transfer(request, in: generation, options: options, events: events)
+        Transfer(request, in: generation, options: options, countedBy: counter, events: events)
     }
 
     func start(_ transfer: Transfer) { loop.send(.start(transfer)) }

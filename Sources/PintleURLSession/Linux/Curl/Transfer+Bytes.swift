@@ -4,6 +4,7 @@ internal import Foundation
 /// Bytes, both ways.
 extension Transfer {
     func takeField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard !attempt.isConnecting else { return takeTunnelLine(bytes, count) }
         lastActivity = ProcessInfo.processInfo.systemUptime
         attempt.headSize += count
         attempt.headLines += 1

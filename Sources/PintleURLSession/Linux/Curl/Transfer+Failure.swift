@@ -14,6 +14,14 @@ extension Transfer {
                     hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
         }
         if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
+        if let fault = attempt.tunnelFault { return .library(code: CURLE_RECV_ERROR.rawValue, text: fault) }
+        if attempt.judge?.hasExceededBudget == true {
+            return .library(
+                code: CURLE_SSL_CONNECT_ERROR.rawValue,
+                text:
+                    "the server sent more than \(options.readLimits.handshake >> 20) MiB without ending the TLS handshake"
+            )
+        }
         if let fault = attempt.headFault { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: fault) }
         // So libcurl calls a line that goes on with none.
         if result == CURLE_BAD_FUNCTION_ARGUMENT, attempt.headLines > 0, !attempt.hasHead {

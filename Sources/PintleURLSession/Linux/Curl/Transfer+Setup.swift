@@ -21,7 +21,14 @@ extension Transfer {
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         pintle_curl_set_url(handle, request.url.handle)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // A proxy's answer to CONNECT comes through `takeTunnelLine`.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
+        pintle_curl_set_socket_options(
+            handle,
+            { at, _, _ in
+                Transfer.at(at)?.attempt.isConnecting = true
+                return CInt(CURL_SOCKOPT_OK)
+            }, this)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         // Whatever this libcurl can undo: gzip, deflate, br, zstd.
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")

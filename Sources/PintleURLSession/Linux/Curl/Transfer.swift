@@ -20,6 +20,8 @@ final class Transfer: @unchecked Sendable {
     var wantsFreshConnection = false
 
     let options: CurlTransport.Options
+    /// Of the loop that the transfer runs in.
+    let counter: TurnCounter
     let fields: StringList
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -31,6 +33,8 @@ final class Transfer: @unchecked Sendable {
 
     /// As newer and patched versions of libcurl have it too; others read on for ever.
     static let headLimit = 300 << 10
+    /// Of the answers of a proxy to CONNECT, in bytes. libcurl reads them byte by byte, each with a call of the system.
+    static let tunnelHeadLimit = 32 << 10
     /// Each costs more than its bytes.
     static let headLineLimit = 1_000
 
@@ -47,6 +51,11 @@ final class Transfer: @unchecked Sendable {
         /// Of all heads, those of responses in between too.
         var headSize = 0
         var headLines = 0
+        /// A Boolean value that indicates whether a connection is being made: lines of a head are a proxy's until it is.
+        var isConnecting = false
+        var tunnelHeadSize = 0
+        /// Why the proxy makes no tunnel.
+        var tunnelFault: String?
         /// Decoded, handed over or gathered.
         var received: Int64 = 0
         /// Content that is handed over as soon as libcurl has no more at hand.
@@ -73,11 +82,12 @@ final class Transfer: @unchecked Sendable {
 
     init(
         _ request: TransferRequest, in generation: PolicyGeneration, options: CurlTransport.Options,
-        events: any TransferEvents
+        countedBy counter: TurnCounter, events: any TransferEvents
     ) {
         self.request = request
         self.generation = generation
         self.options = options
+        self.counter = counter
         self.events = events
         fields = StringList(request.fieldLines)
         addresses = StringList(options.addresses)
@@ -100,7 +110,8 @@ extension Transfer {
     func install(on context: OpaquePointer) -> Bool {
         guard request.url.scheme == .https else { return false }
         let judge = HandshakeJudge(
-            of: request.url.endpoint, in: generation, writesReceipt: options.writesReceipts)
+            of: request.url.endpoint, in: generation, writesReceipt: options.writesReceipts,
+            reading: ReadBudget(options.readLimits, countedBy: counter))
         attempt.judge = judge
         return judge.install(on: context)
     }
@@ -108,6 +119,7 @@ extension Transfer {
     /// Before each request, on new connections and on those that were kept.
     func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
+        attempt.isConnecting = false
         guard generation.isCurrent else {
             attempt.gateFailure = .superseded
             return false

@@ -11,12 +11,17 @@ final class HandshakeJudge {
     private let endpoint: ServerEndpoint
     private let generation: PolicyGeneration
     private let writesReceipt: Bool
+    private let budget: ReadBudget
+    private var hasBegun = false
+    private var hasBudget = false
     private var wasAsked = false
     private var sawCertificates = false
     /// Whether OpenSSL stopped at certificates that it cannot parse: it asks as soon as it has.
     var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
     /// Whether the server has said that it sends no more (close_notify), which nobody else can say.
     private(set) var sawEnd = false
+    /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
+    var hasExceededBudget: Bool { budget.isExceeded }
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?
     /// Whether another policy was in force by the time that the server showed itself: this one said nothing.
@@ -25,10 +30,14 @@ final class HandshakeJudge {
     /// - Parameters:
     ///   - endpoint: the transfer's, never what SNI or a certificate says.
     ///   - writesReceipt: false only in a test of the second gate.
-    init(of endpoint: ServerEndpoint, in generation: PolicyGeneration, writesReceipt: Bool) {
+    ///   - budget: of this connection only.
+    init(
+        of endpoint: ServerEndpoint, in generation: PolicyGeneration, writesReceipt: Bool, reading budget: ReadBudget
+    ) {
         self.endpoint = endpoint
         self.generation = generation
         self.writesReceipt = writesReceipt
+        self.budget = budget
     }
 
     private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
@@ -53,7 +62,19 @@ final class HandshakeJudge {
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
             HandshakeJudge.installed(on: ssl)?.see(message, contentType, version)
         }
+        SSL_CTX_set_info_callback(context) { ssl, place, _ in
+            guard let ssl else { return }
+            if place & SSL_CB_HANDSHAKE_START != 0 { HandshakeJudge.installed(on: ssl)?.begin(ssl) }
+            if place & SSL_CB_HANDSHAKE_DONE != 0 { HandshakeJudge.installed(on: ssl)?.budget.endHandshake() }
+        }
         return TLSContext.restrict(context)
+    }
+
+    /// Before the first byte of the handshake is read.
+    private func begin(_ ssl: OpaquePointer) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        hasBudget = budget.install(on: ssl)
     }
 
     /// The one that has judged a connection.
@@ -89,7 +110,8 @@ final class HandshakeJudge {
     private func answer(_ store: OpaquePointer?) -> CInt {
         guard let store else { return 0 }
         let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
-        guard !wasAsked, rejection == nil, let ssl, isAsked(of: ssl), let chain = PeerChain(borrowing: store) else {
+        guard !wasAsked, rejection == nil, hasBudget, let ssl, isAsked(of: ssl), let chain = PeerChain(borrowing: store)
+        else {
             X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
             return 0
         }

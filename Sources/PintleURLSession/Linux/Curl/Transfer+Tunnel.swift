@@ -1,0 +1,24 @@
+internal import CCurl
+
+/// A proxy's answer to CONNECT.
+extension Transfer {
+    /// Takes a line of the answer's head. Ends the transfer at the status line of an answer that makes no tunnel.
+    ///
+    /// libcurl 7.88 reads the content of a 407 byte by byte inside one call, for as long as the socket has more of it. No
+    /// second round could follow: the only scheme is Basic, whose credentials go with the first CONNECT.
+    func takeTunnelLine(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        attempt.tunnelHeadSize += count
+        guard attempt.tunnelHeadSize <= Self.tunnelHeadLimit else {
+            attempt.tunnelFault = "the proxy's answer to CONNECT is longer than \(Self.tunnelHeadLimit >> 10) KiB"
+            return 0
+        }
+        if case .status(_, let status) = HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)), status >= 300 {
+            attempt.tunnelFault =
+                status == 407
+                ? "the proxy answered CONNECT with status 407: it wants other credentials"
+                : "the proxy answered CONNECT with status \(status)"
+            return 0
+        }
+        return count
+    }
+}

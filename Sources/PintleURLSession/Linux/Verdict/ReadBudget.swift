@@ -1,0 +1,138 @@
+internal import COpenSSL
+internal import Synchronization
+
+/// Limits what OpenSSL reads from one connection, so that no peer keeps the transport's thread for itself.
+///
+/// All transfers of a session run on one thread. Inside one call OpenSSL passes over HelloRequest messages, and nghttp2
+/// over PRIORITY frames and empty DATA frames, for as long as the socket has more of them. A filter BIO in front of the
+/// socket therefore says "try again later" (`SSL_ERROR_WANT_READ`) once the connection has used up its share of the
+/// current pass of the loop. libcurl then returns to the loop. Nothing is lost and nothing waits too long: the rest is
+/// still in the socket, and `poll` reports a socket with unread bytes at once.
+///
+/// Everything happens on the transport's thread. The BIO owns a reference, and the `SSL` owns the BIO.
+final class ReadBudget {
+    private let limits: ReadLimits
+    private let counter: TurnCounter
+    private var turn = -1
+    private var usedInTurn = 0
+    private var usedInHandshake = 0
+    private var isHandshaking = true
+
+    /// A Boolean value that indicates whether the server sent more than a handshake may have.
+    private(set) var isExceeded = false
+
+    init(_ limits: ReadLimits, countedBy counter: TurnCounter) {
+        self.limits = limits
+        self.counter = counter
+    }
+
+    func endHandshake() { isHandshaking = false }
+
+    /// Puts a filter in front of the BIO that `ssl` reads from; false where OpenSSL has no memory for one.
+    func install(on ssl: OpaquePointer) -> Bool {
+        guard let method = Self.method, let source = SSL_get_rbio(ssl), let filter = BIO_new(method.pointer) else {
+            return false
+        }
+        BIO_set_data(filter, Unmanaged.passRetained(self).toOpaque())
+        BIO_set_init(filter, 1)
+        // SSL_set0_rbio gives up the reference of the SSL to the BIO that it had.
+        BIO_up_ref(source)
+        // Not BIO_push: it also writes to `source`, which is the BIO for writing too.
+        BIO_set_next(filter, source)
+        SSL_set0_rbio(ssl, filter)
+        return true
+    }
+
+    private enum Allowance {
+        case bytes(Int)
+        /// None in this pass of the loop.
+        case later
+        case never
+    }
+
+    private var allowance: Allowance {
+        if turn != counter.turn { (turn, usedInTurn) = (counter.turn, 0) }
+        var left = (isHandshaking ? limits.perTurnOfHandshake : limits.perTurn) - usedInTurn
+        if isHandshaking {
+            let rest = limits.handshake - usedInHandshake
+            guard rest > 0 else {
+                isExceeded = true
+                return .never
+            }
+            left = min(left, rest)
+        }
+        return left > 0 ? .bytes(left) : .later
+    }
+
+    private func note(_ count: Int) {
+        usedInTurn += count
+        if isHandshaking { usedInHandshake += count }
+        counter.note(count)
+    }
+
+    // MARK: The BIO
+
+    private static func of(_ bio: OpaquePointer) -> ReadBudget? {
+        BIO_get_data(bio).map { Unmanaged<ReadBudget>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func read(_ bio: OpaquePointer, _ buffer: UnsafeMutableRawPointer, _ count: CInt) -> CInt {
+        BIO_clear_flags(bio, retryFlags)
+        guard let budget = of(bio), let source = BIO_next(bio) else { return -1 }
+        switch budget.allowance {
+        case .bytes(let left):
+            let received = BIO_read(source, buffer, min(count, CInt(clamping: left)))
+            BIO_copy_next_retry(bio)
+            if received > 0 { budget.note(Int(received)) }
+            return received
+        case .later:
+            BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+            return -1
+        case .never: return -1
+        }
+    }
+
+    private static let retryFlags = BIO_FLAGS_READ | BIO_FLAGS_WRITE | BIO_FLAGS_IO_SPECIAL | BIO_FLAGS_SHOULD_RETRY
+
+    private static let method = Method()
+
+    /// What the filter does for each call of the BIO interface.
+    ///
+    /// `@unchecked`: the pointer is constant, and nothing writes to the method after `init`.
+    private final class Method: @unchecked Sendable {
+        /// `BIO_METHOD *`. It is never freed: connections may use it until the process ends.
+        let pointer: OpaquePointer
+
+        init?() {
+            let type = BIO_get_new_index()
+            guard type > 0, let method = BIO_meth_new(type | BIO_TYPE_FILTER, "pintle read budget") else { return nil }
+            pointer = method
+            BIO_meth_set_read(method) { bio, buffer, count in
+                guard let bio, let buffer, count > 0 else { return 0 }
+                return ReadBudget.read(bio, buffer, count)
+            }
+            // OpenSSL writes to the BIO behind this one. The three below keep the filter complete.
+            BIO_meth_set_write(method) { bio, bytes, count in
+                guard let bio, let source = BIO_next(bio) else { return -1 }
+                BIO_clear_flags(bio, ReadBudget.retryFlags)
+                let sent = BIO_write(source, bytes, count)
+                BIO_copy_next_retry(bio)
+                return sent
+            }
+            BIO_meth_set_ctrl(method) { bio, command, number, argument in
+                switch command {
+                case BIO_CTRL_PUSH, BIO_CTRL_POP, BIO_CTRL_DUP: return 0
+                default:
+                    guard let bio, let source = BIO_next(bio) else { return 0 }
+                    return BIO_ctrl(source, command, number, argument)
+                }
+            }
+            BIO_meth_set_destroy(method) { bio in
+                guard let bio, let budget = BIO_get_data(bio) else { return 1 }
+                BIO_set_data(bio, nil)
+                Unmanaged<ReadBudget>.fromOpaque(budget).release()
+                return 1
+            }
+        }
+    }
+}

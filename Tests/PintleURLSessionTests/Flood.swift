@@ -1,0 +1,109 @@
+import Foundation
+import PintleTestKit
+import Synchronization
+import Testing
+
+/// What a hostile server sends as fast as it can, for as long as the client takes it.
+enum Flood: String, CaseIterable, CustomTestStringConvertible {
+    /// Before the verdict: HelloRequest messages, which a client ignores during a handshake (RFC 5246 section 7.4.1.1).
+    case helloRequest
+    /// Over HTTP/2, after the head of the response (RFC 9113 sections 6.1, 6.3, 6.7 and 6.9).
+    case priority
+    case emptyData
+    case ping
+    case windowUpdate
+    /// Over HTTP/1.1: responses with status 100, which precede the final one (RFC 9110 section 15.2.1).
+    case interim
+
+    static let http2: [Flood] = [.priority, .emptyData, .ping, .windowUpdate]
+
+    var testDescription: String { rawValue }
+
+    /// About 16 KiB of it.
+    var piece: [UInt8] {
+        func repeated(_ bytes: [UInt8]) -> [UInt8] { Array(repeatElement(bytes, count: 16_384 / bytes.count).joined()) }
+        switch self {
+        case .helloRequest: return [22, 3, 3, 0x40, 0] + [UInt8](repeating: 0, count: 16_384)
+        case .priority: return repeated([0, 0, 5, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 16])
+        case .emptyData: return repeated([0, 0, 0, 0, 0, 0, 0, 0, 1])
+        // An acknowledgement of nothing: nghttp2 counts those that it has to answer, and gives up.
+        case .ping: return repeated([0, 0, 8, 6, 1, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8))
+        case .windowUpdate: return repeated([0, 0, 4, 8, 0, 0, 0, 0, 1, 0, 0, 0, 1])
+        case .interim: return repeated(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+    }
+}
+
+/// A server that floods its clients.
+final class FloodServer: Sendable {
+    private enum Server: Sendable {
+        case plain(LoopbackTCPServer)
+        case secure(LoopbackTLSServer)
+    }
+
+    private let server: Server
+    private let written: Written
+    /// Bytes written so far, without TLS framing; some of them may wait in the sockets' buffers.
+    var byteCount: Int { written.count.load(ordering: .relaxed) }
+    let url: URL
+
+    private final class Written: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    init(_ flood: Flood, at stage: Stage) throws {
+        let written = Written()
+        self.written = written
+        let pour: @Sendable (any ByteStream) -> Void = { stream in
+            let piece = flood.piece
+            while (try? stream.write(piece)) != nil { written.count.add(piece.count, ordering: .relaxed) }
+        }
+        let address: String
+        switch flood {
+        case .helloRequest, .interim:
+            let tcp = try LoopbackTCPServer { connection in
+                _ = try? connection.read(upTo: 4_096)
+                pour(connection)
+            }
+            server = .plain(tcp)
+            address = flood == .interim ? "http://127.0.0.1:\(tcp.port)/" : "https://localhost:\(tcp.port)/"
+        default:
+            let tls = try LoopbackTLSServer(stage.identity) { configuration in
+                configuration.applicationProtocols = ["h2"]
+                configuration.application = .stream { stream in
+                    guard Frame.readRequest(stream) else { return }
+                    try? stream.write(Frame.head)
+                    pour(stream)
+                }
+            }
+            server = .secure(tls)
+            address = tls.url()
+        }
+        guard let url = URL(string: address) else { throw URLError(.badURL) }
+        self.url = url
+    }
+
+    /// Waits until the flood is on its way.
+    func isFlooding() async -> Bool {
+        for _ in 0..<1_000 {
+            if byteCount > 1 << 18 { return true }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+}
+
+extension Frame {
+    /// Reads up to the end of the first request of a connection, and answers with SETTINGS.
+    static func readRequest(_ stream: any ByteStream) -> Bool {
+        guard (try? stream.read(exactly: preface.count)) == preface else { return false }
+        try? stream.write(settings)
+        while true {
+            guard let header = try? stream.read(exactly: 9) else { return false }
+            let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
+            guard count == 0 || (try? stream.read(exactly: count)) != nil else { return false }
+            // HEADERS or DATA with END_STREAM.
+            if header[3] <= 1, header[4] & 1 == 1 { return true }
+        }
+    }
+}

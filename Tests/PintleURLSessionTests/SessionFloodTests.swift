@@ -1,0 +1,170 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Peers that send without end. All transfers of a session share one thread: each peer gets a share of every pass.
+@Suite("Pinned sessions: floods", .serialized)
+struct SessionFloodTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    /// A handshake that may last, so that the flood does.
+    private var endless: CurlTransport.Options {
+        var options = CurlTransport.Options()
+        options.readLimits.handshake = .max
+        return options
+    }
+
+    /// How much one request had to share the loop with others.
+    private struct Share: CustomStringConvertible {
+        var turns = 0
+        var bytes = 0
+        var seconds = 0.0
+        var description: String { "\(turns) turns, \(bytes) bytes over TLS, \(seconds) s" }
+    }
+
+    private func share(of session: PinnedURLSession, _ work: () async throws -> Void) async throws -> Share {
+        let counter = try session.transport().counter
+        let (turn, bytes, start) = (counter.turn, counter.byteCount, ProcessInfo.processInfo.systemUptime)
+        try await work()
+        return Share(
+            turns: counter.turn - turn, bytes: counter.byteCount - bytes,
+            seconds: ProcessInfo.processInfo.systemUptime - start)
+    }
+
+    @Test(
+        "A request to a good server takes a bounded number of turns and bytes while another server floods the session",
+        arguments: Flood.allCases.filter { $0 != .interim })
+    func goodServer(_ flood: Flood) async throws {
+        let good = try stage.server { _ in .text("good") }
+        let hostile = try FloodServer(flood, at: stage)
+        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let recorder = Recorder()
+        let task = session.dataTask(with: hostile.url)
+        task.delegate = recorder
+        async let end: Void = recorder.run(task)
+        #expect(await hostile.isFlooding())
+
+        let share = try await share(of: session) {
+            let (data, response) = try await session.data(from: try good.address())
+            #expect(String(decoding: data, as: UTF8.self) == "good" && response.trustReceipt != nil)
+        }
+        print("\(flood): a good request took \(share)")
+        let limits = ReadLimits()
+        let perTurn = flood == .helloRequest ? limits.perTurnOfHandshake : limits.perTurn
+        // The good answer itself, with its handshake, is less than 64 KiB.
+        #expect(share.bytes <= (share.turns + 2) * perTurn + 64 << 10)
+        #expect(share.turns < 20_000)
+        #expect(task.state == .running)
+
+        task.cancel()
+        await end
+        #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
+    }
+
+    @Test("A flood does not keep a request past its time-out", arguments: Flood.allCases.filter { $0 != .interim })
+    func timeOut(_ flood: Flood) async throws {
+        let hostile = try FloodServer(flood, at: stage)
+        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        var request = URLRequest(url: hostile.url)
+        request.timeoutInterval = 0.5
+        let share = try await share(of: session) {
+            let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+            #expect(error?.code == .timedOut, "\(error as Any)")
+        }
+        print("\(flood): a time-out of 0.5 s took \(share)")
+        #expect(hostile.byteCount > 1 << 18)
+    }
+
+    @Test("A handshake that goes on without end is an error once as much has come as a handshake may have")
+    func endlessHandshake() async throws {
+        let hostile = try FloodServer(.helloRequest, at: stage)
+        let session = URLSession.pinned(to: try stage.policy())
+        let share = try await share(of: session) {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: hostile.url) }
+            #expect(error?.code == .secureConnectionFailed)
+            #expect(error?.localizedDescription.contains("without ending the TLS handshake") == true)
+        }
+        print("an endless handshake took \(share)")
+        let limits = ReadLimits()
+        #expect(share.bytes == limits.handshake)
+        #expect(share.turns >= limits.handshake / limits.perTurnOfHandshake)
+    }
+
+    @Test("Interim responses without end are an error, over plain http too")
+    func interim() async throws {
+        let hostile = try FloodServer(.interim, at: stage)
+        let session = URLSession.pinned(to: try stage.policy())
+        let error = await #expect(throws: URLError.self) { try await session.data(from: hostile.url) }
+        #expect(error?.code == .badServerResponse)
+        #expect(error?.localizedDescription.contains("1000 lines") == true)
+        #expect(hostile.byteCount < 32 << 20)
+    }
+
+    @Test("A share of a turn that is smaller than a record loses nothing", arguments: [1, 7, 4_096, 256 << 10])
+    func smallShares(perTurn: Int) async throws {
+        let text = String(repeating: "0123456789abcdef", count: 4_096)
+        var options = CurlTransport.Options()
+        (options.readLimits.perTurn, options.readLimits.perTurnOfHandshake) = (perTurn, perTurn)
+        let server = try stage.server { _ in .text(text) }
+        let http2 = try LoopbackTLSServer(stage.identity) { configuration in
+            configuration.applicationProtocols = ["h2"]
+            configuration.application = .stream { stream in
+                guard Frame.readRequest(stream) else { return }
+                let pieces = (0..<400).flatMap { Frame.data("\($0) ", isLast: $0 == 399) }
+                try? stream.write(Frame.head + pieces)
+                while (try? stream.read(upTo: 4_096).isEmpty) == false {}
+            }
+        }
+        let session = URLSession.pinned(to: try stage.policy(), options: options)
+        let address = try server.address()
+        async let plain = session.data(from: address)
+        async let streamed = session.data(from: try http2.address())
+        #expect(String(decoding: try await plain.0, as: UTF8.self) == text)
+        #expect(
+            String(decoding: try await streamed.0, as: UTF8.self) == (0..<400).map { "\($0) " }.joined())
+    }
+
+    // MARK: Proxies
+
+    /// What a proxy says instead of making a tunnel, and the words of the error.
+    static let refusals = [
+        ("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=r\r\nContent-Length: 999999999999\r\n\r\n", "status 407"),
+        ("HTTP/1.1 407 No\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFF\r\n", "status 407"),
+        ("HTTP/1.1 502 No\r\nContent-Length: 999999999999\r\n\r\n", "status 502"),
+        ("HTTP/1.1 200 OK\r\n", "longer than 32 KiB"), ("HTTP/1.1 100 Continue\r\n", "longer than 32 KiB"),
+    ]
+
+    @Test(
+        "A proxy that answers without end is refused at the head of its answer; the next tunnel is made",
+        arguments: refusals)
+    func proxy(answer: String, text: String) async throws {
+        let good = try stage.server { _ in .text("good") }
+        let written = Mutex(0)
+        let port = good.port
+        let proxy = try LoopbackProxy(.httpConnect, route: { $1 == port ? port : nil }) { client in
+            guard (try? client.write(Array(answer.utf8))) != nil else { return }
+            let piece = Array(repeatElement("X-Field: 0123456789\r\n", count: 3_000).joined().utf8)
+            while (try? client.write(piece)) != nil { written.withLock { $0 += piece.count } }
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let share = try await share(of: session) {
+            let error = await #expect(throws: URLError.self) {
+                try await session.data(from: try #require(URL(string: "https://localhost:1/")))
+            }
+            #expect(error?.code == .networkConnectionLost && error?.localizedDescription.contains(text) == true)
+            let (data, _) = try await session.data(from: try good.address())
+            #expect(String(decoding: data, as: UTF8.self) == "good")
+        }
+        print("a proxy that wrote \(written.withLock { $0 }) bytes: the next request took \(share)")
+        // What the sockets' buffers hold, and no more.
+        #expect(written.withLock { $0 } < 16 << 20)
+    }
+}

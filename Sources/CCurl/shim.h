@@ -38,6 +38,11 @@ static inline CURLcode pintle_curl_set_ssl_context(CURL *curl, curl_ssl_ctx_call
     curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, data);
     return curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, function);
 }
+static inline CURLcode pintle_curl_set_progress(CURL *curl, curl_xferinfo_callback function, void *data) {
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, data);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, function);
+    return curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+}
 static inline CURLcode pintle_curl_set_socket_options(CURL *curl, curl_sockopt_callback function, void *data) {
     curl_easy_setopt(curl, CURLOPT_SOCKOPTDATA, data);
     return curl_easy_setopt(curl, CURLOPT_SOCKOPTFUNCTION, function);

@@ -26,6 +26,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case .end, nil: break
         }
     }
+    checkFraming(of: head)
     guard let url = URL(string: "https://a.example/b"), let response = PinnedHTTPURLResponse(head, url: url) else {
         return 0
     }
@@ -40,6 +41,20 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         if let url = URL(string: address) { keepCookies(of: head, from: url) }
     }
     return 0
+}
+
+/// What is accepted says in one way where the content ends, and reads the same again.
+private func checkFraming(of head: ResponseHead) {
+    var framed = head
+    guard framed.checkFraming() == nil else { return }
+    let lengths = framed.values(of: "content-length")
+    let codings = framed.values(of: "transfer-encoding").map { $0.lowercased() }
+    guard lengths.count <= 1, lengths.allSatisfy({ Int64($0).map { "\($0)" } == $0 }),
+        codings == [] || codings == ["chunked"]
+    else { fatalError("\(lengths) and \(codings) say where content ends") }
+    guard framed.checkFraming() == nil, framed.values(of: "content-length") == lengths else {
+        fatalError("\(lengths) reads differently again")
+    }
 }
 
 private func readChallenges(of head: ResponseHead) {

@@ -85,6 +85,7 @@ final class CurlLoop: @unchecked Sendable {
             ExitGuard.pass(self)
             counter.beginTurn()
             obey()
+            for transfer in gathering.takeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
             // Whatever was asked for before an answer came has its turn by then.
             obey()
@@ -94,7 +95,7 @@ final class CurlLoop: @unchecked Sendable {
             lookAgain()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
-                inbox.isWaiting = inbox.commands.isEmpty
+                inbox.isWaiting = inbox.commands.isEmpty && !gathering.hasYielding
                 return inbox.isWaiting
             }
             if mayWait { wait() }

@@ -28,14 +28,12 @@ extension Transfer {
                 return refuseHead("\(attempt.head.fields.last?.name ?? "") goes on in another line of the head")
             }
         case .end where attempt.head.status >= 200:
-            // libcurl goes by the last one (RFC 9112 section 6.3).
-            let lengths = attempt.head.values(of: "content-length")
-            guard lengths.allSatisfy({ $0 == lengths.first }) else {
-                return refuseHead("the response has several lengths")
-            }
+            if let fault = attempt.head.checkFraming() { return refuseHead(fault) }
             attempt.hasHead = true
+            if attempt.head.isCoded { watchDecoder() }
             if let events { holds.formUnion(events.transfer(self, didReceive: attempt.head)) }
         case .end:
+            if let fault = attempt.head.checkFraming() { return refuseHead(fault) }
             (attempt.isHeadNew, attempt.isInField) = (true, false)
             return count
         case .status, .continuation, nil: break
@@ -59,6 +57,10 @@ extension Transfer {
         // libcurl takes what comes after a status of 101, which nobody has asked for, for content.
         guard attempt.hasHead else { return refuseHead("there is content before the head of the response is over") }
         guard attempt.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
+        if attempt.isCoded, !mayDecode(count) {
+            attempt.isReceivePaused = true
+            return pintle_CURL_WRITEFUNC_PAUSE
+        }
         gather(UnsafeRawBufferPointer(start: bytes, count: count))
         return attempt.contentLoss == nil ? count : 0
     }

@@ -23,6 +23,15 @@ extension Transfer {
             )
         }
         if let fault = attempt.headFault { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: fault) }
+        if let fault = attempt.decodingFault {
+            return .library(code: CURLE_BAD_CONTENT_ENCODING.rawValue, text: fault)
+        }
+        // libcurl's own names for content beyond what it keeps of a paused transfer: 7.88, and 8.6 and newer.
+        if attempt.isCoded, [27, 100].contains(result.rawValue) {
+            return .library(
+                code: CURLE_BAD_CONTENT_ENCODING.rawValue,
+                text: "the content of the response expands to more than 64 MiB at once")
+        }
         // So libcurl calls a line that goes on with none.
         if result == CURLE_BAD_FUNCTION_ARGUMENT, attempt.headLines > 0, !attempt.hasHead {
             return .library(

@@ -4,6 +4,17 @@ internal import Foundation
 /// The transfers of a loop that have gathered content since it last looked. Belongs to the transport's thread.
 final class Gathering {
     private var transfers: [Transfer] = []
+    private var yielding: [Transfer] = []
+    /// A Boolean value that indicates whether the next turn has work that no socket reports.
+    var hasYielding: Bool { !yielding.isEmpty }
+
+    /// Notes a transfer that goes on in the next turn of the loop.
+    func yield(_ transfer: Transfer) { yielding.append(transfer) }
+
+    func takeYielding() -> [Transfer] {
+        defer { yielding.removeAll() }
+        return yielding
+    }
 
     func add(_ transfer: Transfer) { transfers.append(transfer) }
 

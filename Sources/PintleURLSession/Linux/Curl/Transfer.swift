@@ -53,6 +53,15 @@ final class Transfer: @unchecked Sendable {
         var headLines = 0
         /// A Boolean value that indicates whether a connection is being made: lines of a head are a proxy's until it is.
         var isConnecting = false
+        /// A Boolean value that indicates whether libcurl decodes the content.
+        var isCoded = false
+        var hasDecoded = false
+        /// Bytes of coded content that had come when decoded content came last.
+        var codedBefore: Int64 = 0
+        /// The turn of the loop in which content was decoded last, and how many bytes it gave.
+        var decodingTurn = -1
+        var decodedInTurn = 0
+        var decodingFault: String?
         var tunnelHeadSize = 0
         /// Why the proxy makes no tunnel.
         var tunnelFault: String?

@@ -1,0 +1,77 @@
+internal import Foundation
+
+/// The fields that say where the content of a response ends and how it is coded.
+extension ResponseHead {
+    /// Checks these fields once the head is complete. libcurl 7.88 accepts more than the standard does, and then takes the
+    /// end of a connection for the end of the content.
+    ///
+    /// A valid `Content-Length` that is given more than once is replaced by one field (RFC 9110 section 8.6).
+    ///
+    /// - Returns: what is wrong, for the text of an error; `nil` for nothing.
+    mutating func checkFraming() -> String? {
+        let lengths = values(of: "content-length")
+        let transferCodings = values(of: "transfer-encoding")
+        let codings = values(of: "content-encoding")
+        guard status >= 200 else {
+            // RFC 9110 section 8.6 and RFC 9112 section 6.1. libcurl 7.88 applies them to the final response.
+            return lengths.isEmpty && transferCodings.isEmpty && codings.isEmpty
+                ? nil : "an interim response has a field about content"
+        }
+        if let fault = Self.transferCodingFault(transferCodings, isStream: version.hasPrefix("HTTP/2")) { return fault }
+        // Decoders that are stacked multiply what they make of each byte.
+        guard codings.reduce(0, { $0 + Self.elements(of: $1).count }) <= 1 else {
+            return "the response has more than one content coding"
+        }
+        return checkLength(lengths)
+    }
+
+    /// The client sends no `TE` field, so that no coding but `chunked` may be applied (RFC 9112 sections 6.1 and 7.4). Any
+    /// other would end where the connection does (section 6.3).
+    private static func transferCodingFault(_ values: [String], isStream: Bool) -> String? {
+        guard !values.isEmpty else { return nil }
+        // RFC 9113 section 8.2.2.
+        if isStream { return "the response has a transfer coding over HTTP/2" }
+        return values.count == 1 && values[0].lowercased() == "chunked"
+            ? nil : "the transfer coding of the response is not chunked"
+    }
+
+    private mutating func checkLength(_ values: [String]) -> String? {
+        var known: Int64?
+        for value in values {
+            for element in value.split(separator: ",", omittingEmptySubsequences: false) {
+                let digits = element.drop { $0 == " " || $0 == "\t" }.trimmingSuffix()
+                guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let length = Int64(digits) else {
+                    return "the length of the response is not a number"
+                }
+                guard known == nil || known == length else { return "the response has several lengths" }
+                known = length
+            }
+        }
+        guard let known, values != ["\(known)"] else { return nil }
+        var isFirst = true
+        fields = fields.compactMap { field in
+            guard field.name.lowercased() == "content-length" else { return field }
+            defer { isFirst = false }
+            return isFirst ? (field.name, "\(known)") : nil
+        }
+        return nil
+    }
+
+    /// A Boolean value that indicates whether libcurl decodes the content.
+    var isCoded: Bool {
+        values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() != "identity" } }
+    }
+
+    /// The elements of a list that are not empty (RFC 9110 section 5.6.1).
+    private static func elements(of value: String) -> [Substring] {
+        value.split { $0 == "," || $0 == " " || $0 == "\t" }
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix() -> Substring {
+        var rest = self
+        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Content codings (RFC 9110 section 8.4), through which a few bytes cost much.
+@Suite("Pinned sessions: content codings")
+struct SessionCodingTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    /// Runs a request to a server that answers with these bytes, over TLS or in the clear.
+    private func load(_ answer: [UInt8], isPlain: Bool) async throws -> Data {
+        let session = URLSession.pinned(to: try stage.policy())
+        let serve: @Sendable (any ByteStream) -> Void = { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(answer)
+        }
+        if isPlain {
+            let server = try LoopbackTCPServer { serve($0) }
+            return try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(server.port)/"))).0
+        }
+        let server = try stage.server(stream: serve)
+        return try await session.data(from: try server.address()).0
+    }
+
+    @Test(
+        "More than one content coding is an error before anything is decoded",
+        arguments: [
+            "Content-Encoding: gzip, gzip, gzip\r\n", "Content-Encoding: deflate\r\nContent-Encoding: deflate\r\n",
+            "content-encoding: identity,deflate\r\n", "Content-Encoding: deflate, deflate\r\n",
+        ], [false, true])
+    func several(fields: String, isPlain: Bool) async throws {
+        let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: 6\r\n\r\n"
+        let error = await #expect(throws: URLError.self) {
+            try await load(Array(head.utf8) + Deflate.block(0x61, isLast: true), isPlain: isPlain)
+        }
+        #expect(error?.code == .badServerResponse)
+        #expect(error?.localizedDescription == "the response has more than one content coding")
+    }
+
+    @Test("One content coding is undone, and none is", arguments: ["deflate", "deflate,", "identity", ""])
+    func one(coding: String) async throws {
+        let isCoded = coding.hasPrefix("deflate")
+        let content = isCoded ? Deflate.block(0x61, isLast: true) : [0x61]
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(content.count)\r\n\r\n"
+        #expect(try await load(Array(head.utf8) + content, isPlain: false) == Data("a".utf8))
+    }
+
+    @Test("An interim response adds no content coding to the final one", arguments: [true, false])
+    func interim(isCoded: Bool) async throws {
+        let head =
+            "HTTP/1.1 103 Early Hints\r\n\(isCoded ? "Content-Encoding: deflate" : "X-Field: a")\r\n\r\n"
+            + "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: 6\r\n\r\n"
+        let answer = Array(head.utf8) + Deflate.block(0x61, isLast: true)
+        if isCoded {
+            let error = await #expect(throws: URLError.self) { try await load(answer, isPlain: false) }
+            #expect(error?.localizedDescription == "an interim response has a field about content")
+        } else {
+            #expect(try await load(answer, isPlain: false) == Data("a".utf8))
+        }
+    }
+
+    @Test("A decoder that takes and gives nothing ends the request", arguments: [false, true])
+    func silent(isPlain: Bool) async throws {
+        let written = Mutex(0)
+        let piece = Array(repeatElement(Deflate.emptyBlock, count: 3_000).joined())
+        let serve: @Sendable (any ByteStream) -> Void = { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n".utf8))
+            while (try? stream.write(piece)) != nil { written.withLock { $0 += piece.count } }
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        let counter = try session.transport().counter
+        let plain = try LoopbackTCPServer { serve($0) }
+        let secure = try stage.server(stream: serve)
+        let url = isPlain ? URL(string: "http://127.0.0.1:\(plain.port)/") : try secure.address()
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try #require(url)) }
+        #expect(error?.code == .cannotDecodeContentData)
+        #expect(error?.localizedDescription == "more than 256 KiB of coded content decode to nothing")
+        print("a silent decoder: \(counter.turn) turns, \(counter.byteCount) bytes over TLS")
+        if isPlain {
+            // What libcurl reads in one turn, and what the sockets' buffers hold.
+            #expect(written.withLock { $0 } < 32 << 20)
+        } else {
+            // The limit, what one turn may add to it, and the handshake.
+            #expect(counter.byteCount < Int(Transfer.silentDecodingLimit) + ReadLimits().perTurn + 64 << 10)
+        }
+    }
+
+    @Test("A decoder that gives little for much goes on")
+    func slow() async throws {
+        let blocks = (0..<100_000).flatMap { Deflate.block(UInt8($0 % 251), isLast: $0 == 99_999) }
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(blocks.count)\r\n\r\n"
+        let data = try await load(Array(head.utf8) + blocks, isPlain: false)
+        #expect(data == Data((0..<100_000).map { UInt8($0 % 251) }))
+    }
+
+    /// libcurl keeps 64 MiB of what it has decoded beyond the share of a turn.
+    @Test(
+        "A piece that decodes to hundreds of megabytes at once is an error, and one of 25 MiB is not",
+        arguments: [200, 2_000])
+    func bomb(blocks: Int) async throws {
+        let content = Zstandard.zeros(blocks: blocks)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\nContent-Length: \(content.count)\r\n\r\n"
+        if blocks == 200 {
+            #expect(try await load(Array(head.utf8) + content, isPlain: true) == Data(count: blocks << 17))
+        } else {
+            let error = await #expect(throws: URLError.self) {
+                try await load(Array(head.utf8) + content, isPlain: true)
+            }
+            #expect(error?.code == .cannotDecodeContentData)
+            #expect(error?.localizedDescription.contains("more than 64 MiB at once") == true)
+        }
+    }
+
+    @Test("Content that expands very much comes whole, over several turns, and others are served meanwhile")
+    func expanding() async throws {
+        let (copies, good) = (400_000, try stage.server { _ in .text("good") })
+        let content = Deflate.letters(copies)
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(content.count)\r\n\r\n"
+        let plain = try LoopbackTCPServer { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array(head.utf8) + content)
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        let counter = try session.transport().counter
+        let url = try #require(URL(string: "http://127.0.0.1:\(plain.port)/"))
+        async let large = session.data(from: url)
+        async let small = session.data(from: try good.address())
+        #expect(try await small.0 == Data("good".utf8))
+        #expect(try await large.0 == Data(repeating: 0x61, count: 258 * copies + 1))
+        print("\(258 * copies) bytes decoded in \(counter.turn) turns")
+        // A turn takes 32 MiB, and one piece of 64 KiB more, which expands to 10 MiB here.
+        #expect(counter.turn > 258 * copies / (Transfer.decodedPerTurn + 11 << 20))
+    }
+}

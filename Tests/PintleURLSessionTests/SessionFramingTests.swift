@@ -1,0 +1,132 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Where content ends (RFC 9112 section 6.3).
+@Suite("Pinned sessions: framing")
+struct SessionFramingTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    private func load(_ head: String, _ content: String, isPlain: Bool) async throws -> (Data, URLResponse) {
+        let session = URLSession.pinned(to: try stage.policy())
+        let serve: @Sendable (any ByteStream) -> Void = { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 \(head)\r\n\(content)".utf8))
+        }
+        if isPlain {
+            let server = try LoopbackTCPServer { serve($0) }
+            return try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
+        }
+        let server = try stage.server(stream: serve)
+        return try await session.data(from: try server.address())
+    }
+
+    static let invalid: [(head: String, fault: String)] = [
+        ("200 OK\r\nTransfer-Encoding: identity\r\n", "the transfer coding of the response is not chunked"),
+        ("200 OK\r\nTransfer-Encoding:\r\n", "the transfer coding of the response is not chunked"),
+        ("200 OK\r\nTransfer-Encoding: chunked, identity\r\n", "the transfer coding of the response is not chunked"),
+        ("200 OK\r\nTransfer-Encoding: xchunked\r\n", "the transfer coding of the response is not chunked"),
+        ("200 OK\r\nTransfer-Encoding: gzip, chunked\r\n", "the transfer coding of the response is not chunked"),
+        (
+            "200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+            "the transfer coding of the response is not chunked"
+        ),
+        (
+            "200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 5\r\n",
+            "the transfer coding of the response is not chunked"
+        ),
+        ("200 OK\r\nContent-Length: 99999999999999999999\r\n", "the length of the response is not a number"),
+        ("200 OK\r\nContent-Length: 9223372036854775808\r\n", "the length of the response is not a number"),
+        ("200 OK\r\nContent-Length: +5\r\n", "the length of the response is not a number"),
+        ("200 OK\r\nContent-Length: 0x5\r\n", "the length of the response is not a number"),
+        ("200 OK\r\nContent-Length: 5 5\r\n", "the length of the response is not a number"),
+        ("200 OK\r\nContent-Length: 5,\r\n", "the length of the response is not a number"),
+        ("200 OK\r\nContent-Length: 5, 6\r\n", "the response has several lengths"),
+        ("200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n", "the response has several lengths"),
+        (
+            "100 Continue\r\nContent-Length: 2\r\n\r\nHTTP/1.1 200 OK\r\n",
+            "an interim response has a field about content"
+        ),
+        (
+            "100 Continue\r\nTransfer-Encoding: chunked\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
+            "an interim response has a field about content"
+        ),
+    ]
+
+    @Test("A length or a transfer coding that is not valid is an error", arguments: invalid, [false, true])
+    func refused(_ answer: (head: String, fault: String), isPlain: Bool) async throws {
+        let error = await #expect(throws: URLError.self) { try await load(answer.head, "body!", isPlain: isPlain) }
+        #expect(error?.code == .badServerResponse)
+        #expect(error?.localizedDescription == answer.fault)
+    }
+
+    @Test(
+        "A valid length, chunked content, and content up to close_notify come whole",
+        arguments: [
+            ("200 OK\r\nContent-Length: 5\r\n", "body!"), ("200 OK\r\nContent-Length: 5, 5\r\n", "body!"),
+            ("200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n", "body!"),
+            ("200 OK\r\nTransfer-Encoding: chunked\r\n", "5\r\nbody!\r\n0\r\n\r\n"),
+            ("200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 4\r\n", "5\r\nbody!\r\n0\r\n\r\n"),
+            ("200 OK\r\n", "body!"), ("100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "body!"),
+        ], [false, true])
+    func valid(_ answer: (head: String, content: String), isPlain: Bool) async throws {
+        let (data, response) = try await load(answer.head, answer.content, isPlain: isPlain)
+        #expect(data == Data("body!".utf8))
+        let length = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Length")
+        #expect(length == nil || length == "5" || answer.head.contains("Chunked"))
+    }
+
+    @Test(
+        "The end of a connection ends no content with another transfer coding or length, and with close_notify ends the rest",
+        arguments: ["Transfer-Encoding: identity\r\n", "Content-Length: 99999999999999999999\r\n", ""])
+    func cut(field: String) async throws {
+        let written = DispatchSemaphore(value: 0)
+        let gate = DispatchSemaphore(value: 0)
+        let server = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(field)\r\nhalf".utf8))
+            written.signal()
+            if field.isEmpty { gate.signal() }
+            gate.wait()
+        })
+        defer { gate.signal() }
+        let proxy = try LoopbackProxy(.httpConnect)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let address = try server.address()
+        let request = Task { try await session.data(from: address).0 }
+        if field.isEmpty {
+            #expect(try await request.value == Data("half".utf8))
+            return
+        }
+        try await aside {
+            written.wait()
+            proxy.close()
+        }
+        let error = await #expect(throws: URLError.self) { try await request.value }
+        #expect(error?.code == .badServerResponse || error?.code == .networkConnectionLost)
+    }
+
+    @Test("Over HTTP/2 there is no transfer coding", arguments: ["HTTP/1.1", "HTTP/2"])
+    func http2(version: String) {
+        var head = ResponseHead(status: 200, version: version, fields: [("transfer-encoding", "chunked")])
+        #expect(
+            head.checkFraming() == (version == "HTTP/2" ? "the response has a transfer coding over HTTP/2" : nil))
+    }
+
+    @Test("A length that is given twice is one field of the response")
+    func lengths() {
+        var head = ResponseHead(
+            status: 200, version: "HTTP/1.1",
+            fields: [("Content-Length", "7 , 07"), ("X", "y"), ("content-length", "7")])
+        #expect(head.checkFraming() == nil)
+        #expect(head.fields.map { "\($0.name): \($0.value)" } == ["Content-Length: 7", "X: y"])
+    }
+}

@@ -11,6 +11,8 @@ private final class TestServers: UpdateTransport {
         case serves([UInt8], tag: String?)
         case fails
         case hangs
+        /// Does not end when its task is cancelled.
+        case ignoresCancellation
         /// Whatever was asked.
         case notModified
         case servesLater([UInt8])
@@ -22,6 +24,8 @@ private final class TestServers: UpdateTransport {
 
     private let behaviours: Locked<[String: Behaviour]>
     private let requests = Locked<[UpdateRequest]>([])
+    let isReleased = Locked(false)
+    let hasEnded = Locked(false)
 
     init(_ behaviours: [String: Behaviour]) {
         self.behaviours = Locked(behaviours)
@@ -54,6 +58,12 @@ private final class TestServers: UpdateTransport {
             return .notModified
         case .hangs:
             try await Task.sleep(nanoseconds: 600_000_000_000)
+            throw Down()
+        case .ignoresCancellation:
+            while !isReleased.withLock({ $0 }) {
+                await Task.detached { try? await Task.sleep(nanoseconds: 10_000_000) }.value
+            }
+            hasEnded.withLock { $0 = true }
             throw Down()
         case .fails, nil: throw Down()
         }
@@ -111,6 +121,23 @@ struct FetchingTests {
         #expect(store.version == 8)
         #expect(Set(scene.takeEvents()).isSuperset(of: ["adopted 8", "rejected invalid-signature c", "not fetched d"]))
         #expect(try scene.open(.refuse).version == 8)
+    }
+
+    @Test("A transport that ignores cancellation does not hold a refresh past its time-out", arguments: [false, true])
+    func ignoredCancellation(hasOther: Bool) async throws {
+        let servers = TestServers(["a": .ignoresCancellation, "b": .serves(try scene.update(7), tag: nil)])
+        var source = hasOther ? source(servers, "a", "b") : source(servers, "a")
+        (source.timeout, source.grace) = (0.2, 0.01)
+        let store = try scene.open()
+        let result = await store.refresh(from: source, at: Publication.now)
+        // It is over while the transport still works.
+        #expect(!servers.hasEnded.withLock { $0 })
+        switch result {
+        case .adopted(let update): #expect(hasOther && update.version == 7)
+        case .failed: #expect(!hasOther)
+        default: Issue.record("\(result)")
+        }
+        servers.isReleased.withLock { $0 = true }
     }
 
     @Test("A server that hangs keeps nobody from the others, nor longer than the time-out")

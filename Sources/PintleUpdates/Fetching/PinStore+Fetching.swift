@@ -113,32 +113,28 @@ extension PinStore {
         let tags = record.entityTags
         var hasAnswer = false
         var isInGrace = false
-        await withTaskGroup(of: Answer.self) { group in
-            for url in source.urls {
-                let request = UpdateRequest(
-                    url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
-                group.addTask {
-                    do {
-                        return .response(url, try await source.transport.fetch(request))
-                    } catch {
-                        return .failure(url, "\(error)")
-                    }
-                }
-            }
-            var open = source.urls.count
-            group.addTask { await Self.sleep(source.timeout) }
-            while open > 0, let answer = await group.next() {
-                if case .timeUp = answer { break }
-                open -= 1
-                guard take(answer, askedWith: tags, at: now) else { continue }
-                hasAnswer = true
-                // Whoever has only what is in force says nothing about what the others have: they are waited for.
-                guard !isInGrace, update?.version != before else { continue }
-                isInGrace = true
-                group.addTask { await Self.sleep(source.grace) }
-            }
-            group.cancelAll()
+        // Not a task group: it would wait for a transport that does not end when its task is cancelled.
+        let (answers, mailbox) = AsyncStream<Answer>.makeStream()
+        var tasks = source.urls.map { url in
+            let request = UpdateRequest(
+                url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
+            return Task.detached { _ = mailbox.yield(await Self.ask(source.transport, request)) }
         }
+        tasks.append(Task.detached { _ = mailbox.yield(await Self.sleep(source.timeout)) })
+        var open = source.urls.count
+        var inbox = answers.makeAsyncIterator()
+        while open > 0, let answer = await inbox.next() {
+            if case .timeUp = answer { break }
+            open -= 1
+            guard take(answer, askedWith: tags, at: now) else { continue }
+            hasAnswer = true
+            // Whoever has only what is in force says nothing about what the others have: they are waited for.
+            guard !isInGrace, update?.version != before else { continue }
+            isInGrace = true
+            tasks.append(Task.detached { _ = mailbox.yield(await Self.sleep(source.grace)) })
+        }
+        for task in tasks { task.cancel() }
+        mailbox.finish()
         record.history.lastAttempt = now
         record.history.failures = hasAnswer ? 0 : record.history.failures + 1
         if hasAnswer { record.history.lastSuccess = now }
@@ -146,6 +142,14 @@ extension PinStore {
         keepRecord()
         if let update, update.version != before { return Fetched(result: .adopted(update), leavesDoubt: false) }
         return Fetched(result: hasAnswer ? .unchanged : .failed, leavesDoubt: !tags.isEmpty)
+    }
+
+    private static func ask(_ transport: any UpdateTransport, _ request: UpdateRequest) async -> Answer {
+        do {
+            return .response(request.url, try await transport.fetch(request))
+        } catch {
+            return .failure(request.url, "\(error)")
+        }
     }
 
     private static func sleep(_ seconds: Double) async -> Answer {

@@ -17,7 +17,8 @@ struct SessionAddressTests {
             "https://0x7f.1.example.1/", "https://[fe80::1%25lo]/", "https://localhost:0/", "https://localhost:65536/",
             "https:///localhost/",
             "https:/localhost/", "localhost/", "https://[::ffff:127.0.0.1]/", "https://[::FFFF:7f00:1]/",
-            "http://[::ffff:127.0.0.1]/",
+            "http://[::ffff:127.0.0.1]/", "https://0.0.0.0/", "https://0/", "https://0x0/", "https://[::]/",
+            "https://[0:0:0:0:0:0:0.0.0.0]/", "http://0.0.0.0/", "http://[::]/",
         ])
     func ambiguous(text: String) throws {
         let error = #expect(throws: SessionRefusal.self) { try CurlURL(text) }
@@ -33,7 +34,8 @@ struct SessionAddressTests {
             ("https://0177.0.0.1:8443/", "127.0.0.1:8443"), ("https://%6cocalhost/", "localhost:443"),
             ("https://localhost/@127.0.0.1", "localhost:443"), ("https://localhost#@127.0.0.1/", "localhost:443"),
             ("https://localhost?@127.0.0.1/", "localhost:443"), ("https://[::1]/", "[::1]:443"),
-            ("https://[0:0::1]/", "[::1]:443"), ("https://[::fffe:7f00:1]/", "[::fffe:7f00:1]:443"),
+            ("https://[0:0::1]/", "[::1]:443"), ("https://1/", "0.0.0.1:443"), ("https://[::2]/", "[::2]:443"),
+            ("https://[::fffe:7f00:1]/", "[::fffe:7f00:1]:443"),
             ("http://xn--bcher-kva.example/", "xn--bcher-kva.example:80"),
         ])
     func plain(text: String, endpoint: String) throws {

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import PintleReports
 import PintleTestKit
 import PintleURLSession
 import Synchronization
@@ -121,18 +122,33 @@ struct SessionTrustTests {
         #expect(try await session.data(from: try good.address()).0.count == 3)
     }
 
-    @Test("A host without a rule is refused where the policy says so")
+    @Test(
+        "A host without a rule is refused before any connection where the policy says so, and the observer hears of it")
     func hostNotAllowed() async throws {
         let stage = try Stage()
         let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject))
+        let recorder = PinFailureRecorder()
+        let session = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject), observer: recorder)
         #expect(try await session.data(from: try server.address()).0.count == 3)
-        let before = server.requestByteCount
+        let before = (server.requestByteCount, server.connectionCount)
         let error = await #expect(throws: URLError.self) {
             try await session.data(from: try server.address(host: "127.0.0.1"))
         }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "host-not-allowed")
-        #expect(server.requestByteCount == before)
+        #expect((server.requestByteCount, server.connectionCount) == before)
+        await recorder.settle()
+        let reasons = recorder.events.map { event in
+            if case .verdict(let failure) = event { failure.reason } else { "\(event)" }
+        }
+        #expect(reasons == ["host-not-allowed"])
+        // The name of a refused host is told neither to a server nor to a proxy.
+        let proxy = try LoopbackProxy(.httpConnect)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        let behind = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject), configuration: configuration)
+        await #expect(throws: URLError.self) { try await behind.data(from: try server.address(host: "127.0.0.1")) }
+        #expect(proxy.connections.isEmpty)
+        #expect(try await behind.data(from: try server.address()).0.count == 3 && proxy.connections.count == 1)
     }
 
     @Test("A response carries the receipt of its connection")

@@ -11,6 +11,10 @@ public struct IPAddress: Sendable, Hashable {
         isIPv6 && octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
     }
 
+    /// A Boolean value that indicates whether no host has the address: `0.0.0.0` (RFC 1122 section 3.2.1.3) or `::`
+    /// (RFC 4291 section 2.5.2). Systems connect to their own loopback address instead.
+    package var isUnspecified: Bool { octets.allSatisfy { $0 == 0 } }
+
     /// `nil` unless there are four or sixteen octets.
     public init?(octets: some Collection<UInt8>) {
         guard octets.count == 4 || octets.count == 16 else { return nil }

@@ -186,6 +186,7 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: Transfer) {
         do throws(TransferFailure) {
             guard transfer.generation.isCurrent else { throw .superseded }
+            try transfer.refuseForbiddenHost()
             let handle = try transfer.makeHandle()
             transfer.gathering = gathering
             transfers[handle] = transfer

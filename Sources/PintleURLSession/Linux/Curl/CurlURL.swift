@@ -85,6 +85,12 @@ final class CurlURL: @unchecked Sendable {
                 .invalidRequest, "the URL has an IPv4 address in the form of IPv6: \(server)",
                 hint: "write it as four decimal numbers")
         }
+        // No rule for 127.0.0.1 or ::1 covers it, and the system connects to them.
+        guard server.ipAddress?.isUnspecified != true else {
+            throw SessionRefusal(
+                .invalidRequest, "the URL has the unspecified address \(server), which is no host's",
+                hint: "write 127.0.0.1 or [::1] for this machine")
+        }
         return (scheme, ServerEndpoint(host: server, port: port))
     }
 

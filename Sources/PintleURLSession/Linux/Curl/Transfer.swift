@@ -112,9 +112,19 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
-// MARK: The two gates
+// MARK: The gates
 
 extension Transfer {
+    /// Before any connection: a host that no rule covers, where the policy rejects such hosts, gets no connection and so
+    /// does not learn its name from SNI. Without TLS the request has been refused before.
+    func refuseForbiddenHost() throws(TransferFailure) {
+        let (policy, endpoint) = (generation.policy, request.url.endpoint)
+        guard policy.unpinnedHosts == .reject, policy.rule(for: endpoint) == nil else { return }
+        let evaluation = TrustEvaluation(notAllowed: endpoint)
+        generation.tell(evaluation, at: Date())
+        throw .rejected(.hostNotAllowed(endpoint))
+    }
+
     /// For each connection that is made for this transfer.
     func install(on context: OpaquePointer) -> Bool {
         guard request.url.scheme == .https else { return false }

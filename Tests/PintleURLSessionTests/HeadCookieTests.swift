@@ -45,11 +45,66 @@ struct HeadCookieTests {
             ("a.example", "a.example", true), ("www.a.example", "a.example", true), ("www.a.example", "example", false),
             ("www.a.example", ".example", false), ("www.a.example", "example.", false), ("a.example.", ".", false),
             ("a.example.", "a.example", true), ("localhost", "localhost", true), ("127.0.0.1", "127.0.0.1", true),
+            ("a.co.uk", "co.uk", false), ("www.a.co.uk", "a.co.uk", true), ("www.a.co.uk", "CO.UK", false),
+            ("a.github.io", "github.io", false), ("b.a.github.io", "a.github.io", true),
             ("127.0.0.1", "0.0.1", false), ("127.0.0.1", ".1", false), ("[2001:db8::1]", ":1", false),
         ] {
             let value = Array("a=b; Domain=\(domain)".utf8)
             #expect(
                 try cookies([value], from: "https://\(host)/") == (isCookie ? ["a=b"] : []), "\(domain) from \(host)")
+        }
+    }
+
+    @Test("A public suffix that is a server sets cookies for itself, and another server for what lies below it")
+    func publicSuffix() throws {
+        for (host, domain) in [("github.io", "github.io"), ("example.com", ".example.com")] {
+            var head = ResponseHead()
+            head.fields.append(("Set-Cookie", "a=b; Domain=\(host); Secure; Path=/x"))
+            let url = try #require(URL(string: "https://\(host)/"))
+            let cookie = try #require(head.cookies(for: url).first)
+            #expect(cookie.domain == domain && cookie.isSecure && cookie.path == "/x" && cookie.value == "b")
+        }
+    }
+
+    @Test("The prefix of a name is a promise that the cookie keeps, in whatever case it is")
+    func prefix() throws {
+        for (cookie, address, isKept) in [
+            ("__Secure-a=b; Secure", "https://a.example/", true), ("__Secure-a=b", "https://a.example/", false),
+            ("__Secure-a=b; Secure", "http://a.example/", false), ("__sEcUre-a=b", "https://a.example/", false),
+            ("__Secure-a=b; Secure; Domain=a.example", "https://a.example/", true),
+            ("__Host-a=b; Secure; Path=/", "https://a.example/", true),
+            ("__Host-a=b; Secure; Path=/x", "https://a.example/", false),
+            ("__Host-a=b; Path=/", "https://a.example/", false),
+            ("__Host-a=b; Secure; Path=/; Domain=a.example", "https://a.example/", false),
+            ("__HOST-a=b; Secure; Path=/; Domain=a.example", "https://www.a.example/", false),
+            ("__Host-a=b; Secure; Path=/", "http://a.example/", false), ("__Hos-a=b", "http://a.example/", true),
+            ("Secure-a=b", "http://a.example/", true),
+        ] {
+            #expect(
+                try cookies([Array(cookie.utf8)], from: address).count == (isKept ? 1 : 0), "\(cookie) at \(address)")
+        }
+    }
+
+    @Test("Plain http sets no secure cookie", arguments: ["http", "https"])
+    func secure(scheme: String) throws {
+        let kept = try cookies([Array("a=b; Secure".utf8), Array("c=d".utf8)], from: "\(scheme)://a.example/")
+        #expect(kept == (scheme == "https" ? ["a=b", "c=d"] : ["c=d"]))
+    }
+
+    @Test("A cookie from plain http overlays a secure one of its name, at a host and path that both go to")
+    func overlay() throws {
+        func cookie(_ name: String, _ domain: String, _ path: String, isSecure: Bool) throws -> HTTPCookie {
+            var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "1", .domain: domain, .path: path]
+            if isSecure { properties[.secure] = "TRUE" }
+            return try #require(HTTPCookie(properties: properties))
+        }
+        for (name, domain, path, overlays) in [
+            ("sid", "a.example", "/x", true), ("sid", ".example", "/x/y", true), ("sid", ".b.a.example", "/x", true),
+            ("sid", "a.example", "/", false), ("sid", "xa.example", "/x", false), ("other", "a.example", "/x", false),
+        ] {
+            let plain = try cookie(name, domain, path, isSecure: false)
+            #expect(plain.overlays(try cookie("sid", "a.example", "/x", isSecure: true)) == overlays, "\(plain)")
+            #expect(!plain.overlays(try cookie("sid", "a.example", "/x", isSecure: false)))
         }
     }
 

@@ -156,6 +156,38 @@ struct SessionCookieTests {
     }
 
     @Test(
+        "Plain http does not replace or join the secure cookie of a pinned host",
+        arguments: [
+            "Path=/; Domain=shop.example", "Path=/; Domain=shop.example; Secure",
+            "Path=/; Max-Age=0; Domain=shop.example",
+        ])
+    func fixation(attributes: String) async throws {
+        let stage = try Stage()
+        let identity = try stage.root.issue(hosts: ["www.shop.example"])
+        let server = try LoopbackTLSServer(identity, handler: { [self] request in
+            request.target == "/login" ? response(["Set-Cookie:sid=good; Secure; Path=/; Domain=shop.example"]) : .ok
+        })
+        let plain = try LoopbackTCPServer.http { [self] _ in
+            response(["Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=shop.example"])
+        }
+        var options = CurlTransport.Options()
+        options.addresses = [
+            "www.shop.example:\(server.port):127.0.0.1", "blog.shop.example:\(plain.port):127.0.0.1",
+        ]
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)))
+        let rule = try PinnedHost(
+            "www.shop.example", pins: [pin], backup: .noneAccepted,
+            anchors: .only([try Certificate(der: stage.root.certificate.der)]))
+        let session = URLSession.pinned(to: try PinningPolicy(hosts: [rule]), options: options)
+        _ = try await session.data(from: try server.address("login", host: "www.shop.example"))
+        _ = try await session.data(from: try #require(URL(string: "http://blog.shop.example:\(plain.port)/")))
+        _ = try await session.data(from: try server.address(host: "www.shop.example"))
+        // The twin beside it: a cookie of another name comes through.
+        let sent = server.requests.last?["cookie"] ?? ""
+        #expect(Set(sent.split(separator: "; ")) == ["sid=good", "other=1"])
+    }
+
+    @Test(
         "A cookie goes to the host that Foundation and libcurl both find in a URL", arguments: ["127.0.0.1", "127.1"])
     func host(name: String) async throws {
         let stage = try Stage()

@@ -37,7 +37,10 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     if CacheRules.mayStore(response) { _ = CacheRules.end(of: response, received: Date()) }
     readChallenges(of: head)
-    for address in ["https://a.example/b", "https://127.0.0.1/", "https://[2001:db8::1]/", "https://b.a.example./"] {
+    for address in [
+        "https://a.example/b", "https://127.0.0.1/", "https://[2001:db8::1]/", "https://b.a.example./",
+        "https://a.co.uk/",
+    ] {
         if let url = URL(string: address) { keepCookies(of: head, from: url) }
     }
     return 0
@@ -71,11 +74,16 @@ private func readChallenges(of head: ResponseHead) {
 private func keepCookies(of head: ResponseHead, from url: URL) {
     let cookies = head.cookies(for: url)
     guard cookies.count <= ResponseHead.cookieLimit else { fatalError("\(cookies.count) cookies of one response") }
+    for cookie in cookies where cookie.name.lowercased().hasPrefix("__host-") {
+        guard cookie.isSecure, cookie.path == "/", !cookie.domain.hasPrefix(".") else { fatalError("\(cookie)") }
+    }
     guard !cookies.isEmpty, let storage = URLSessionConfiguration.ephemeral.httpCookieStorage else { return }
     storage.setCookies(cookies, for: url, mainDocumentURL: nil)
     let sent = HTTPCookie.requestHeaderFields(with: storage.cookies(for: url) ?? [])["Cookie"] ?? ""
     guard sent.utf8.allSatisfy({ 0x20...0x7E ~= $0 || $0 == 0x09 }) else { fatalError("\(sent) cannot be sent") }
-    for other in ["https://b.example/", "https://1.0.0.1/", "https://x.example./", "https://[2001:db8::2]/"] {
+    for other in [
+        "https://b.example/", "https://1.0.0.1/", "https://x.example./", "https://[2001:db8::2]/", "https://b.co.uk/",
+    ] {
         guard let other = URL(string: other), storage.cookies(for: other) ?? [] == [] else {
             fatalError("cookies of \(url) go to \(other)")
         }

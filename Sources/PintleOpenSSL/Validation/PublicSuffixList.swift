@@ -16,6 +16,18 @@ public enum PublicSuffixList {
         return psl_is_public_suffix2(list, name, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) == 1
     }
 
+    /// A Boolean value that indicates whether a host may set a cookie for a domain around it: one that is not a public
+    /// suffix, in either section of the list (RFC 6265bis section 5.7). `nil` where there is no list.
+    ///
+    /// - Parameters:
+    ///   - host: lower case ASCII, without a trailing dot; not an address.
+    ///   - domain: the same, without a leading dot.
+    package static func allowsCookie(of host: String, for domain: String) -> Bool? {
+        guard let list = shared.list else { return nil }
+        return host != domain && psl_is_cookie_domain_acceptable(list, host, domain) == 1
+            || host == domain && psl_is_public_suffix2(list, domain, PSL_TYPE_ANY) == 0
+    }
+
     private static let shared = Handle()
 
     /// Sendable: the list is loaded once, never written again and never freed; libpsl documents its

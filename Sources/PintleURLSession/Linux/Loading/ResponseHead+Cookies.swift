@@ -1,6 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 internal import Pintle
+internal import PintleOpenSSL
 
 extension HTTPCookie.AcceptPolicy {
     /// Whether cookies of a server are wanted for a page. As in Foundation, whose storage asks only its own
@@ -33,6 +34,7 @@ extension ResponseHead {
     /// Foundation's parser of cookies trap.
     func cookies(for url: URL) -> [HTTPCookie] {
         guard let host = url.host, let server = try? ServerName(host) else { return [] }
+        let isSecure = url.scheme?.lowercased() == "https"
         var cookies: [HTTPCookie] = []
         var (left, separators) = (Self.cookieLimit, Self.cookieSeparatorLimit)
         for value in values(of: "set-cookie").prefix(Self.cookieLimit) where left > 0 && Self.isCookie(value) {
@@ -41,7 +43,7 @@ extension ResponseHead {
             guard cost <= separators else { continue }
             (left, separators) = (left - count, separators - cost)
             cookies += HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": String(field)], for: url)
-                .filter { $0.mayBeSet(by: server) }
+                .compactMap { $0.allowed(by: server, isSecure: isSecure) }
         }
         return cookies
     }
@@ -71,12 +73,49 @@ extension ResponseHead {
 }
 
 extension HTTPCookie {
-    /// Whether the domain is the server's own or has a dot inside, and is no part of an address (RFC 6265 section 5.1.3).
-    /// Foundation for Linux compares the ends of the names, and would take a cookie for all of `com`.
-    fileprivate func mayBeSet(by server: ServerName) -> Bool {
-        guard domain.hasPrefix(".") else { return true }
-        let parent = domain.dropFirst()
-        if (try? ServerName(parent)) == server { return true }
-        return server.ipAddress == nil && parent.dropLast().contains(".")
+    /// Returns the cookie, or one for the server only, or `nil` where the server may not set it (RFC 6265bis section 5.7).
+    fileprivate func allowed(by server: ServerName, isSecure isSecureConnection: Bool) -> HTTPCookie? {
+        // Only a secure connection sets cookies for secure connections.
+        guard isSecureConnection || !isSecure, hasValidPrefix else { return nil }
+        guard domain.hasPrefix(".") else { return self }
+        guard let parent = try? ServerName(domain.dropFirst()) else { return nil }
+        if server.ipAddress != nil || parent.ipAddress != nil { return parent == server ? self : nil }
+        let (host, suffix) = (server.description, parent.description)
+        // Without a list: Foundation for Linux compares the ends of the names, and would take a cookie for all of `com`.
+        let isAllowed =
+            PublicSuffixList.allowsCookie(of: host, for: suffix)
+            ?? (parent == server || suffix.contains("."))
+        if isAllowed { return self }
+        // A public suffix that is itself the server sets cookies for this one host.
+        return parent == server ? hostOnly(host) : nil
+    }
+
+    /// A Boolean value that indicates whether the cookie has what the prefix of its name promises, in whatever case the
+    /// prefix is (RFC 6265bis sections 4.1.3 and 5.7).
+    private var hasValidPrefix: Bool {
+        // A server that reads "=__Host-a=b" may take what follows the first sign for the name.
+        let start = (name.isEmpty ? value : name).prefix(9).lowercased()
+        if start.hasPrefix("__secure-") { return !name.isEmpty && isSecure }
+        if start.hasPrefix("__host-") { return !name.isEmpty && isSecure && !domain.hasPrefix(".") && path == "/" }
+        return true
+    }
+
+    private func hostOnly(_ host: String) -> HTTPCookie? {
+        var properties = properties ?? [:]
+        properties[.domain] = host
+        // Foundation for Linux shows a Boolean value here, and reads a text.
+        properties[.secure] = isSecure ? "TRUE" : nil
+        return HTTPCookie(properties: properties)
+    }
+
+    /// A Boolean value that indicates whether a connection without TLS must not set this cookie, because a secure cookie
+    /// of the same name goes to the same host and path (RFC 6265bis section 5.7).
+    func overlays(_ secure: HTTPCookie) -> Bool {
+        func matches(_ domain: String, _ other: String) -> Bool {
+            let (name, suffix) = (domain.drop { $0 == "." }.lowercased(), other.drop { $0 == "." }.lowercased())
+            return name == suffix || name.hasSuffix(".\(suffix)")
+        }
+        return secure.isSecure && name == secure.name && RequestTranslation.covers(secure.path, path)
+            && (matches(domain, secure.domain) || matches(secure.domain, domain))
     }
 }

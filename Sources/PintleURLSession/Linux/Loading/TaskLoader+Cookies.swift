@@ -31,7 +31,12 @@ extension TaskLoader {
         session.cookieQueue.addOperation { [self] in
             // Of a task that is over by now nobody waits for them, and others do.
             guard state.withLock({ $0.awaits(transfer) }) else { return }
-            let cookies = head.cookies(for: url)
+            var cookies = head.cookies(for: url)
+            if !cookies.isEmpty, transfer.request.url.scheme == .http {
+                let names = Set(cookies.map(\.name))
+                let secure = (storage.cookies ?? []).filter { $0.isSecure && names.contains($0.name) }
+                cookies.removeAll { cookie in secure.contains { cookie.overlays($0) } }
+            }
             if !cookies.isEmpty {
                 storage.setCookies(cookies, for: url, mainDocumentURL: page)
                 Self.dropOldest(of: url, in: storage)

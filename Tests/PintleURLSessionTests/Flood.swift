@@ -12,10 +12,13 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
     case emptyData
     case ping
     case windowUpdate
-    /// Over HTTP/1.1: responses with status 100, which precede the final one (RFC 9110 section 15.2.1).
+    /// Over plain http: content without end.
+    case content
+    /// Over plain http: responses with status 100, which precede the final one (RFC 9110 section 15.2.1).
     case interim
 
-    static let http2: [Flood] = [.priority, .emptyData, .ping, .windowUpdate]
+    /// Those that bring nothing that a request waits for.
+    static let useless: [Flood] = [.helloRequest, .priority, .emptyData, .ping, .windowUpdate]
 
     var testDescription: String { rawValue }
 
@@ -29,6 +32,7 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
         // An acknowledgement of nothing: nghttp2 counts those that it has to answer, and gives up.
         case .ping: return repeated([0, 0, 8, 6, 1, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8))
         case .windowUpdate: return repeated([0, 0, 4, 8, 0, 0, 0, 0, 1, 0, 0, 0, 1])
+        case .content: return repeated([0x78])
         case .interim: return repeated(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
     }
@@ -60,13 +64,14 @@ final class FloodServer: Sendable {
         }
         let address: String
         switch flood {
-        case .helloRequest, .interim:
+        case .helloRequest, .content, .interim:
             let tcp = try LoopbackTCPServer { connection in
                 _ = try? connection.read(upTo: 4_096)
+                if flood == .content { try? connection.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) }
                 pour(connection)
             }
             server = .plain(tcp)
-            address = flood == .interim ? "http://127.0.0.1:\(tcp.port)/" : "https://localhost:\(tcp.port)/"
+            address = flood == .helloRequest ? "https://localhost:\(tcp.port)/" : "http://127.0.0.1:\(tcp.port)/"
         default:
             let tls = try LoopbackTLSServer(stage.identity) { configuration in
                 configuration.applicationProtocols = ["h2"]

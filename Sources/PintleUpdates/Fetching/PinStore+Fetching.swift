@@ -115,12 +115,13 @@ extension PinStore {
         var isInGrace = false
         // Not a task group: it would wait for a transport that does not end when its task is cancelled.
         let (answers, mailbox) = AsyncStream<Answer>.makeStream()
+        let priority = Task.currentPriority
         var tasks = source.urls.map { url in
             let request = UpdateRequest(
                 url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
-            return Task.detached { _ = mailbox.yield(await Self.ask(source.transport, request)) }
+            return Task.detached(priority: priority) { _ = mailbox.yield(await Self.ask(source.transport, request)) }
         }
-        tasks.append(Task.detached { _ = mailbox.yield(await Self.sleep(source.timeout)) })
+        tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.timeout)) })
         var open = source.urls.count
         var inbox = answers.makeAsyncIterator()
         while open > 0, let answer = await inbox.next() {
@@ -131,7 +132,7 @@ extension PinStore {
             // Whoever has only what is in force says nothing about what the others have: they are waited for.
             guard !isInGrace, update?.version != before else { continue }
             isInGrace = true
-            tasks.append(Task.detached { _ = mailbox.yield(await Self.sleep(source.grace)) })
+            tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.grace)) })
         }
         for task in tasks { task.cancel() }
         mailbox.finish()

@@ -19,7 +19,7 @@ extension Transfer {
             return .library(
                 code: CURLE_SSL_CONNECT_ERROR.rawValue,
                 text:
-                    "the server sent more than \(options.readLimits.handshake >> 20) MiB without ending the TLS handshake"
+                    "the server sent more than \(options.readLimits.handshake >> 10) KiB without ending the TLS handshake"
             )
         }
         if let fault = attempt.headFault { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: fault) }

@@ -155,6 +155,44 @@ struct SessionCookieTests {
         #expect(names.isSuperset(of: ["new", "c1", "c\(count - 1)"]))
     }
 
+    /// A pinned host that sets a cookie at `/login`, and another host around it that answers over plain http.
+    private struct Shop {
+        let server: LoopbackTLSServer
+        let plain: LoopbackTCPServer
+        let session: PinnedURLSession
+
+        init(login: String, plainAnswer: HTTPResponse) throws {
+            let stage = try Stage()
+            let identity = try stage.root.issue(hosts: ["www.shop.example"])
+            server = try LoopbackTLSServer(
+                identity,
+                handler: { request in
+                    guard request.target == "/login" else { return .ok }
+                    return HTTPResponse(status: 200, reason: "OK", fields: [HTTPField("Set-Cookie", login)])
+                })
+            plain = try LoopbackTCPServer.http { _ in plainAnswer }
+            var options = CurlTransport.Options()
+            options.addresses = [
+                "www.shop.example:\(server.port):127.0.0.1", "blog.shop.example:\(plain.port):127.0.0.1",
+            ]
+            let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)))
+            let rule = try PinnedHost(
+                "www.shop.example", pins: [pin], backup: .noneAccepted,
+                anchors: .only([try Certificate(der: stage.root.certificate.der)]))
+            session = URLSession.pinned(to: try PinningPolicy(hosts: [rule]), options: options)
+        }
+
+        /// The cookies that the pinned host gets after a login and answers over plain http.
+        func cookies(afterPlainAnswers count: Int = 1) async throws -> Set<String> {
+            _ = try await session.data(from: try server.address("login", host: "www.shop.example"))
+            for _ in 0..<count {
+                _ = try await session.data(from: try #require(URL(string: "http://blog.shop.example:\(plain.port)/")))
+            }
+            _ = try await session.data(from: try server.address(host: "www.shop.example"))
+            return Set((server.requests.last?["cookie"] ?? "").components(separatedBy: "; "))
+        }
+    }
+
     @Test(
         "Plain http does not replace or join the secure cookie of a pinned host",
         arguments: [
@@ -162,29 +200,38 @@ struct SessionCookieTests {
             "Path=/; Max-Age=0; Domain=shop.example",
         ])
     func fixation(attributes: String) async throws {
-        let stage = try Stage()
-        let identity = try stage.root.issue(hosts: ["www.shop.example"])
-        let server = try LoopbackTLSServer(identity, handler: { [self] request in
-            request.target == "/login" ? response(["Set-Cookie:sid=good; Secure; Path=/; Domain=shop.example"]) : .ok
-        })
-        let plain = try LoopbackTCPServer.http { [self] _ in
-            response(["Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=shop.example"])
-        }
-        var options = CurlTransport.Options()
-        options.addresses = [
-            "www.shop.example:\(server.port):127.0.0.1", "blog.shop.example:\(plain.port):127.0.0.1",
-        ]
-        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)))
-        let rule = try PinnedHost(
-            "www.shop.example", pins: [pin], backup: .noneAccepted,
-            anchors: .only([try Certificate(der: stage.root.certificate.der)]))
-        let session = URLSession.pinned(to: try PinningPolicy(hosts: [rule]), options: options)
-        _ = try await session.data(from: try server.address("login", host: "www.shop.example"))
-        _ = try await session.data(from: try #require(URL(string: "http://blog.shop.example:\(plain.port)/")))
-        _ = try await session.data(from: try server.address(host: "www.shop.example"))
+        let answer = response([
+            "Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=shop.example",
+        ])
+        let shop = try Shop(login: "sid=good; Secure; Path=/; Domain=shop.example", plainAnswer: answer)
         // The twin beside it: a cookie of another name comes through.
-        let sent = server.requests.last?["cookie"] ?? ""
-        #expect(Set(sent.split(separator: "; ")) == ["sid=good", "other=1"])
+        #expect(try await shop.cookies() == ["sid=good", "other=1"])
+    }
+
+    @Test(
+        "Plain http does not push a secure cookie out; one that is not secure goes by its age",
+        arguments: [true, false])
+    func eviction(isSecure: Bool) async throws {
+        let answer = response((0..<50).map { "Set-Cookie:c\($0)=v; Path=/; Domain=shop.example" })
+        let login = "sid=good; Path=/; Domain=shop.example\(isSecure ? "; Secure" : "")"
+        let shop = try Shop(login: login, plainAnswer: answer)
+        let storage = try #require(shop.session.settings.httpCookieStorage)
+        // As many as one host may have: what comes next has no room.
+        for index in 0..<TaskLoader.storedCookieLimit {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "old\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        #expect(try await shop.cookies(afterPlainAnswers: 1).contains("sid=good"))
+        for index in 0..<TaskLoader.storedCookieLimit {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "new\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
+            ]
+            storage.setCookie(try #require(HTTPCookie(properties: properties)))
+        }
+        _ = try await shop.session.data(from: try #require(URL(string: "http://blog.shop.example:\(shop.plain.port)/")))
+        #expect((storage.cookies ?? []).contains { $0.name == "sid" } == isSecure)
     }
 
     @Test(

@@ -57,13 +57,15 @@ extension TaskLoader {
 }
 
 extension [HTTPCookie] {
-    /// Those that have to go, so that no more than so many with so many bytes stay.
+    /// Returns those that have to go, so that no more than so many with so many bytes stay. Secure cookies go last, so that
+    /// answers over plain http cannot push them out (RFC 6265bis section 5.7).
     fileprivate func oldest(beyond limit: Int, size limitOfSize: Int) -> ArraySlice<HTTPCookie> {
         var size = reduce(0) { $0 + $1.size }
         guard count > limit || size > limitOfSize else { return [] }
         // Foundation's own key, which it does not show.
         let created = HTTPCookiePropertyKey("Created")
-        let byAge = map { ($0.properties?[created] as? Double ?? 0, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        let byAge = map { (($0.isSecure ? 1 : 0, $0.properties?[created] as? Double ?? 0), $0) }
+            .sorted { $0.0 < $1.0 }.map(\.1)
         var excess = 0
         while excess < count, count - excess > limit || size > limitOfSize {
             size -= byAge[excess].size

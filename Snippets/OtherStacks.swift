@@ -17,11 +17,31 @@ enum NIOSSLVerificationResult {
     case certificateVerified, failed
 }
 
+enum NIOSSLVerificationResultWithMetadata {
+    case certificateVerified(VerificationMetadata)
+    case failed
+}
+
+struct VerificationMetadata {
+    init(_ validatedCertificateChain: [NIOSSLCertificate]?) {}
+}
+
 struct EventLoopPromise<Value> {
     func succeed(_ value: Value) {}
 }
 
-struct NIOSSLContext {}
+enum TLSVersion {
+    case tlsv1, tlsv11, tlsv12, tlsv13
+}
+
+struct TLSConfiguration {
+    var minimumTLSVersion = TLSVersion.tlsv1
+    static func makeClientConfiguration() -> TLSConfiguration { TLSConfiguration() }
+}
+
+struct NIOSSLContext {
+    init(configuration: TLSConfiguration) throws {}
+}
 
 struct NIOSSLClientHandler {
     init(
@@ -52,6 +72,13 @@ func ask(_ evaluator: ServerTrustEvaluator, _ chain: [[UInt8]]) throws -> Bool {
 }
 
 // snippet.nio
+func clientContext() throws -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    // NIOSSL's own minimum is TLS 1.0.
+    configuration.minimumTLSVersion = .tlsv12
+    return try NIOSSLContext(configuration: configuration)
+}
+
 func clientHandler(
     for server: ServerEndpoint, _ evaluator: ServerTrustEvaluator, _ context: NIOSSLContext
 ) throws -> NIOSSLClientHandler {
@@ -62,6 +89,22 @@ func clientHandler(
             let presented = try certificates.map { try $0.toDERBytes() }
             let evaluation = evaluator.evaluate(server, presented: presented, at: Date())
             promise.succeed(evaluation.decision.isTrusted ? .certificateVerified : .failed)
+        } catch {
+            promise.succeed(.failed)
+        }
+    }
+}
+// snippet.end
+
+// snippet.grpc
+func verificationCallback(
+    for server: ServerEndpoint, _ evaluator: ServerTrustEvaluator
+) -> @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>) -> Void {
+    { certificates, promise in
+        do {
+            let presented = try certificates.map { try $0.toDERBytes() }
+            let evaluation = evaluator.evaluate(server, presented: presented, at: Date())
+            promise.succeed(evaluation.decision.isTrusted ? .certificateVerified(VerificationMetadata(nil)) : .failed)
         } catch {
             promise.succeed(.failed)
         }

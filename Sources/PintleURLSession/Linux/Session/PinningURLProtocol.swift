@@ -1,10 +1,12 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// The guard in front of Foundation's own loader, which cannot pin: whatever reaches it is refused.
+/// Refuses every request that reaches Foundation's own loader, which cannot pin.
 ///
-/// A pinned session is a subclass whose overrides never get there. But `data(for:delegate:)` and its like
-/// are not open, so a module that does not import this one calls Foundation's, on the same session.
+/// Calls of a pinned session do not get here, with one exception. `data(for:delegate:)`, `upload` and `download` are not
+/// open, so Swift calls Foundation's on the same session where the file does not import this module, and where the
+/// argument for `delegate` is an optional. Foundation keeps that delegate to itself, so the request cannot be handed
+/// to a pinned task either.
 final class PinningURLProtocol: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canInit(with task: URLSessionTask) -> Bool { true }
@@ -23,7 +25,8 @@ final class PinningURLProtocol: URLProtocol {
             .stockLoader, "\(what) of a PinnedURLSession reached Foundation's own loader, which cannot pin",
             hint: isSocket
                 ? "web sockets are not supported yet"
-                : "import PintleURLSession where the call is made, or use a task with a completion handler")
+                : "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or nil, not an "
+                    + "optional variable (unwrap it); or use a task with a completion handler")
         client?.urlProtocol(self, didFailWithError: URLError(.refused(refusal), url: request.url))
     }
 

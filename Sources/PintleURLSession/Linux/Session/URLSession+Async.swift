@@ -1,16 +1,22 @@
 public import Foundation
 public import FoundationNetworking
 
-// Foundation's `data(for:delegate:)` and its like are public and not open, and make Foundation's own tasks.
-// A call that names no delegate prefers a function without that parameter, and one that names one prefers
-// the parameter that is not optional: so these are what is called, whether the session's type is known as
-// PinnedURLSession or URLSession. On any other session they do what Foundation's do.
+// Foundation's `data(for:delegate:)`, `upload` and `download` are public and not open, and make Foundation's own
+// tasks. The overloads below win in Swift's overload resolution: a call without `delegate:` prefers the function
+// without that parameter, a delegate prefers the parameter that is not optional, and the literal `nil` prefers the
+// class `NoTaskDelegate`, which is a subtype of Foundation's parameter. This holds for the static types
+// PinnedURLSession and URLSession. On any other session these functions call Foundation's.
+//
+// No overload can win for an argument that is an optional: Foundation's parameter has exactly this type, and Swift
+// does not prefer a method of a subclass. Such a call reaches `PinningURLProtocol`, which refuses it.
 extension URLSession {
     /// Loads a request, as Foundation's method of this name does; cancelling the Swift task cancels it.
     ///
     /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
-        guard let session = self as? PinnedURLSession else { return try await data(for: request, delegate: nil) }
+        guard let session = self as? PinnedURLSession else {
+            return try await data(for: request, delegate: .noDelegate)
+        }
         return try await session.load(nil) { session.dataTask(request, $0) }
     }
 
@@ -24,7 +30,7 @@ extension URLSession {
     /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
-            return try await upload(for: request, from: bodyData, delegate: nil)
+            return try await upload(for: request, from: bodyData, delegate: .noDelegate)
         }
         return try await session.load(nil) { session.uploadTask(request, .data(bodyData), $0) }
     }
@@ -34,7 +40,7 @@ extension URLSession {
     /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
-            return try await upload(for: request, fromFile: fileURL, delegate: nil)
+            return try await upload(for: request, fromFile: fileURL, delegate: .noDelegate)
         }
         return try await session.load(nil) { session.uploadTask(request, .file(fileURL), $0) }
     }
@@ -43,7 +49,9 @@ extension URLSession {
     ///
     /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func download(for request: URLRequest) async throws -> (URL, URLResponse) {
-        guard let session = self as? PinnedURLSession else { return try await download(for: request, delegate: nil) }
+        guard let session = self as? PinnedURLSession else {
+            return try await download(for: request, delegate: .noDelegate)
+        }
         return try await session.download(request, nil)
     }
 
@@ -51,6 +59,11 @@ extension URLSession {
     public func download(from url: URL) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url))
     }
+}
+
+extension (any URLSessionTaskDelegate)? {
+    /// Names Foundation's methods, whose parameter has exactly this type. The literal `nil` would name those below.
+    fileprivate static var noDelegate: Self { nil }
 }
 
 // The same with a delegate for this one task, which hides the session's.
@@ -97,6 +110,43 @@ extension URLSession {
 
     public func download(from url: URL, delegate: any URLSessionTaskDelegate) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url), delegate: delegate)
+    }
+}
+
+// The same for the literal `nil`.
+extension URLSession {
+    /// Loads a request. `delegate: nil` means no delegate for this task.
+    public func data(for request: URLRequest, delegate: NoTaskDelegate) async throws -> (Data, URLResponse) {
+        try await data(for: request)
+    }
+
+    /// Loads a URL. `delegate: nil` means no delegate for this task.
+    public func data(from url: URL, delegate: NoTaskDelegate) async throws -> (Data, URLResponse) {
+        try await data(from: url)
+    }
+
+    /// Uploads content. `delegate: nil` means no delegate for this task.
+    public func upload(
+        for request: URLRequest, from bodyData: Data, delegate: NoTaskDelegate
+    ) async throws -> (Data, URLResponse) {
+        try await upload(for: request, from: bodyData)
+    }
+
+    /// Uploads a file. `delegate: nil` means no delegate for this task.
+    public func upload(
+        for request: URLRequest, fromFile fileURL: URL, delegate: NoTaskDelegate
+    ) async throws -> (Data, URLResponse) {
+        try await upload(for: request, fromFile: fileURL)
+    }
+
+    /// Downloads to a file in the temporary directory. `delegate: nil` means no delegate for this task.
+    public func download(for request: URLRequest, delegate: NoTaskDelegate) async throws -> (URL, URLResponse) {
+        try await download(for: request)
+    }
+
+    /// Downloads a URL to a file in the temporary directory. `delegate: nil` means no delegate for this task.
+    public func download(from url: URL, delegate: NoTaskDelegate) async throws -> (URL, URLResponse) {
+        try await download(from: url)
     }
 }
 

@@ -38,6 +38,14 @@ struct DeliberateDifference: Sendable {
             ]),
         "307 of a POST": .init("the content goes with the method (RFC 9110 section 15.4.8)", kept("POST", "body")),
         "308 of a POST": .init("the content goes with the method (RFC 9110 section 15.4.9)", kept("POST", "body")),
+        "303 of a HEAD": .init(
+            "a HEAD stays a HEAD (RFC 9110 section 15.4.4)",
+            [
+                "body": "", "events": "redirect 303, response 200, complete",
+                "requests": "HEAD /\naccept: */*\n\n--\nHEAD /end\naccept: */*\n",
+            ]),
+        "305 of a GET": unfollowed(305),
+        "306 of a GET": unfollowed(306),
         "redirect of a PUT": .init("only a POST becomes a GET (RFC 9110 section 15.4.3)", kept("PUT", "aaaa")),
         "redirect without a place": .init(
             "the response is what there is, content included",
@@ -82,6 +90,15 @@ struct DeliberateDifference: Sendable {
             "the cache policy is obeyed",
             ["error": "-1008", "body": "", "fields": "", "length": "", "path": "", "requests": "", "status": ""]),
     ]
+
+    private static func unfollowed(_ status: Int) -> DeliberateDifference {
+        .init(
+            "305 and 306 are not redirects any more (RFC 9110 sections 15.4.6 and 15.4.7)",
+            [
+                "body": "", "events": "response \(status), complete", "fields": "Content-Length: 0\nLocation: /end",
+                "length": "0", "path": "/", "requests": "GET /\naccept: */*\n", "status": "\(status)",
+            ])
+    }
 
     private static func kept(_ method: String, _ body: String) -> [String: String] {
         let type = method == "POST" ? "content-type: application/x-www-form-urlencoded\n" : ""

@@ -16,9 +16,9 @@ struct Exchange: Sendable, CustomTestStringConvertible {
         case cancelledEarly, cancelledLate
     }
 
-    /// Nowhere, for a request that reaches nobody.
     enum Place: Sendable {
-        case server, refusedPort, unknownHost
+        /// `none`: the request has no URL.
+        case server, refusedPort, unknownHost, none
     }
 
     let name: String
@@ -51,7 +51,7 @@ struct Exchange: Sendable, CustomTestStringConvertible {
     func request(to port: UInt16) throws -> URLRequest {
         let base =
             switch place {
-            case .server: "http://127.0.0.1:\(port)"
+            case .server, .none: "http://127.0.0.1:\(port)"
             // Port 1 of the own machine: nobody listens there.
             case .refusedPort: "http://127.0.0.1:1"
             case .unknownHost: "http://name.invalid"
@@ -59,6 +59,7 @@ struct Exchange: Sendable, CustomTestStringConvertible {
         guard let url = URL(string: base + path) else { throw URLError(.badURL) }
         var request = URLRequest(url: url, cachePolicy: cachePolicy)
         request.httpMethod = method
+        if place == .none { request.url = nil }
         if let timeout { request.timeoutInterval = timeout }
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
         if let body { request.httpBody = Data(body.utf8) }

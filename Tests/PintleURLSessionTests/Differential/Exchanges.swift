@@ -89,6 +89,21 @@ enum Exchanges {
         },
         Exchange("a method of one's own") { $0.method = "PURGE" },
         Exchange("GET with a body", .asynchronous) { $0.body = "x" },
+        Exchange("GET with empty data") { $0.body = "" },
+        Exchange("POST with empty data") {
+            $0.method = "POST"
+            $0.body = ""
+        },
+        Exchange("GET, upload of nothing", .uploadData(0)),
+        Exchange("HEAD with empty data") {
+            $0.method = "HEAD"
+            $0.body = ""
+        },
+        Exchange("HEAD with content") {
+            $0.method = "HEAD"
+            $0.body = "x"
+        },
+        Exchange("HEAD, upload of data", .uploadData(3)) { $0.method = "HEAD" },
         Exchange("upload of data", .uploadData(3)) { $0.method = "POST" },
         Exchange("upload of much data", .uploadData(200_000)) { $0.method = "PUT" },
         Exchange("upload of nothing", .uploadData(0)) { $0.method = "POST" },
@@ -122,6 +137,12 @@ enum Exchanges {
                 },
             ]
         } + [
+            Exchange("303 of a HEAD") {
+                $0.method = "HEAD"
+                $0.answer = redirecting(303)
+            },
+            Exchange("305 of a GET") { $0.answer = redirecting(305) },
+            Exchange("306 of a GET") { $0.answer = redirecting(306) },
             Exchange("redirect of a PUT", .uploadData(4)) {
                 $0.method = "PUT"
                 $0.answer = redirecting(302)
@@ -179,6 +200,8 @@ enum Exchanges {
     ]
 
     static let failures: [Exchange] = [
+        Exchange("no URL, asynchronous", .asynchronous) { $0.place = .none },
+        Exchange("no URL, delegate") { $0.place = .none },
         Exchange("refused port") { $0.place = .refusedPort },
         Exchange("unknown host") { $0.place = .unknownHost },
         Exchange("content that ends early") { $0.answer = raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc") },

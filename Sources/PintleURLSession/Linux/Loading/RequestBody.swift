@@ -12,9 +12,9 @@ enum RequestBody: Sendable {
     /// What cannot be sent; the task fails with it.
     case refused(SessionRefusal)
 
-    /// What the request itself holds.
+    /// Takes the content of the request itself. Empty data counts as no content, as in Foundation: a GET may have it.
     init(of request: URLRequest) {
-        if let data = request.httpBody {
+        if let data = request.httpBody, !data.isEmpty {
             self = .data(data)
         } else if let stream = request.httpBodyStream {
             self = .stream(BodyStream(stream))
@@ -91,7 +91,7 @@ extension TaskLoader.State {
     /// Chooses the content of the next request, as a redirect or a delegate has left it.
     mutating func replaceBody(by next: URLRequest) {
         if let data = next.httpBody {
-            if data != currentRequest?.httpBody { (body, isStreamed) = (.data(data), false) }
+            if data != currentRequest?.httpBody { (body, isStreamed) = (data.isEmpty ? nil : .data(data), false) }
         } else if let stream = next.httpBodyStream {
             guard stream !== currentRequest?.httpBodyStream else { return }
             body = .stream(BodyStream(stream), size: next.declaredLength)

@@ -28,7 +28,7 @@ struct RequestTranslation {
         _ request: URLRequest, body: TransferRequest.Body?, authorization: inout Authorization?
     ) throws(SessionRefusal) -> TransferRequest {
         guard let address = request.url?.absoluteString else {
-            throw SessionRefusal(.invalidRequest, "the request has no URL")
+            throw SessionRefusal(.invalidRequest, "the request has no URL", errorCode: NSURLErrorUnsupportedURL)
         }
         let url = try CurlURL(address)
         if url.scheme == .http, !generation.allowsPlainHTTP(to: url.endpoint) {
@@ -40,11 +40,13 @@ struct RequestTranslation {
         guard !result.method.isEmpty, result.method.utf8.allSatisfy(HeaderToken.isByte) else {
             throw SessionRefusal(.invalidRequest, "the method is not a token (RFC 9110 section 9.1)")
         }
-        guard body == nil || !["GET", "HEAD"].contains(result.method) else {
+        guard body == nil || result.method != "GET" else {
             throw SessionRefusal(
-                .invalidRequest, "a \(result.method) request has content", hint: "use POST, or put it into the URL",
+                .invalidRequest, "a GET request has content", hint: "use POST, or put it into the URL",
                 errorCode: NSURLErrorDataLengthExceedsMaximum)
         }
+        // Foundation sends a HEAD request without its content.
+        let body = result.method == "HEAD" ? nil : body
         result.body = body
         let credentials = authorization?.value(for: url, method: result.method)
         // As Foundation has it: what is given apart from the request may be anything.

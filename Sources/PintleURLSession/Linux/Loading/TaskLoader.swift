@@ -26,6 +26,8 @@ final class TaskLoader: Sendable {
         var phase = URLSessionTask.State.suspended
         var suspensions = 1
         var hasStarted = false
+        /// False for a task that was made after its session had been invalidated.
+        var isAdmitted = false
         var currentRequest: URLRequest?
         var response: URLResponse?
         var error: (any Error)?
@@ -117,22 +119,26 @@ final class TaskLoader: Sendable {
 // MARK: Commands
 
 extension TaskLoader {
+    /// Whether the task was resumed and has not ended. These are the tasks that a session lists.
+    var isOutstanding: Bool { state.withLock { $0.isLive && $0.hasStarted } }
+
     func resume() {
         enum Step {
             case start, goOn, nothing
         }
-        let (step, task) = state.withLock { state -> (Step, URLSessionTask?) in
-            guard state.phase == .suspended || state.phase == .running else { return (.nothing, nil) }
+        let (step, task, isAdmitted) = state.withLock { state -> (Step, URLSessionTask?, Bool) in
+            guard state.phase == .suspended || state.phase == .running else { return (.nothing, nil, false) }
             state.suspensions = max(0, state.suspensions - 1)
-            guard state.suspensions == 0, state.phase == .suspended else { return (.nothing, nil) }
+            guard state.suspensions == 0, state.phase == .suspended else { return (.nothing, nil, false) }
             state.phase = .running
             defer { state.hasStarted = true }
-            return (state.hasStarted ? .goOn : .start, state.task)
+            return (state.hasStarted ? .goOn : .start, state.task, state.isAdmitted)
         }
         switch step {
         case .start:
-            guard let task, session.register(task, loader: self) else { return finish(.cancelled) }
-            begin()
+            if isAdmitted { return begin() }
+            if let task { session.keep(task, loader: self) }
+            finish(.cancelled)
         case .goOn: withTransfer { $0.release($1, .suspended) }
         case .nothing: break
         }
@@ -149,18 +155,18 @@ extension TaskLoader {
     }
 
     func cancel() {
-        let (isNew, isRunning, task) = state.withLock { state in
+        let (isNew, isRunning, stray) = state.withLock { state in
             guard state.phase == .suspended || state.phase == .running else {
                 return (false, false, URLSessionTask?.none)
             }
             state.phase = .canceling
-            return (true, state.transfer != nil, state.task)
+            return (true, state.transfer != nil, state.isAdmitted ? nil : state.task)
         }
         guard isNew else { return }
         if isRunning {
             withTransfer { $0.cancel($1) }
         } else {
-            if let task { _ = session.register(task, loader: self) }
+            if let stray { session.keep(stray, loader: self) }
             finish(.cancelled)
         }
     }

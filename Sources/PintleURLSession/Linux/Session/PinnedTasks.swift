@@ -147,6 +147,8 @@ extension TaskLoader {
 
     func adopt(_ task: URLSessionTask) {
         state.withLock { $0.task = task }
+        let isAdmitted = session.admit(task, loader: self)
+        state.withLock { $0.isAdmitted = isAdmitted }
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 }

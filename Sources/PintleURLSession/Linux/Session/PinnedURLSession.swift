@@ -16,7 +16,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     private struct State {
         /// For the newest generation that a task has asked for; `nil` before the first.
         var transport: (generation: UInt64, Result<CurlTransport, SessionRefusal>)?
-        var tasks: [Int: URLSessionTask] = [:]
+        /// From the creation of a task to its end.
+        var tasks: [Int: (task: URLSessionTask, loader: TaskLoader)] = [:]
         var lastIdentifier = 0
         var isInvalidated = false
         var delegate: (any URLSessionDelegate)?
@@ -126,12 +127,19 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         }
     }
 
-    /// Keeps a task while it runs; false where the session takes none any more.
-    func register(_ task: URLSessionTask, loader: TaskLoader) -> Bool {
+    /// Keeps a new task until it ends, also where it is never resumed: `invalidateAndCancel` ends it then.
+    ///
+    /// - Returns: false for an invalidated session, which does not keep the task.
+    func admit(_ task: URLSessionTask, loader: TaskLoader) -> Bool {
         inner.withLock { state in
-            state.tasks[loader.identifier] = task
+            if !state.isInvalidated { state.tasks[loader.identifier] = (task, loader) }
             return !state.isInvalidated
         }
+    }
+
+    /// Keeps a task that was made after the session was invalidated, until its delegate or handler has been called.
+    func keep(_ task: URLSessionTask, loader: TaskLoader) {
+        inner.withLock { $0.tasks[loader.identifier] = (task, loader) }
     }
 
     func unregister(_ loader: TaskLoader) {
@@ -162,7 +170,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     public override func invalidateAndCancel() {
         finishTasksAndInvalidate()
-        for task in inner.withLock({ Array($0.tasks.values) }) { task.cancel() }
+        for (_, loader) in inner.withLock({ Array($0.tasks.values) }) { loader.cancel() }
     }
 
     /// Empties the cookies, the cache and the credentials that the session was configured with.
@@ -175,7 +183,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = inner.withLock { $0.tasks.sorted { $0.key < $1.key }.map(\.value) }
-        delegateQueue.addOperation { completionHandler(tasks) }
+        // Asked in the queue, as Foundation does: a task whose end was told there before is not listed.
+        delegateQueue.addOperation { completionHandler(tasks.filter(\.loader.isOutstanding).map(\.task)) }
     }
 
     public override func getTasksWithCompletionHandler(

@@ -84,6 +84,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     }
 
     func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        diary.note("written")
+    }
+
+    func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         log.withLock { $0.data = (try? Data(contentsOf: location)) ?? Data() }

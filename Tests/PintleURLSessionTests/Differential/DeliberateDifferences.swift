@@ -63,6 +63,10 @@ struct DeliberateDifference: Sendable {
         "a cookie with a redirect": .init(
             "a cookie counts from then on, whoever has the redirect followed",
             ["requests": "GET /\naccept: */*\n\n--\nGET /end\naccept: */*\ncookie: a=b\n"]),
+        "redirect, asynchronous with a delegate": .init(
+            "the delegate of a call is asked about redirects, as on Apple's systems",
+            ["events": "redirect 302, response 200, data"]),
+        "download, asynchronous with a delegate": .init("the file holds the content once", ["body": "body"]),
         "content that ends early": .init("networkConnectionLost says more than unknown", ["error": "-1005"]),
         "chunks that end early": .init("networkConnectionLost says more than unknown", ["error": "-1005"]),
         "an answer that is none": .init("badServerResponse says more than unsupportedURL", ["error": "-1011"]),

@@ -12,6 +12,8 @@ struct Exchange: Sendable, CustomTestStringConvertible {
         case uploadMissingFile
         case uploadStream(Int)
         case download, downloadDelegate
+        /// An async call with a delegate of its own.
+        case asynchronousDelegate, downloadAsynchronousDelegate
         /// The task is cancelled: before it starts, or once the server has the request.
         case cancelledEarly, cancelledLate
     }
@@ -44,6 +46,14 @@ struct Exchange: Sendable, CustomTestStringConvertible {
         self.name = name
         self.style = style
         change(&self)
+    }
+
+    /// Whether the delegate is the call's and not the session's.
+    var hasOwnDelegate: Bool {
+        switch style {
+        case .asynchronousDelegate, .downloadAsynchronousDelegate: true
+        default: false
+        }
     }
 
     var testDescription: String { name }

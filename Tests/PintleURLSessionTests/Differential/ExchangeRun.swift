@@ -22,7 +22,7 @@ struct ExchangeRun {
         let body = Data(repeating: 0x62, count: 5)
         let delegate = Correspondent(
             answer: exchange.challenge, stream: { InputStream(data: body) }, follows: exchange.followsRedirects)
-        let session = makeSession(configuration, delegate)
+        let session = makeSession(configuration, exchange.hasOwnDelegate ? Correspondent() : delegate)
         let request = try exchange.request(to: server.port)
         if exchange.isRepeated { _ = try await session.data(for: request) }
 
@@ -40,6 +40,24 @@ struct ExchangeRun {
                 session.dataTask(with: request) { continuation.resume(returning: ($0, $1, $2)) }.resume()
             }
             observation.take(data, response, error)
+        case .asynchronousDelegate, .downloadAsynchronousDelegate:
+            do {
+                if case .asynchronousDelegate = exchange.style {
+                    let (data, response) = try await session.data(for: request, delegate: delegate)
+                    observation.take(data, response, nil)
+                } else {
+                    let (file, response) = try await session.download(for: request, delegate: delegate)
+                    observation.take(try Data(contentsOf: file), response, nil)
+                    try FileManager.default.removeItem(at: file)
+                }
+            } catch {
+                observation.take(nil, nil, error)
+            }
+            // The call may return before its delegate has been told everything.
+            await withCheckedContinuation { continuation in
+                session.delegateQueue.addOperation { continuation.resume() }
+            }
+            observation.aspects["events"] = delegate.events.joined(separator: ", ")
         case .download:
             let (data, response, error) = await withCheckedContinuation { continuation in
                 session.downloadTask(with: request) { url, response, error in

@@ -46,6 +46,10 @@ enum Exchanges {
         Exchange("download, completion handler", .download) { $0.answer = response(200) },
         Exchange("download, delegate", .downloadDelegate) { $0.answer = response(200) },
         Exchange("download, 404", .download) { $0.answer = response(404) },
+        Exchange("200, asynchronous with a delegate", .asynchronousDelegate) { $0.answer = response(200) },
+        Exchange("404, asynchronous with a delegate", .asynchronousDelegate) { $0.answer = response(404) },
+        Exchange("redirect, asynchronous with a delegate", .asynchronousDelegate) { $0.answer = redirecting(302) },
+        Exchange("download, asynchronous with a delegate", .downloadAsynchronousDelegate) { $0.answer = response(200) },
     ]
 
     static let codings: [Exchange] = [

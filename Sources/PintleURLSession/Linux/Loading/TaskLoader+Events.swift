@@ -39,6 +39,8 @@ extension TaskLoader: TransferEvents {
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
         let cacheLimit = session.cache.sizeLimit
+        let isDelegates = if case .delegate = delivery { true } else { false }
+        let isObserved = isDelegates || contentDelegate != nil
         let step = state.withLock { state -> (hold: TransferHold, tells: Bool)? in
             if case .passing = state.mode {
                 state.discarded += data.count
@@ -46,10 +48,8 @@ extension TaskLoader: TransferEvents {
             }
             state.received += Int64(data.count)
             if let file = state.file, !file.append(data) { return nil }
-            guard case .delegate = delivery else {
-                if state.file == nil { state.content.append(data) }
-                return ([], false)
-            }
+            if !isDelegates, state.file == nil { state.content.append(data) }
+            guard isObserved else { return ([], false) }
             if let kept = state.candidate?.content {
                 // Not for long, or not at all: what is too much for the cache is not gathered either.
                 if kept.count + data.count > cacheLimit { state.candidate = nil }

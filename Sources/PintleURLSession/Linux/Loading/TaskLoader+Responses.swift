@@ -53,11 +53,21 @@ extension TaskLoader {
         }
         guard isAwaited else { return [] }
         if let request { consider(response, to: request, over: transfer) }
-        guard case .delegate = delivery, !isDownload, let delegate = delegate as? any URLSessionDataDelegate else {
+        guard !isDownload, let delegate = contentDelegate as? any URLSessionDataDelegate else { return [] }
+        guard case .delegate = delivery else {
+            tellResponse(response, to: delegate)
             return []
         }
         ask(delegate, about: response) { [weak self] in self?.release(.answer, of: transfer) }
         return .answer
+    }
+
+    /// Tells the delegate of an async call. Its answer does not count, as in Foundation for Linux.
+    func tellResponse(_ response: URLResponse, to delegate: any URLSessionDataDelegate) {
+        tell { session, task in
+            guard let task = task as? URLSessionDataTask else { return }
+            delegate.urlSession(session, dataTask: task, didReceive: response) { _ in }
+        }
     }
 
     /// Whether the content is wanted.

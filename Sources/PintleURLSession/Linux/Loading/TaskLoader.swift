@@ -100,6 +100,15 @@ final class TaskLoader: Sendable {
         state.withLock { $0.delegate } ?? session.delegate as? any URLSessionTaskDelegate
     }
 
+    /// The delegate that is told of the response and of the content. An async call tells its own delegate only, and a
+    /// task with a completion handler none, as in Foundation for Linux.
+    var contentDelegate: (any URLSessionTaskDelegate)? {
+        switch delivery {
+        case .delegate: delegate
+        case .data(_, let isHandler), .file(_, let isHandler): isHandler ? nil : state.withLock { $0.delegate }
+        }
+    }
+
     /// Calls back on the delegate queue; not at all once the end has been told there.
     ///
     /// Whoever calls has seen the task live, and it may end before the message is in the queue.

@@ -44,13 +44,13 @@ struct UnderlyingErrorTests {
         let attempts: [Int: any Error]
     }
 
+    // `@unchecked`: the tests set `cause` before they use the error.
     private class ReferenceError: Error, @unchecked Sendable {
-        // `@unchecked` since the tests set it before the error is used.
         var cause: (any Error)?
     }
 
+    // `@unchecked` as the superclass is.
     private final class SubclassError: ReferenceError, @unchecked Sendable {
-        // `@unchecked` as the superclass is.
         let note = "a subclass"
     }
 

@@ -229,6 +229,70 @@ struct SessionCacheTests {
         #expect(server.requests.first?["cache-control"] == value.0)
     }
 
+    @Test(
+        "An answer that varies by Accept-Encoding is used for the same value only",
+        arguments: [
+            ("Vary: Accept-Encoding", "br", "br", 1), ("Vary: Accept-Encoding", "br", "gzip", 2),
+            ("Vary: Accept-Encoding", "br", nil, 2), ("Vary: Accept-Encoding", nil, nil, 1),
+            ("X-A: b", "br", "gzip", 1),
+            ("Vary: *", "br", "br", 2), ("Vary: Accept-Encoding, Cookie", "br", "br", 2),
+        ] as [(String, String?, String?, Int)])
+    func codings(field: String, first: String?, second: String?, requests: Int) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60", field])
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        for codings in [first, second] {
+            var request = URLRequest(url: try server.address())
+            request.setValue(codings, forHTTPHeaderField: "Accept-Encoding")
+            _ = try await session.data(for: request)
+        }
+        #expect(server.requests.count == requests)
+    }
+
+    @Test("A session that names Accept-Encoding for all its requests caches", arguments: [true, false])
+    func sessionCodings(varies: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(
+            stage, ["Cache-Control: max-age=60"] + (varies ? ["Vary: Accept-Encoding"] : []))
+        let configuration = configuration()
+        configuration.httpAdditionalHeaders = ["accept-encoding": "br;q=1.0, gzip;q=0.9"]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        for _ in 0..<2 { _ = try await session.data(from: try server.address()) }
+        #expect(server.requests.map { $0["accept-encoding"] } == ["br;q=1.0, gzip;q=0.9"])
+    }
+
+    @Test("The delegate of an async call hears the same from the cache")
+    func asyncDelegate() async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        for _ in 0..<2 {
+            let delegate = Correspondent()
+            _ = try await session.data(from: try server.address(), delegate: delegate)
+            await withCheckedContinuation { continuation in
+                session.delegateQueue.addOperation { continuation.resume() }
+            }
+            #expect(delegate.events == ["response 200", "data"])
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("Two queries of one path stay side by side, and the app can remove them", arguments: [true, false])
+    func queries(isRemoved: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let configuration = configuration()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let paths = ["a?b=1", "a?b=2", "a", "a?b=1", "a?b=2", "a"]
+        for path in paths {
+            #expect(try await session.data(from: try server.address(path)).0 == Data("/\(path)".utf8))
+        }
+        #expect(server.requests.count == 3)
+        if isRemoved { configuration.urlCache?.removeCachedResponse(for: URLRequest(url: try server.address("a?b=1"))) }
+        #expect(try await session.data(from: try server.address("a?b=1")).0 == Data("/a?b=1".utf8))
+        #expect(server.requests.count == (isRemoved ? 4 : 3))
+    }
+
     @Test("A cache that overflows forgets, and large answers are not stored")
     func capacity() async throws {
         let stage = try Stage()

@@ -10,7 +10,7 @@ enum CacheRules {
     /// What asks for a part, for a condition, or for its own answer.
     private static let selective = [
         "Authorization", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
-        "Accept-Encoding", "Pragma",
+        "Pragma",
     ]
 
     /// Whether a request may be answered from a cache, and its answer stored.
@@ -32,6 +32,17 @@ enum CacheRules {
         }
     }
 
+    /// The `Accept-Encoding` that the app names, in the request or for the session; `nil` where libcurl names its own.
+    /// An answer that varies by it is used for the same value only (RFC 9111 section 4.1).
+    static func acceptedCodings(of request: URLRequest, _ fields: [AnyHashable: Any]) -> String? {
+        if let own = request.value(forHTTPHeaderField: "Accept-Encoding") { return own }
+        return fields.first { ($0.key.base as? String)?.lowercased() == "accept-encoding" }.map { "\($0.value)" }
+    }
+
+    static func varies(_ response: HTTPURLResponse) -> Bool {
+        !(response.value(forHTTPHeaderField: "Vary") ?? "").isEmpty
+    }
+
     /// Whether a method leaves everything as it was (RFC 9110 section 9.2.1), what is cached included.
     static func leavesContent(_ method: String?) -> Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method ?? "GET")
@@ -41,7 +52,7 @@ enum CacheRules {
     static func mayStore(_ response: HTTPURLResponse) -> Bool {
         guard statuses.contains(response.statusCode), response.value(forHTTPHeaderField: "WWW-Authenticate") == nil
         else { return false }
-        // Our requests differ in nothing else that servers choose by.
+        // Other fields are not compared, so an answer that varies by one is not stored.
         let choices = response.value(forHTTPHeaderField: "Vary") ?? ""
         guard choices.isEmpty || choices.lowercased() == "accept-encoding" else { return false }
         return !directives(of: response).has("no-store")

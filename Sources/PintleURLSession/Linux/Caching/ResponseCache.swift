@@ -10,6 +10,10 @@ internal import Synchronization
 /// valid the verdict would be another. Foundation's own look-up by host, port and path is not
 /// enough: it is blind to scheme and query, others may write to the same cache, and a file on the disk does not
 /// say who put it there.
+///
+/// Because of this look-up, answers to two queries of one path would take each other's place. An answer to a URL with a
+/// query is therefore stored twice: where the app finds it, and where only its whole URL leads. It is used as long as
+/// both are there, so that removing it in the app's own `URLCache` counts.
 final class ResponseCache: Sendable {
     private struct Entry {
         weak var response: URLResponse?
@@ -17,6 +21,9 @@ final class ResponseCache: Sendable {
         let received: Date
         /// `nil`: it never was fresh.
         let end: Date?
+        /// Whether it is for requests with the same `Accept-Encoding` only.
+        let varies: Bool
+        let acceptedCodings: String?
     }
 
     let store: URLCache?
@@ -42,12 +49,15 @@ final class ResponseCache: Sendable {
 
     /// - Parameter wantsFresh: false where any answer is better than none.
     func answer(
-        to request: URLRequest, in generation: PolicyGeneration, wantsFresh: Bool, at now: Date
+        to request: URLRequest, accepting codings: String? = nil, in generation: PolicyGeneration, wantsFresh: Bool,
+        at now: Date
     ) -> CachedURLResponse? {
         guard let store, let url = request.url, let entry = entries.withLock({ $0[url] }),
             entry.generation == generation.number, entry.received <= now,
-            !wantsFresh || entry.end.map({ now < $0 }) ?? false,
-            let cached = store.cachedResponse(for: request), let response = cached.response as? PinnedHTTPURLResponse,
+            !wantsFresh || entry.end.map({ now < $0 }) ?? false, !entry.varies || entry.acceptedCodings == codings,
+            let first = store.cachedResponse(for: request), first.response is PinnedHTTPURLResponse,
+            let cached = Self.exactRequest(for: url).map({ store.cachedResponse(for: $0) }) ?? first,
+            let response = cached.response as? PinnedHTTPURLResponse,
             response === entry.response, response.receipt.map({ now < $0.validUntil }) ?? true
         else { return nil }
         return cached
@@ -59,13 +69,26 @@ final class ResponseCache: Sendable {
         Self.access.withLock { _ in
             store.removeCachedResponse(for: request)
             store.storeCachedResponse(cached, for: request)
+            if let exact = Self.exactRequest(for: url) {
+                store.removeCachedResponse(for: exact)
+                store.storeCachedResponse(cached, for: exact)
+            }
         }
         entries.withLock { entries in
             if entries.count >= Self.entryLimit { entries.removeAll() }
             entries[url] = Entry(
                 response: cached.response, generation: candidate.generation.number, received: candidate.received,
-                end: candidate.end)
+                end: candidate.end, varies: candidate.varies, acceptedCodings: candidate.acceptedCodings)
         }
+    }
+
+    /// A request whose path is the whole URL, which is what Foundation looks up by. `nil` for a URL without a query.
+    private static func exactRequest(for url: URL) -> URLRequest? {
+        guard url.query != nil else { return nil }
+        var components = URLComponents()
+        (components.scheme, components.host) = ("https", "pintle.invalid")
+        components.path = "/" + url.absoluteString
+        return components.url.map { URLRequest(url: $0) }
     }
 
     /// The content at a URL is no longer what it was.

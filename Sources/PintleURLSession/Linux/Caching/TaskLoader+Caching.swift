@@ -9,6 +9,8 @@ struct CacheCandidate {
     let generation: PolicyGeneration
     let received: Date
     let end: Date?
+    let varies: Bool
+    let acceptedCodings: String?
     /// What a delegate has been given of it; `nil` where the loader keeps the content anyway.
     var content: Data?
 }
@@ -24,6 +26,10 @@ extension TaskLoader {
             && CacheRules.isCacheable(request, session.settings.httpAdditionalHeaders ?? [:])
     }
 
+    private func acceptedCodings(of request: URLRequest) -> String? {
+        CacheRules.acceptedCodings(of: request, session.settings.httpAdditionalHeaders ?? [:])
+    }
+
     /// Answers a request from the cache, or fails it, if its cache policy says so.
     ///
     /// - Returns: whether there is nothing left to load.
@@ -35,7 +41,9 @@ extension TaskLoader {
         }
         let wantsFresh = policy == .useProtocolCachePolicy
         if session.cache.knows(request), isCacheable(request),
-            let cached = session.cache.answer(to: request, in: generation, wantsFresh: wantsFresh, at: Date())
+            let cached = session.cache.answer(
+                to: request, accepting: acceptedCodings(of: request), in: generation, wantsFresh: wantsFresh, at: Date()
+            )
         {
             deliver(cached)
             return true
@@ -52,7 +60,9 @@ extension TaskLoader {
         }
         guard case .delegate = delivery, let delegate = delegate as? any URLSessionDataDelegate else {
             state.withLock { $0.content = cached.data }
-            return finish(nil)
+            guard let delegate = contentDelegate as? any URLSessionDataDelegate else { return finish(nil) }
+            tellResponse(cached.response, to: delegate)
+            return deliver(cached.data)
         }
         countDown()
         ask(delegate, about: cached.response) { [weak self] in self?.deliver(cached.data) }
@@ -89,6 +99,7 @@ extension TaskLoader {
         state.withLock {
             $0.candidate = CacheCandidate(
                 response: response, request: request, generation: transfer.generation, received: received, end: end,
+                varies: CacheRules.varies(response), acceptedCodings: acceptedCodings(of: request),
                 content: isDelegates ? Data() : nil)
         }
     }

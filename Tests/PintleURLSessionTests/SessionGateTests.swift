@@ -138,7 +138,7 @@ struct SessionGateTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("What is not there yet fails with its name", arguments: ["resumeData", "scheme"])
+    @Test("What is not there yet fails with its name", arguments: ["resumeData", "stream", "scheme"])
     func unsupported(what: String) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -147,6 +147,7 @@ struct SessionGateTests {
         let task: URLSessionTask
         switch what {
         case "resumeData": task = session.downloadTask(withResumeData: Data())
+        case "stream": task = session.refusedStreamTask("localhost", Int(server.port))
         default: task = session.dataTask(with: try #require(URL(string: "ftp://localhost/")))
         }
         await recorder.run(task)

@@ -268,6 +268,13 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         downloadTask(URLRequest(url: url), .file(completionHandler, onDelegateQueue: true))
     }
 
+    /// Foundation for Linux has no stream tasks: its method is unavailable too, and ends the process where a call gets
+    /// past the compiler. This one makes a task that fails when it is resumed.
+    @available(*, unavailable, message: "stream tasks are not available; use TLSClient of PintleOpenSSL")
+    public override func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+        refusedStreamTask(hostname, port)
+    }
+
     public override func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         unresumableTask(.delegate)
     }
@@ -293,6 +300,15 @@ extension PinnedURLSession {
 
     func downloadTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         PinnedDownloadTask(TaskLoader(session: self, request: request, delivery: delivery, isDownload: true))
+    }
+
+    func refusedStreamTask(_ hostname: String, _ port: Int) -> PinnedStreamTask {
+        var address = URLComponents()
+        (address.scheme, address.host, address.port) = ("https", hostname, (1...65_535).contains(port) ? port : nil)
+        let refusal = SessionRefusal.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
+        let request = URLRequest(url: address.url ?? URL(fileURLWithPath: "/"))
+        return PinnedStreamTask(
+            TaskLoader(session: self, request: request, body: .refused(refusal), delivery: .delegate))
     }
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {

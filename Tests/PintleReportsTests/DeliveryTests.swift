@@ -234,6 +234,31 @@ struct DeliveryTests {
         #expect(reporter.keep(failure) == .kept)
     }
 
+    @Test("A report that is kept while the loop sleeps wakes it, and waits for its own delay", arguments: [0.0, 900])
+    func wake(longestDelay: Double) async throws {
+        let collector = ScriptedCollector()
+        let reporter = try scene.reporter(collector) { $0.longestDelay = longestDelay }
+        // With nothing to send the loop sleeps five minutes.
+        #expect(reporter.pause(after: .done(delivered: 0, failed: 0), at: Date()) == 300)
+        let task = Task { await reporter.keepDelivering() }
+        for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
+        #expect(reporter.keep(try scene.failure(at: Date())) == .kept)
+        #expect(!reporter.alarm.isSomebodyAsleep)
+        if longestDelay == 0 {
+            for _ in 0..<3_000 where reporter.waiting > 0 { try await Task.sleep(nanoseconds: 10_000_000) }
+            #expect(collector.requests.count == 1 && reporter.waiting == 0)
+        } else {
+            // Awake, it finds that the report is not due, and sleeps until it is.
+            let due = try #require(reporter.nextDelivery())
+            for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
+            #expect(due <= Date() || collector.requests.isEmpty)
+            #expect(reporter.alarm.isSomebodyAsleep || due <= Date())
+        }
+        task.cancel()
+        await task.value
+        #expect(!reporter.alarm.isSomebodyAsleep)
+    }
+
     @Test("Kept and sent from a loop until it is cancelled")
     func loop() async throws {
         let collector = ScriptedCollector()

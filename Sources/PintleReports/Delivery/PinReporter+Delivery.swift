@@ -45,11 +45,18 @@ extension PinReporter {
         return .done(delivered: round.delivered, failed: round.failed)
     }
 
-    /// Sends what is due, when it is due, until its task is cancelled.
+    /// Sends each report when it is due, until the task that calls this is cancelled.
+    ///
+    /// A report that this object keeps meanwhile wakes it, so the report goes out once its own random delay of at most
+    /// ``ReportOptions/longestDelay`` is over. It looks into the folder once a second at most, and every five minutes for
+    /// reports of other processes.
     public func keepDelivering() async {
         while !Task.isCancelled {
-            let pause = pause(after: await deliver(), at: Date())
-            try? await Task.sleep(nanoseconds: UInt64(pause * 1e9))
+            let count = alarm.count
+            let result = await deliver()
+            await alarm.sleep(pause(after: result, at: Date()), since: count)
+            // Many reports at once are sent in one round.
+            if alarm.count != count { try? await Task.sleep(nanoseconds: 1_000_000_000) }
         }
     }
 

@@ -20,6 +20,7 @@ public final class PinReporter: PinFailureObserver {
     let spool: ReportSpool
     let options: ReportOptions
     let transport: any ReportTransport
+    let alarm = DeliveryAlarm()
 
     /// - Parameters:
     ///   - folder: of its own, mode 0700; made where it is not there, in one that is.
@@ -71,7 +72,9 @@ public final class PinReporter: PinFailureObserver {
         let name = SpoolName(
             failure, rule, notBefore: Milliseconds(failure.instant.addingTimeInterval(options.delay)))
         let isRefused = !failure.decision.isTrusted
-        return spool.keep(SpooledReport(addresses: addresses, report: report, isRefused: isRefused), as: name)
+        let outcome = spool.keep(SpooledReport(addresses: addresses, report: report, isRefused: isRefused), as: name)
+        if outcome == .kept { alarm.ring() }
+        return outcome
     }
 
     /// Those that the rule names and no rule covers. A policy has no others; this holds for what comes to be one.

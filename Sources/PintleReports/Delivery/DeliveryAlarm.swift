@@ -1,0 +1,46 @@
+internal import Pintle
+
+/// Wakes the loops that wait for the next delivery when a report has been kept.
+final class DeliveryAlarm: Sendable {
+    private struct State: Sendable {
+        /// The number of reports kept so far, so that one that is kept between a delivery and the pause is not missed.
+        var count: UInt64 = 0
+        var lastSleeper: UInt64 = 0
+        var sleepers: [UInt64: Task<Void, Never>] = [:]
+    }
+
+    private let state = Locked(State())
+
+    var isSomebodyAsleep: Bool { state.withLock { !$0.sleepers.isEmpty } }
+
+    var count: UInt64 { state.withLock { $0.count } }
+
+    func ring() {
+        let sleepers = state.withLock { state in
+            state.count &+= 1
+            defer { state.sleepers = [:] }
+            return state.sleepers.values.map(\.self)
+        }
+        for sleeper in sleepers { sleeper.cancel() }
+    }
+
+    /// Returns after so many seconds, once a report is kept, or when the calling task is cancelled.
+    ///
+    /// - Parameter count: the number of reports that the caller knows of. It returns at once where there are more.
+    func sleep(_ seconds: Double, since count: UInt64) async {
+        let sleeper = Task<Void, Never> { try? await Task.sleep(nanoseconds: UInt64(seconds * 1e9)) }
+        let id = state.withLock { state -> UInt64? in
+            guard state.count == count else { return nil }
+            state.lastSleeper &+= 1
+            state.sleepers[state.lastSleeper] = sleeper
+            return state.lastSleeper
+        }
+        guard let id else { return sleeper.cancel() }
+        await withTaskCancellationHandler {
+            await sleeper.value
+        } onCancel: {
+            sleeper.cancel()
+        }
+        state.withLock { $0.sleepers[id] = nil }
+    }
+}

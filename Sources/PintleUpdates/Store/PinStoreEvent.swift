@@ -1,3 +1,4 @@
+internal import Pintle
 public import PintleStorage
 
 #if canImport(FoundationEssentials)
@@ -25,6 +26,30 @@ public enum PinStoreEvent: Sendable {
     case notStored(StorageError)
     /// Where the floor is kept cannot be read at this moment: no update is taken until it can. What is in force stays.
     case floorUnreadable(StorageError)
+}
+
+extension PinStoreEvent: CustomStringConvertible {
+    /// One line, whatever a server has put into it; lower case, no full stop.
+    public var description: String {
+        switch self {
+        case .adopted(let update):
+            "update \(update.version) is in force; it may be adopted until \(RFC3339.string(from: update.expiresAt))"
+        case .stale(let version, let date):
+            "update \(version) expired \(RFC3339.string(from: date)) and stays in force; no newer one has been adopted"
+        case .lostStore(let loss):
+            Self.oneLine("\(PinStoreError.lostStore(loss))") + "; the bundled policy is in force"
+        case .rejected(let rejection, let url):
+            Self.oneLine("the update from \(url) was not taken: \(rejection.failure.code.rawValue), \(rejection)")
+        case .notFetched(let url, let text): Self.oneLine("no update could be fetched from \(url): \(text)")
+        case .notStored(let error): Self.oneLine("\(PinStoreError.notStored(error))")
+        case .floorUnreadable(let error):
+            Self.oneLine("\(PinStoreError.floorUnreadable(error))") + "; no update is taken until it can"
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        String(JSONWriter.quoted(String(text.prefix(1_000))).dropFirst().dropLast())
+    }
 }
 
 /// What happened to a stored update.

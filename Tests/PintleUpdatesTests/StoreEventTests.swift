@@ -1,0 +1,66 @@
+import FoundationEssentials
+import Pintle
+import PintleStorage
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+@Suite("Events of a store in words")
+struct StoreEventTests {
+    private static let date = Date(timeIntervalSince1970: 1_700_000_000)
+    private static let error = StorageError(.notWritten, "/a/b", "the disk is full", hint: "make room")
+    private static let rejection = UpdateRejection(.rollback(version: 2, floor: 3), version: 2)
+
+    static let events: [(event: PinStoreEvent, text: String)] = [
+        (
+            .stale(version: 4, since: date),
+            "update 4 expired 2023-11-14T22:13:20Z and stays in force; no newer one has been adopted"
+        ),
+        (
+            .lostStore(PinStoreLoss(version: 4, cause: .missing)),
+            "the stored update 4 is lost: its file is gone; the bundled policy is in force"
+        ),
+        (
+            .lostStore(PinStoreLoss(version: nil, cause: .unreadable(error))),
+            "the stored update is lost: /a/b: the disk is full; make room; the bundled policy is in force"
+        ),
+        (
+            .rejected(rejection, from: "https://a.example/u"),
+            "the update from https://a.example/u was not taken: rollback, \(rejection)"
+        ),
+        (
+            .notFetched(from: "https://a.example/u", description: "timed out"),
+            "no update could be fetched from https://a.example/u: timed out"
+        ),
+        (.notStored(error), "the update was not stored: /a/b: the disk is full; make room"),
+        (
+            .floorUnreadable(error),
+            "the floor of updates cannot be read: /a/b: the disk is full; make room; no update is taken until it can"
+        ),
+    ]
+
+    @Test("Each event prints as one line of plain words", arguments: 0..<events.count)
+    func text(index: Int) {
+        let (event, text) = Self.events[index]
+        #expect("\(event)" == text)
+        #expect(!text.contains("PinStore") && !text.contains("("))
+    }
+
+    @Test("An adopted update prints its version")
+    func adopted() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.adopt(try scene.update(2))
+        let text = scene.events.withLock { $0.map(\.description) }
+        #expect(text.count == 1)
+        #expect(text.first?.hasPrefix("update 2 is in force; it may be adopted until 20") == true)
+    }
+
+    @Test("What a server says stays on one line")
+    func hostile() {
+        let event = PinStoreEvent.notFetched(from: "https://a.example/", description: "a\nb\u{1B}[2J\u{202E}c")
+        #expect(!"\(event)".unicodeScalars.contains { $0.value < 0x20 })
+        #expect("\(event)".contains("a\\nb"))
+    }
+}

@@ -29,10 +29,18 @@ struct UnknownServerSheet: View {
                 LabeledText("Fingerprint", question.fingerprint)
             }
             if question.wasKnownWithAnotherKey { Text("It was known with another key.").foregroundColor(.red) }
+            if question.lostDecisions {
+                Text("Earlier decisions are lost. This server may have been known with another key.")
+                    .foregroundColor(.red)
+            }
             if let obstacle = question.obstacle {
                 Text("It cannot be approved: \(obstacle)")
             } else {
-                Button("The owner told me this fingerprint", role: .destructive) { approve() }
+                Button(
+                    question.lostDecisions
+                        ? "I asked the owner again, and it is this fingerprint" : "The owner told me this fingerprint",
+                    role: .destructive
+                ) { approve() }
             }
             Button("Cancel", role: .cancel) { dismiss() }
         }
@@ -40,7 +48,11 @@ struct UnknownServerSheet: View {
 
     private func approve() {
         do {
-            try model.client?.approve(question)
+            if question.lostDecisions {
+                try model.client?.approveDespiteLoss(question)
+            } else {
+                try model.client?.approve(question)
+            }
             dismiss()
             Task { await model.load() }
         } catch {

@@ -182,8 +182,10 @@ struct StoreTests {
         let lost = try #require(try ask())
         #expect(lost.approvalRecord == .lost && !lost.isFirstContact)
         #expect("\(lost)".contains("whether it was approved before is lost"))
-        // The answer is stored all the same: it is for the app to say so to the person.
-        try store.approve(lost)
+        // The short way throws, and the caller may say by name that the person knows.
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(lost) }
+        #expect(error == .approval(.incompleteRecord(.lost)) && error?.code == "incomplete-record")
+        try store.approve(lost, acceptingIncompleteRecord: true)
         #expect(try ask() == nil)
     }
 

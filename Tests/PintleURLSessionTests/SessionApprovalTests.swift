@@ -231,6 +231,59 @@ struct SessionApprovalTests {
         #expect(try await session.data(from: try stranger.address()).0.count == 3)
     }
 
+    /// Which store the impostor meets: one that was damaged, one whose damage was set aside, or a new one.
+    enum Loss: CaseIterable { case damaged, setAside, none }
+
+    @Test("After a loss of the store the short way does not approve an impostor", arguments: Loss.allCases)
+    func impostor(loss: Loss) async throws {
+        let folder = try TemporaryDirectory()
+        let (genuine, impostor) = (try Identity.selfSigned(), try Identity.selfSigned())
+        let (server, other) = (try Self.server(genuine), try Self.server(impostor))
+        let store = try TrustDecisionStore(path: folder.path(of: "trust.json"))
+        // The same host and port would have been the genuine server's.
+        if loss != .none {
+            try store.approve(try Self.approval(genuine, other))
+            try folder.write("{\n  \"version\": 1,\n  \"gen", to: "trust.json")
+        }
+        if loss == .setAside { try store.approve(try Self.approval(genuine, server)) }
+        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        guard case .unknownHost(let host) = try await Self.rejection(session, try other.address()) else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(host.isFirstContact == (loss == .none))
+        guard loss != .none else {
+            try store.approve(host)
+            #expect(try await session.data(from: try other.address()).0.count == 3)
+            return
+        }
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(host) }
+        #expect(error == .approval(.incompleteRecord(.lost)))
+        #expect(error?.code == "incomplete-record")
+        #expect(error?.localizedDescription.contains("compare the fingerprint again") == true)
+        #expect(try await Self.rejection(session, try other.address())?.reason == "unknown-host")
+        #expect(other.requests.isEmpty)
+        try store.approve(host, acceptingIncompleteRecord: true)
+        #expect(try await session.data(from: try other.address()).0.count == 3)
+    }
+
+    @Test("A yes to a question of before the loss is not taken after it")
+    func lateLoss() async throws {
+        let folder = try TemporaryDirectory()
+        let identity = try Identity.selfSigned()
+        let server = try Self.server(identity)
+        let store = try TrustDecisionStore(path: folder.path(of: "trust.json"))
+        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(host.isFirstContact)
+        try folder.write("{\n  \"version\": 1,\n  \"gen", to: "trust.json")
+        let error = #expect(throws: TrustStoreError.self) { try store.approve(host) }
+        #expect(error == .approval(.incompleteRecord(.lost)))
+    }
+
     @Test("A store that cannot be read approves nobody, and pinned hosts go on")
     func brokenStore() async throws {
         let folder = try TemporaryDirectory()

@@ -28,9 +28,16 @@ for _ in 0..<2 {
             exit(1)
         }
         if question.wasKnownWithAnotherKey { print("it was known with ANOTHER key") }
-        print("Is this the fingerprint that its owner told you? [yes/no] ", terminator: "")
-        guard readLine() == "yes" else { exit(1) }
-        try client.approve(question)
+        if question.lostDecisions {
+            print("EARLIER DECISIONS ARE LOST: this server may have been known with another certificate.")
+            print("Ask its owner for the fingerprint again, then type \"approve despite loss\": ", terminator: "")
+            guard readLine() == "approve despite loss" else { exit(1) }
+            try client.approveDespiteLoss(question)
+        } else {
+            print("Is this the fingerprint that its owner told you? [yes/no] ", terminator: "")
+            guard readLine() == "yes" else { exit(1) }
+            try client.approve(question)
+        }
     }
 }
 exit(1)

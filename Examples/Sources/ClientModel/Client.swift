@@ -55,7 +55,15 @@ public final class Client: Sendable {
     }
 
     /// The person has compared the fingerprint and said yes.
+    ///
+    /// - Throws: where earlier decisions are lost, ``ServerQuestion/lostDecisions``: this may be an impostor at the place
+    ///   of a server that was known.
     public func approve(_ question: ServerQuestion) throws { try store.approve(question.host) }
+
+    /// The same after the person was told that earlier decisions are lost, and has asked the server's owner again.
+    public func approveDespiteLoss(_ question: ServerQuestion) throws {
+        try store.approve(question.host, acceptingIncompleteRecord: true)
+    }
 
     /// Another policy is in force from the next request on.
     public func rotate(to json: [UInt8]) throws { policy.replace(with: try PinningPolicy(json: json)) }
@@ -78,6 +86,8 @@ public struct ServerQuestion: Sendable, Identifiable {
     public var verdict: String { host.pathFailure.map { $0.primary.text } ?? "the system would trust it" }
     /// The server was known with another key: an alarm, not a first meeting.
     public var wasKnownWithAnotherKey: Bool { host.wasKnownWithAnotherKey }
+    /// Earlier decisions are lost or cannot be read: nobody can tell whether the server was known with another key.
+    public var lostDecisions: Bool { host.previous == nil && host.approvalRecord != .complete }
     /// What is wrong beyond what a person can accept.
     public var obstacle: String? { host.unacceptableFailure?.primary.text }
 }

@@ -122,6 +122,9 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
     /// What has been said about the server is not what it was when the person was asked; `nil`: it is gone. Show the
     /// server again, as it stands now.
     case changedMeanwhile(TrustApproval?)
+    /// Earlier approvals are lost or cannot be read, so this may be a server whose certificate has changed. Tell the
+    /// person so, and approve with `acceptingIncompleteRecord: true` only after that.
+    case incompleteRecord(TrustApprovals.Record)
     /// The expiry is not after the approval.
     case alreadyExpired
     /// So many bytes, more than ``TrustApproval/maximumNoteSize``.
@@ -133,6 +136,7 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
         case .unacceptable: "unacceptable-failure"
         case .approvedOtherwise: "approved-otherwise"
         case .changedMeanwhile: "changed-meanwhile"
+        case .incompleteRecord: "incomplete-record"
         case .alreadyExpired: "already-expired"
         case .noteTooLong: "note-too-long"
         }
@@ -149,6 +153,10 @@ extension TrustApprovalError: CustomStringConvertible {
         case .changedMeanwhile(let approval):
             "something else has been said about the server since it was shown: "
                 + (approval.map { "\($0)" } ?? "what was said before is gone")
+        case .incompleteRecord(let record):
+            "earlier approvals \(record == .lost ? "are lost" : "cannot be read"), so this server may have been known with "
+                + "another certificate; mend the store, or compare the fingerprint again and approve with "
+                + "acceptingIncompleteRecord: true"
         case .alreadyExpired: "the approval would have expired when it is made"
         case .noteTooLong(let size):
             "a note of \(size) bytes; \(TrustApproval.maximumNoteSize) are allowed"

@@ -40,7 +40,10 @@ extension TaskLoader: TransferEvents {
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
         let cacheLimit = session.cache.sizeLimit
         let isDelegates = if case .delegate = delivery { true } else { false }
-        let isObserved = isDelegates || contentDelegate != nil
+        // A delegate without these methods must not hold up an async call.
+        let isObserved =
+            isDelegates || contentDelegate is any URLSessionDataDelegate
+            || contentDelegate is any URLSessionDownloadDelegate
         let step = state.withLock { state -> (hold: TransferHold, tells: Bool)? in
             if case .passing = state.mode {
                 state.discarded += data.count

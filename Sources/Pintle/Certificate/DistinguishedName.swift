@@ -57,6 +57,19 @@ public struct DistinguishedName: Sendable, Hashable {
         }
     }
 
+    /// Counts the attributes of the type emailAddress (RFC 2985 section 5.2.1). The element has passed `check`.
+    static func emailAddressCount(_ name: DERElement, in bytes: borrowing Span<UInt8>) -> Int {
+        var count = 0
+        var sets = DERReader(contentsOf: name)
+        while let set = try? sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName") {
+            var pairs = DERReader(contentsOf: set)
+            while let (type, _) = try? pair(&pairs, in: bytes) {
+                if type.holds(.emailAddress, in: bytes) { count += 1 }
+            }
+        }
+        return count
+    }
+
     private static func pair(
         _ pairs: inout DERReader, in bytes: borrowing Span<UInt8>
     ) throws(DERError) -> (type: DERElement, value: DERElement) {

@@ -39,11 +39,29 @@ extension OID: CustomStringConvertible {
     }
 }
 
+extension DERElement {
+    /// Returns whether the contents are those of this object identifier, without copying them.
+    func holds(_ identifier: OID, in bytes: borrowing Span<UInt8>) -> Bool {
+        guard tag == DERTag.objectIdentifier, count == identifier.octets.count else { return false }
+        for (offset, octet) in identifier.octets.enumerated() where bytes[contentStart + offset] != octet {
+            return false
+        }
+        return true
+    }
+}
+
 extension OID {
+    /// An attribute of names: RFC 2985 section 5.2.1.
+    static let emailAddress = OID(octets: [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x01])
+
     // Keys: RFC 3279, RFC 4055, RFC 5480, RFC 8410, RFC 9881.
     static let rsaEncryption = OID(octets: [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01])
     static let rsassaPSS = OID(octets: [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A])
     static let ecPublicKey = OID(octets: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01])
+    static let ecDH = OID(octets: [0x2B, 0x81, 0x04, 0x01, 0x0C])
+    static let ecMQV = OID(octets: [0x2B, 0x81, 0x04, 0x01, 0x0D])
+    /// SM2 (GM/T 0006), an EC algorithm with an identifier of its own.
+    static let sm2 = OID(octets: [0x2A, 0x81, 0x1C, 0xCF, 0x55, 0x01, 0x82, 0x2D])
     static let dsa = OID(octets: [0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01])
     static let ed25519 = OID(octets: [0x2B, 0x65, 0x70])
     static let ed448 = OID(octets: [0x2B, 0x65, 0x71])

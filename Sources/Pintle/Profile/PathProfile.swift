@@ -15,9 +15,14 @@ package struct PathProfile: Sendable {
 
     /// Looks at a path, leaf first, anchor last.
     ///
-    /// - Parameter leafIsAnchor: the leaf is itself the configured anchor. Such certificates are made
-    ///   by hand, mostly with the CA bit set: what they say of their purpose does not count.
-    package func findings(_ path: [Certificate], leafIsAnchor: Bool = false) -> [PathFailure.Finding] {
+    /// - Parameters:
+    ///   - leafIsAnchor: the leaf is itself the configured anchor. Such certificates are made by hand, mostly with the
+    ///     CA bit set, so their key usage and purposes do not count.
+    ///   - comparesConstraints: whether the leaf's wildcards are looked up among the excluded names. The caller passes
+    ///     `false` where the path has no anchor, and where ``NameComparisons`` counts too many steps.
+    package func findings(
+        _ path: [Certificate], leafIsAnchor: Bool = false, comparesConstraints: Bool = true
+    ) -> [PathFailure.Finding] {
         guard let leaf = path.first else { return [] }
         var findings: [PathFailure.Finding] = []
         for (depth, certificate) in path.enumerated() {
@@ -32,7 +37,7 @@ package struct PathProfile: Sendable {
         let constrained = path.enumerated().dropFirst().compactMap { depth, authority in
             authority.nameConstraints.map { (depth, authority, $0) }
         }
-        let wildcards = constrained.isEmpty ? [] : leaf.wildcards
+        let wildcards = constrained.isEmpty || !comparesConstraints ? [] : leaf.wildcards
         for (depth, authority, constraints) in constrained {
             findings += authority.constraintFindings(constraints, at: depth, wildcards: wildcards)
         }

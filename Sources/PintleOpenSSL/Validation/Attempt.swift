@@ -8,6 +8,7 @@ struct Attempt {
     let store: AnchorStore
     let profile: PathProfile
     let budget: PathBudget
+    private let work: ConstraintWork
     private var valid: ValidatedPath?
     private var failure: [PathFailure.Finding]?
     private(set) var isSettled = false
@@ -20,6 +21,7 @@ struct Attempt {
         self.store = store
         self.profile = profile
         self.budget = budget
+        work = ConstraintWork(budget)
     }
 
     /// Any valid path before any failure: what was left untried matters only where nothing was found.
@@ -30,7 +32,18 @@ struct Attempt {
 
     private var verification: Verification {
         Verification(
-            host: request.host, instant: request.instant, maximumIntermediates: budget.maximumIntermediates)
+            host: request.host, instant: request.instant, maximumIntermediates: budget.maximumIntermediates,
+            mayCompareNames: mayCompareNames)
+    }
+
+    /// Counts the comparisons on a path that OpenSSL has built. One that the core cannot read is refused anyway.
+    private func mayCompareNames(_ path: [X509Reference]) -> Bool {
+        var certificates: [Certificate] = []
+        for (depth, reference) in path.enumerated() {
+            guard let certificate = try? certificate(reference, at: depth) else { return false }
+            certificates.append(certificate)
+        }
+        return work.take(NameComparisons.steps(certificates))
     }
 
     /// The server's certificate is the anchor that somebody named for it.
@@ -75,7 +88,9 @@ struct Attempt {
             }
         }
         if certificates.count == result.path.count {
-            findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor)
+            let compares = result.hasAnchor && work.take(NameComparisons.wildcardSteps(certificates))
+            if result.hasAnchor, !compares { findings.append(ConstraintWork.exceeded) }
+            findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor, comparesConstraints: compares)
         }
         if let anchor = result.path.last, anchor.deniesItsOwnSignature {
             findings.append(

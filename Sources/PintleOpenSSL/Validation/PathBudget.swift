@@ -1,4 +1,4 @@
-/// How much work a chain may cause. Anyone can send certificates whose paths are without number.
+/// The work that one chain may cause. Any server can send certificates that form an endless number of paths.
 public struct PathBudget: Sendable, Hashable {
     /// Signatures that the search verifies, counted as those of a strength of 128 bits. Stronger keys
     /// count fivefold: that is how much longer they take.
@@ -10,6 +10,12 @@ public struct PathBudget: Sendable, Hashable {
     public var depth = 10
     /// Intermediates in any path.
     public var maximumIntermediates = 100
+    /// Comparisons of names with name constraints, over all paths that are tried for one chain. A comparison of more
+    /// than 64 bytes counts as several, and one with an otherName as 128. Each name of a certificate is compared with
+    /// each subtree of every authority above it; the e-mail addresses in subjects are names too.
+    ///
+    /// OpenSSL itself stops at 1,048,576 for each pair of certificates, and a path of 100 has 4,950 pairs.
+    public var nameComparisons = 1_000_000
 
     public init() {}
 }

@@ -17,6 +17,8 @@ struct Verification {
     let host: ServerName
     let instant: Date
     let maximumIntermediates: Int
+    /// Returns whether the names on this path, leaf first, may be compared with the name constraints on it.
+    let mayCompareNames: ([X509Reference]) -> Bool
     /// The leaf itself is the anchor that somebody named: authority bit, usages and the profile of
     /// public certificates do not apply to it. Name, dates and strength do.
     var leafIsAnchor = false
@@ -25,6 +27,8 @@ struct Verification {
         /// Leaf first. Complete only where there are no findings.
         var path: [X509Reference] = []
         var findings: [PathFailure.Finding] = []
+        /// Whether the path ends in an anchor, as far as OpenSSL got.
+        var hasAnchor = true
     }
 
     func run(leaf: X509Reference, untrusted: X509Stack, store: AnchorStore) -> Result {
@@ -41,23 +45,29 @@ struct Verification {
             return Result(findings: [Self.outOfMemory])
         }
         var collector = Collector(
-            second: Int(instant.timeIntervalSince1970.rounded(.down)), leafIsAnchor: leafIsAnchor)
+            second: Int(instant.timeIntervalSince1970.rounded(.down)), leafIsAnchor: leafIsAnchor,
+            mayCompareNames: mayCompareNames, verifySignatures: X509_STORE_CTX_get_verify(context))
         return withUnsafeMutablePointer(to: &collector) { collector in
             X509_STORE_CTX_set_ex_data(context, 0, UnsafeMutableRawPointer(collector))
             X509_STORE_CTX_set_verify_cb(context) { isGood, context in
                 guard isGood != 1, let context else { return 1 }
-                let collector = X509_STORE_CTX_get_ex_data(context, 0)
-                    .map { $0.assumingMemoryBound(to: Collector.self) }
+                let collector = Collector.attached(to: context)
                 collector?.pointee.take(context)
                 // A key that is too weak is found first. Left there, it would be told again in the place of what the
                 // search for an anchor has found.
                 if collector != nil { X509_STORE_CTX_set_error(context, X509_V_OK) }
                 return collector == nil ? 0 : 1
             }
+            // OpenSSL compares names with constraints right after this step. By then it has built the path and reported
+            // what is wrong with it otherwise.
+            X509_STORE_CTX_set_verify(context) { context in
+                guard let context, let collector = Collector.attached(to: context) else { return 0 }
+                return Collector.verify(context, collector)
+            }
             let status = X509_verify_cert(context)
             var result = Result(
                 path: X509Stack.references(in: X509_STORE_CTX_get0_chain(context)),
-                findings: collector.pointee.findings)
+                findings: collector.pointee.findings, hasAnchor: collector.pointee.hasAnchor)
             if status != 1, result.findings.isEmpty {
                 let error = X509_STORE_CTX_get_error(context)
                 result.findings = [
@@ -97,7 +107,33 @@ struct Verification {
 private struct Collector {
     let second: Int
     let leafIsAnchor: Bool
+    let mayCompareNames: ([X509Reference]) -> Bool
+    /// OpenSSL's own step that verifies signatures and dates.
+    let verifySignatures: X509_STORE_CTX_verify_fn?
     var findings: [PathFailure.Finding] = []
+    var hasAnchor = true
+
+    static func attached(to context: OpaquePointer) -> UnsafeMutablePointer<Collector>? {
+        X509_STORE_CTX_get_ex_data(context, 0).map { $0.assumingMemoryBound(to: Collector.self) }
+    }
+
+    /// Verifies signatures and dates, and returns 1 where OpenSSL may go on to compare names with constraints.
+    ///
+    /// On a path that leads nowhere the comparisons are left out: anyone can send one, and it is refused already.
+    ///
+    /// OpenSSL calls back while it verifies, so nothing here holds the collector meanwhile.
+    static func verify(_ context: OpaquePointer, _ collector: UnsafeMutablePointer<Collector>) -> CInt {
+        guard let verifySignatures = collector.pointee.verifySignatures else { return 0 }
+        let status = verifySignatures(context)
+        guard status > 0 else { return status }
+        let path = X509Stack.references(in: X509_STORE_CTX_get0_chain(context))
+        let hasAnchor = Int(X509_STORE_CTX_get_num_untrusted(context)) < path.count
+        collector.pointee.hasAnchor = hasAnchor
+        guard hasAnchor else { return 0 }
+        if collector.pointee.mayCompareNames(path) { return 1 }
+        collector.pointee.findings.append(ConstraintWork.exceeded)
+        return 0
+    }
 
     mutating func take(_ context: OpaquePointer) {
         let error = X509_STORE_CTX_get_error(context)

@@ -5,8 +5,8 @@ import PackageDescription
 // coverage in every module, links libFuzzer's main, and enables @testable, for entries are internal.
 let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields",
-    "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Names", "PEM", "Path", "Payload", "Pins",
-    "Plan", "Policy", "Proxies", "Redirects", "Spool",
+    "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Messages", "Names", "PEM", "Path", "Payload",
+    "Pins", "Plan", "Policy", "Proxies", "Redirects", "Spool",
 ]
 
 let modules: [Target.Dependency] = [

@@ -1,3 +1,4 @@
+import Pintle
 import PintleTestKit
 import PintleTestPeers
 import Testing
@@ -203,15 +204,14 @@ struct HandshakeFailureTests {
         var list: [UInt8] = []
         for _ in 0..<10_000 { list += entry }
         let message = FakeTLS.message(11, (isTLS13 ? [0] : []) + FakeTLS.sized(list))
-        let excess = message.withUnsafeBytes { CertificateMessageGuard.excess(in: $0, isTLS13: isTLS13) }
-        #expect(excess == "more than 128 certificates")
+        #expect(Self.excess(in: message, isTLS13: isTLS13) == "more than 128 certificates")
         guard !isTLS13 else { return }
         let peer = try FakeTLS.server(message)
         let error = expectFailure(.limitsExceeded) { try connect(to: peer.port) }
         #expect(error?.message.hasSuffix("presents more than 128 certificates") == true)
     }
 
-    @Test("The size limits are read off the message: 256 KiB each, 4 MiB in all", arguments: [false, true])
+    @Test("A live server may present 256 KiB of certificates", arguments: [false, true])
     func sizeLimits(isTLS13: Bool) {
         func excess(_ sizes: [Int]) -> String? {
             var list: [UInt8] = []
@@ -219,26 +219,52 @@ struct HandshakeFailureTests {
                 list += FakeTLS.sized(Array(repeating: 0, count: size))
                 list += isTLS13 ? [0, 0] : []
             }
-            let message = FakeTLS.message(11, (isTLS13 ? [0] : []) + FakeTLS.sized(list))
-            return message.withUnsafeBytes { CertificateMessageGuard.excess(in: $0, isTLS13: isTLS13) }
+            return Self.excess(in: FakeTLS.message(11, (isTLS13 ? [0] : []) + FakeTLS.sized(list)), isTLS13: isTLS13)
         }
         #expect(excess([262_144]) == nil)
         #expect(excess([262_145]) == "a certificate of 262145 bytes, more than 262144")
-        #expect(excess(Array(repeating: 262_144, count: 16)) == nil)
-        #expect(excess(Array(repeating: 262_144, count: 16) + [1]) == "more than 4194304 bytes of certificates")
+        #expect(excess(Array(repeating: 65_536, count: 4)) == nil)
+        #expect(excess(Array(repeating: 65_536, count: 4) + [1]) == "more than 262144 bytes of certificates")
+    }
+
+    @Test("A chain of 270 kB is judged where it was recorded, and refused where a server presents it")
+    func recordedAndLive() throws {
+        let root = try CertificateAuthority.root()
+        let identity = try root.issue(hosts: [Validation.host])
+        let filler = try root.issue(hosts: (0..<2_200).map { "n\($0).a-name-of-some-length.example.test" })
+        for count in [2, 3] {
+            let chain = [identity.certificate.der] + Array(repeating: filler.certificate.der, count: count)
+            #expect((chain.reduce(0) { $0 + $1.count } > 262_144) == (count == 3))
+            #expect(try Validation.decide(chain, anchors: [root.certificate]).summary == "host-not-pinned")
+            let peer = try FakeTLS.server(FakeTLS.certificateMessage(chain))
+            let error = expectFailure(count == 2 ? .rejectedByVerifier : .limitsExceeded) {
+                try TLSClient().connect(to: HandshakeTarget(host: "127.0.0.1", port: peer.port)) { _ in
+                    .reject(.badCertificate)
+                }
+            }
+            if count == 3 {
+                #expect(error?.message.hasSuffix("presents more than 262144 bytes of certificates") == true)
+            }
+        }
     }
 
     @Test("A Certificate message that is cut off is left to OpenSSL")
     func cutOff() {
         let message = FakeTLS.certificateMessage([[1, 2, 3], [4, 5, 6]])
         for count in 0...message.count {
-            let excess = message.prefix(count).withUnsafeBytes {
-                (
-                    CertificateMessageGuard.excess(in: $0, isTLS13: false),
-                    CertificateMessageGuard.excess(in: $0, isTLS13: true)
-                )
+            #expect(Self.excess(in: Array(message.prefix(count)), isTLS13: false) == nil)
+            #expect(Self.excess(in: Array(message.prefix(count)), isTLS13: true) == nil)
+        }
+    }
+
+    private static func excess(in message: [UInt8], isTLS13: Bool) -> String? {
+        message.withUnsafeBytes { bytes -> String? in
+            do throws(PathFailure) {
+                _ = try CertificateMessageGuard.certificates(in: bytes, isTLS13: isTLS13)
+                return nil
+            } catch {
+                return error.primary.text
             }
-            #expect(excess == (nil, nil))
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import PintleReports
 import PintleTestKit
+import PintleTestPeers
 import PintleURLSession
 import Synchronization
 import Testing
@@ -120,6 +121,21 @@ struct SessionTrustTests {
         configuration.credential = .init(stage.identity)
         let good = try LoopbackTLSServer(configuration)
         #expect(try await session.data(from: try good.address()).0.count == 3)
+    }
+
+    @Test("A key with explicit EC parameters is refused at the leaf and dropped above it")
+    func explicitCurve() async throws {
+        let stage = try Stage()
+        let key = ExplicitCurve.p256(stage.identity.key)
+        let odd = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) { $0.subjectPublicKeyInfo = key }
+        let session = URLSession.pinned(to: try stage.policy())
+        func load(_ chain: [[UInt8]]) async throws -> Int {
+            let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: stage.identity.key)))
+            return try await session.data(from: try server.address()).0.count
+        }
+        let error = await #expect(throws: URLError.self) { try await load(odd.chain) }
+        #expect(TrustRejection(underlying: try #require(error))?.pathFailure?.code == .malformedCertificate)
+        #expect(try await load(stage.identity.chain + [odd.certificate.der]) == 3)
     }
 
     @Test(

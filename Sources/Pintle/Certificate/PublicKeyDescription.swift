@@ -30,6 +30,9 @@ public struct PublicKeyDescription: Sendable, Hashable {
     public let bits: Int?
     /// Size of an RSA key's public exponent in bits; `nil` for other keys.
     package private(set) var exponentBits: Int?
+    /// Whether this is a key of an EC algorithm whose parameters are not the name of a curve (RFC 5480 section 2.1.1).
+    /// A library that decodes such a key computes with numbers that the certificate chose.
+    package let hasUnnamedCurve: Bool
 
     /// `EC`, `RSA`, `Ed25519`...: the type alone.
     public var type: String {
@@ -67,6 +70,8 @@ public struct PublicKeyDescription: Sendable, Hashable {
         let parameters =
             algorithm.isAtEnd ? nil : try algorithm.next(in: bytes, reading: "subjectPublicKeyInfo.parameters")
         try algorithm.finish(reading: "subjectPublicKeyInfo.algorithm")
+        hasUnnamedCurve =
+            KeyAlgorithm.withCurves.contains(identifier) && parameters?.tag != DERTag.objectIdentifier
 
         switch identifier {
         case .rsaEncryption, .rsassaPSS:

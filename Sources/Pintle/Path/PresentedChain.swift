@@ -16,7 +16,7 @@ public struct PresentedChain: Sendable {
     public let leaf: Certificate
     /// What came behind the leaf and could be read, as sent. Certificates that cannot be read are
     /// dropped: no path can lead through them. One that holds more than is read is not dropped: the chain is refused,
-    /// wherever in it the limit is passed.
+    /// wherever in it the limit is passed. An EC key with explicit parameters makes a certificate unreadable.
     public let others: [Certificate]
     /// How many were dropped.
     public let unreadableCount: Int
@@ -50,6 +50,12 @@ public struct PresentedChain: Sendable {
                     throw PathFailure(.limitsExceeded, depth: depth, text: error.description)
                 }
                 if depth == 0 { throw PathFailure(.malformedCertificate, depth: 0, text: error.description) }
+                continue
+            }
+            if certificate.publicKey.hasUnnamedCurve {
+                guard depth > 0 else {
+                    throw PathFailure(.malformedCertificate, depth: 0, text: KeyAlgorithm.unnamedCurveText)
+                }
                 continue
             }
             names += certificate.nameCount

@@ -1,66 +1,129 @@
 internal import COpenSSL
-internal import Pintle
+package import Pintle
 
-/// Counts the certificates in a Certificate message before OpenSSL parses them.
+/// Looks at a Certificate message before OpenSSL parses it.
 ///
-/// OpenSSL 3 takes some 0.1 ms for a certificate, and parses the whole message before it asks for a
-/// verdict: 10,000 small ones, well below 4 MiB, keep a processor busy for a second. The message callback
-/// is the only place in between, and it can only look. So it makes the message unreadable where a limit is
-/// exceeded, in the buffer that is about to be parsed and belongs to this handshake: OpenSSL then ends the
-/// handshake itself, with an alert. Should a later version parse a copy, nothing is lost but time: the
-/// verdict has been given, and a slot that has one is not asked again.
+/// OpenSSL parses the whole message before it asks for a verdict, and parsing can be the attack: 10,000 small
+/// certificates keep a processor busy for a second, and an EC key with explicit parameters (RFC 5480 section 2.1.1)
+/// takes up to half a second each. OpenSSL's message callback is the only place in between, and its result is ignored.
+/// So the guard changes the message in OpenSSL's buffer, which belongs to this handshake and has been hashed into the
+/// transcript by then:
+///
+/// - Beyond a limit, or where the leaf has such a key, it makes the message unreadable. OpenSSL then ends the
+///   handshake with an alert.
+/// - Above the leaf it changes the algorithm of such a key to one that does not exist, so that OpenSSL does not decode
+///   the key. The caller passes the original bytes on to the core, which drops the certificate.
+///
+/// If a later version of OpenSSL parses a copy, only time is lost: a slot that has a verdict is not asked again.
 package enum CertificateMessageGuard {
+    /// What the guard did about a message.
+    package enum Action {
+        /// The message is unreadable now, for this reason.
+        case refused(PathFailure)
+        /// OpenSSL will not decode the keys of these certificates: their original DER by their position, above 0.
+        case hidden([Int: [UInt8]])
+    }
+
+    /// Bytes of all certificates of a message. Recorded chains may have 4 MiB (``PresentedChain/Limits``); a live
+    /// server makes the client wait, so it gets less. The largest leaf in public test suites has 105 kB, and a message
+    /// of 100 kB is OpenSSL's own default limit, so curl refuses more.
+    package static let maximumSize = 256 * 1024
+
     private static let certificateMessage: UInt8 = 11
 
     static func install(on context: OpaquePointer) {
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
-            guard let ssl else { return }
+            guard let ssl, isSent == 0 else { return }
             let seen = UnsafeRawBufferPointer(start: bytes, count: count)
-            guard isSent == 0, let excess = CertificateMessageGuard.spoil(seen, contentType, version) else { return }
-            VerdictSlot.attached(to: ssl)?.refuseUnread(excess)
+            guard let action = CertificateMessageGuard.inspect(seen, contentType, version) else { return }
+            VerdictSlot.attached(to: ssl)?.take(action)
         }
     }
 
-    /// Makes a received message unreadable if it carries too much: what that was, in words.
+    /// Inspects a received message, and changes it where OpenSSL must not parse it as it stands.
     ///
     /// - Parameters:
     ///   - message: as OpenSSL's message callback has it, writable although it does not look so.
     ///   - version: of the protocol, as the callback has it.
-    package static func spoil(_ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt) -> String? {
-        guard contentType == SSL3_RT_HANDSHAKE, message.first == certificateMessage,
-            let excess = excess(in: message, isTLS13: version == TLS1_3_VERSION)
-        else { return nil }
-        // The length of the list, which no list has.
-        let lengthOffset = version == TLS1_3_VERSION ? 5 : 4
+    /// - Returns: `nil` where nothing was changed.
+    package static func inspect(
+        _ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt
+    ) -> Action? {
+        guard contentType == SSL3_RT_HANDSHAKE, message.first == certificateMessage else { return nil }
+        let isTLS13 = version == TLS1_3_VERSION
         let buffer = UnsafeMutableRawBufferPointer(mutating: message)
-        for offset in lengthOffset..<lengthOffset + 3 { buffer[offset] = 0xFF }
-        return excess
+        let ranges: [Range<Int>]
+        do {
+            ranges = try certificates(in: message, isTLS13: isTLS13)
+        } catch {
+            spoil(buffer, isTLS13: isTLS13)
+            return .refused(error)
+        }
+        var hidden: [Int: [UInt8]] = [:]
+        for (position, range) in ranges.enumerated() {
+            // Bounded: the reader jumps from header to header as far as the key's algorithm.
+            let der = [UInt8](message[range])
+            switch KeyAlgorithm(ofCertificate: der) {
+            case .decodable: break
+            case .unnamedCurve(let identifier) where position > 0:
+                hidden[position] = der
+                // The last arc of the identifier: no algorithm of this number exists.
+                buffer[range.lowerBound + identifier.upperBound - 1] = 0x7F
+            case .unnamedCurve:
+                spoil(buffer, isTLS13: isTLS13)
+                return .refused(PathFailure(.malformedCertificate, depth: 0, text: KeyAlgorithm.unnamedCurveText))
+            case .unreadable:
+                spoil(buffer, isTLS13: isTLS13)
+                return .refused(
+                    PathFailure(
+                        .malformedCertificate, depth: position, text: "a certificate that is not DER up to its key"))
+            }
+        }
+        return hidden.isEmpty ? nil : .hidden(hidden)
     }
 
-    /// What is too much, in words; nil where nothing is, and for a message that is not well formed, which
-    /// is OpenSSL's to refuse. RFC 5246 section 7.4.2, RFC 8446 section 4.4.2.
-    static func excess(in message: UnsafeRawBufferPointer, isTLS13: Bool) -> String? {
+    /// Announces a list of 16 MiB, which no message holds.
+    private static func spoil(_ buffer: UnsafeMutableRawBufferPointer, isTLS13: Bool) {
+        let lengthOffset = isTLS13 ? 5 : 4
+        guard buffer.count >= lengthOffset + 3 else { return }
+        for offset in lengthOffset..<lengthOffset + 3 { buffer[offset] = 0xFF }
+    }
+
+    /// Finds the certificates in a message: RFC 5246 section 7.4.2, RFC 8446 section 4.4.2.
+    ///
+    /// - Returns: those in front of the first byte that is not well formed. OpenSSL parses them before it reaches that
+    ///   byte and refuses the message.
+    /// - Throws: `limits-exceeded`, with the limit.
+    static func certificates(
+        in message: UnsafeRawBufferPointer, isTLS13: Bool
+    ) throws(PathFailure) -> [Range<Int>] {
         let limits = PresentedChain.Limits()
         // Message header; in TLS 1.3 the request context, empty for servers; the length of the list.
         var rest = message.dropFirst(isTLS13 ? 5 : 4)
-        guard number(&rest, bytes: 3) != nil else { return nil }
-        var (count, total) = (0, 0)
+        var (ranges, total): ([Range<Int>], Int) = ([], 0)
+        guard number(&rest, bytes: 3) != nil else { return ranges }
         while !rest.isEmpty {
-            guard let size = number(&rest, bytes: 3), size <= rest.count else { return nil }
+            guard let size = number(&rest, bytes: 3), size <= rest.count else { return ranges }
+            ranges.append(rest.startIndex..<rest.startIndex + size)
             rest = rest.dropFirst(size)
             if isTLS13 {
-                guard let extensions = number(&rest, bytes: 2), extensions <= rest.count else { return nil }
+                guard let extensions = number(&rest, bytes: 2), extensions <= rest.count else { return ranges }
                 rest = rest.dropFirst(extensions)
             }
-            count += 1
             total += size
-            if count > limits.count { return "more than \(limits.count) certificates" }
-            if size > Certificate.maximumSize {
-                return "a certificate of \(size) bytes, more than \(Certificate.maximumSize)"
+            if ranges.count > limits.count {
+                throw PathFailure(.limitsExceeded, text: "more than \(limits.count) certificates")
             }
-            if total > limits.totalSize { return "more than \(limits.totalSize) bytes of certificates" }
+            if size > Certificate.maximumSize {
+                throw PathFailure(
+                    .limitsExceeded, depth: ranges.count - 1,
+                    text: "a certificate of \(size) bytes, more than \(Certificate.maximumSize)")
+            }
+            if total > maximumSize {
+                throw PathFailure(.limitsExceeded, text: "more than \(maximumSize) bytes of certificates")
+            }
         }
-        return nil
+        return ranges
     }
 
     private static func number(_ rest: inout Slice<UnsafeRawBufferPointer>, bytes count: Int) -> Int? {

@@ -13,8 +13,10 @@ package struct PeerChain: ~Copyable {
     /// `STACK_OF(X509) *` of everything sent, the leaf included, borrowed likewise.
     let presented: OpaquePointer
 
-    /// - Parameter context: the `X509_STORE_CTX *` of OpenSSL's verification callback.
-    package init?(borrowing context: OpaquePointer) {
+    /// - Parameters:
+    ///   - context: the `X509_STORE_CTX *` of OpenSSL's verification callback.
+    ///   - hidden: the original DER of the certificates that ``CertificateMessageGuard`` changed, by position.
+    package init?(borrowing context: OpaquePointer, restoring hidden: [Int: [UInt8]] = [:]) {
         guard let leaf = X509_STORE_CTX_get0_cert(context),
             let presented = X509_STORE_CTX_get0_untrusted(context)
         else { return nil }
@@ -23,7 +25,7 @@ package struct PeerChain: ~Copyable {
             guard let certificate = OPENSSL_sk_value(presented, index),
                 case let der = X509Reference(borrowing: OpaquePointer(certificate)).der, !der.isEmpty
             else { return nil }
-            certificates.append(der)
+            certificates.append(hidden[Int(index)] ?? der)
         }
         // The list that validation starts from and the leaf that proves possession of its key must be
         // one thing, or the verdict is about somebody else.

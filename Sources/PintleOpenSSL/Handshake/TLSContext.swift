@@ -6,9 +6,9 @@ internal import COpenSSL
 /// from many threads (openssl-threads(7)); its reference count and session cache are locked, and nothing
 /// here writes to the context after `init`.
 package final class TLSContext: @unchecked Sendable {
-    /// What is read of a Certificate message: the design's 4 MiB of certificates, and room for the framing
-    /// of more than 128 of them, so that ``CertificateMessageGuard`` can say which limit was exceeded.
-    /// OpenSSL allocates no more than this, whatever length a server announces.
+    /// The largest Certificate message that OpenSSL reads, in bytes: the 4 MiB of a recorded chain, and room for the
+    /// framing. ``CertificateMessageGuard`` accepts much less, but it can say which limit was exceeded only of a
+    /// message that was read. OpenSSL allocates no more than this, whatever length a server announces.
     static let certificateListLimit = 4 * 1024 * 1024 + 64 * 1024
 
     /// What a server may send before the handshake has ended: the largest chain, and as much again for all else.

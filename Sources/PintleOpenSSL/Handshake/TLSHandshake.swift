@@ -71,7 +71,7 @@ struct TLSHandshake: ~Copyable {
         // The verdict comes first: it is the cause of whatever followed it.
         switch slot.state {
         case .rejected(let alert): return Ending(error: rejected(alert), tellsPeer: true)
-        case .tooLarge(let excess): return Ending(error: limitsExceeded(excess), tellsPeer: true)
+        case .refusedUnread(let failure): return Ending(error: refusedUnread(failure), tellsPeer: true)
         case .accepted:
             if let outcome { return failure(outcome, certificateArrived: true) }
         case .notAsked, .failed:
@@ -158,6 +158,15 @@ struct TLSHandshake: ~Copyable {
             .limitsExceeded, "\(target) presents \(excess)",
             hint: "a server should send its leaf and the intermediates only", isBeforeCertificate: false
         )
+    }
+
+    private func refusedUnread(_ failure: PathFailure) -> HandshakeError {
+        guard failure.code == .malformedCertificate else { return limitsExceeded(failure.primary.text) }
+        let position =
+            failure.primary.depth.map { $0 == 0 ? "its own certificate" : "certificate \($0)" } ?? "its chain"
+        return HandshakeError(
+            .malformedCertificate, "\(target) presents, as \(position), \(failure.primary.text)",
+            hint: "look at what it sends: openssl s_client -showcerts -connect \(target)", isBeforeCertificate: false)
     }
 
     private func notJudged() -> HandshakeError {

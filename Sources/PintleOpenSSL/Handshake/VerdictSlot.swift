@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Pintle
 
 /// The place where OpenSSL's verification callback finds the caller's judgement, for one handshake.
 ///
@@ -9,13 +10,15 @@ final class VerdictSlot {
         case notAsked
         case accepted
         case rejected(TLSAlert)
-        /// The chain exceeds the limits, in words, and was not parsed, let alone judged.
-        case tooLarge(String)
+        /// The guard refused the Certificate message, and OpenSSL did not parse it.
+        case refusedUnread(PathFailure)
         /// The chain could not be handed over, or a second one came on the same connection.
         case failed
     }
 
     private(set) var state = State.notAsked
+    /// Certificates whose keys OpenSSL was kept from decoding: their DER as it was sent.
+    private var hidden: [Int: [UInt8]] = [:]
     private let judge: (borrowing PeerChain) -> HandshakeVerdict
 
     init(_ judge: @escaping (borrowing PeerChain) -> HandshakeVerdict) {
@@ -52,13 +55,17 @@ final class VerdictSlot {
         SSL_get_ex_data(ssl, index).map { Unmanaged<VerdictSlot>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// There is a verdict without a question: ``CertificateMessageGuard`` saw too much.
-    func refuseUnread(_ excess: String) {
-        if case .notAsked = state { state = .tooLarge(excess) }
+    /// Takes note of what ``CertificateMessageGuard`` did before OpenSSL parsed the certificates.
+    func take(_ action: CertificateMessageGuard.Action) {
+        guard case .notAsked = state else { return }
+        switch action {
+        case .refused(let failure): state = .refusedUnread(failure)
+        case .hidden(let certificates): hidden = certificates
+        }
     }
 
     private func judgeOnce(_ context: OpaquePointer) -> CInt {
-        guard case .notAsked = state, let chain = PeerChain(borrowing: context) else {
+        guard case .notAsked = state, let chain = PeerChain(borrowing: context, restoring: hidden) else {
             state = .failed
             X509_STORE_CTX_set_error(context, X509_V_ERR_UNSPECIFIED)
             return 0

@@ -63,6 +63,10 @@ public final class SystemAnchors: Sendable {
     private func make(_ anchors: TrustAnchors) -> Result<AnchorStore, PathFailure> {
         var references: [X509Reference] = []
         for anchor in anchors.certificates + (anchors.includesSystem ? replacement ?? [] : []) {
+            if anchor.publicKey.hasUnnamedCurve {
+                let text = "the anchor \(anchor.subject) has \(KeyAlgorithm.unnamedCurveText)"
+                return .failure(PathFailure(.other, text: text))
+            }
             guard let reference = X509Reference(der: anchor.der) else {
                 return .failure(PathFailure(.other, text: "the library cannot use the anchor \(anchor.subject)"))
             }

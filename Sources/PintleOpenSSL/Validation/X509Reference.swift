@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Pintle
 
 /// A certificate as OpenSSL holds it, owned by counting.
 ///
@@ -7,8 +8,10 @@ internal import COpenSSL
 final class X509Reference: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Parses DER; `nil` where OpenSSL cannot, or where bytes are left over.
+    /// Parses DER; `nil` where OpenSSL cannot, where bytes are left over, or where OpenSSL would compute with EC
+    /// parameters that the certificate makes up (``KeyAlgorithm``).
     convenience init?(der: [UInt8]) {
+        guard case .decodable = KeyAlgorithm(ofCertificate: der) else { return nil }
         // Parsed inside the closure: memory BIOs keep the address, not the bytes.
         let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress

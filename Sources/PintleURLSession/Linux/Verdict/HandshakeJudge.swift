@@ -16,6 +16,8 @@ final class HandshakeJudge {
     private var hasBudget = false
     private var wasAsked = false
     private var sawCertificates = false
+    /// Certificates whose keys OpenSSL was kept from decoding: their DER as it was sent.
+    private var hidden: [Int: [UInt8]] = [:]
     /// Whether OpenSSL stopped at certificates that it cannot parse: it asks as soon as it has.
     var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
     /// Whether the server has said that it sends no more (close_notify), which nobody else can say.
@@ -99,18 +101,21 @@ final class HandshakeJudge {
         if contentType == SSL3_RT_ALERT, message.last == UInt8(SSL3_AD_CLOSE_NOTIFY) { sawEnd = true }
         guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE) else { return }
         sawCertificates = true
-        guard let excess = CertificateMessageGuard.spoil(message, contentType, version), !wasAsked else { return }
-        let failure = PathFailure(.limitsExceeded, text: excess)
-        // Each further piece of the message says so again.
-        if rejection == nil { generation.tell(TrustEvaluation(of: endpoint, unreadable: failure), at: Date()) }
-        rejection = .invalidPath(failure)
+        guard let action = CertificateMessageGuard.inspect(message, contentType, version), !wasAsked else { return }
+        switch action {
+        case .hidden(let certificates): hidden = certificates
+        case .refused(let failure):
+            if rejection == nil { generation.tell(TrustEvaluation(of: endpoint, unreadable: failure), at: Date()) }
+            rejection = .invalidPath(failure)
+        }
     }
 
     /// 1 lets the handshake go on, 0 ends it with the alert that the error in `store` stands for.
     private func answer(_ store: OpaquePointer?) -> CInt {
         guard let store else { return 0 }
         let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
-        guard !wasAsked, rejection == nil, hasBudget, let ssl, isAsked(of: ssl), let chain = PeerChain(borrowing: store)
+        guard !wasAsked, rejection == nil, hasBudget, let ssl, isAsked(of: ssl),
+            let chain = PeerChain(borrowing: store, restoring: hidden)
         else {
             X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
             return 0

@@ -1,0 +1,144 @@
+import Pintle
+import PintleTestKit
+import PintleTestPeers
+import Testing
+
+@testable import PintleOpenSSL
+
+/// EC keys with explicit parameters: OpenSSL decodes them while it parses a certificate, which can take half a second.
+@Suite("Explicit EC parameters", .serialized)
+struct ExplicitCurveTests {
+    private let root: CertificateAuthority
+    private let identity: Identity
+
+    init() throws {
+        root = try .root()
+        identity = try root.intermediate().issue(hosts: [Validation.host])
+    }
+
+    /// 128 certificates with this key, each of a name of its own.
+    private func certificates(key: [UInt8]?) throws -> [[UInt8]] {
+        let template = try root.issue(hosts: [Validation.host]).certificate.template
+        let signer = try PrivateKey()
+        return try (0..<128).map { number in
+            var template = template
+            template.subject = .commonName("Key \(number)")
+            template.subjectPublicKeyInfo = key
+            return try template.minted(for: signer, by: root).der
+        }
+    }
+
+    @Test(
+        "A recorded chain of 128 such keys costs as little as one of named curves",
+        arguments: [ExplicitCurve.ecPublicKey, ExplicitCurve.sm2])
+    func recorded(algorithm: DERWriter.OID) throws {
+        let attack = try certificates(key: ExplicitCurve.slow(algorithm: algorithm))
+        let control = try certificates(key: nil)
+        var decision: TrustDecision?
+        let usual = try ProcessorTime.measure { _ = try Validation.decide(control, anchors: [root.certificate]) }
+        let time = try ProcessorTime.measure { decision = try Validation.decide(attack, anchors: [root.certificate]) }
+        print("128 keys with explicit parameters: \(time) s; with named curves: \(usual) s")
+        #expect(decision?.summary == "invalid-path malformed-certificate")
+        #expect(time < 2 * usual)
+
+        let above = try ProcessorTime.measure {
+            decision = try Validation.decide(identity.chain + attack.dropLast(2), anchors: [root.certificate])
+        }
+        #expect(decision?.summary == "host-not-pinned")
+        #expect(above < 2 * usual)
+    }
+
+    @Test("A server that presents 128 such keys costs as little as one with named curves, also where the leaf is good")
+    func live() throws {
+        let attack = try certificates(key: ExplicitCurve.slow())
+        let control = try certificates(key: nil)
+        var judged: [[UInt8]]?
+        func connect(_ chain: [[UInt8]], _ code: HandshakeError.Code) throws -> Double {
+            let peer = try FakeTLS.server(FakeTLS.certificateMessage(chain))
+            judged = nil
+            return ProcessorTime.measure {
+                let error = expectFailure(code) {
+                    try TLSClient().connect(to: HandshakeTarget(host: "127.0.0.1", port: peer.port)) { chain in
+                        judged = chain.certificates
+                        return .reject(.badCertificate)
+                    }
+                }
+                #expect(error?.isBeforeCertificate == false)
+            }
+        }
+        let usual = try connect(control, .rejectedByVerifier)
+        let leaf = try connect(attack, .malformedCertificate)
+        #expect(judged == nil)
+        let mixed = [identity.certificate.der] + attack.dropLast()
+        let above = try connect(mixed, .rejectedByVerifier)
+        // The core gets what the server sent, not what OpenSSL parsed.
+        #expect(judged == mixed)
+        // OpenSSL parses what stands in front of the first byte that is not well formed.
+        let message = FakeTLS.message(11, FakeTLS.sized(attack.flatMap(FakeTLS.sized) + [0, 0, 9, 0]))
+        let peer = try FakeTLS.server(message)
+        let cut = ProcessorTime.measure {
+            _ = expectFailure(.malformedCertificate) {
+                try TLSClient().connect(to: HandshakeTarget(host: "127.0.0.1", port: peer.port)) { _ in .accept }
+            }
+        }
+        print("live, 128 keys: \(leaf) s, below a good leaf \(above) s, cut off \(cut) s; named curves \(usual) s")
+        for time in [leaf, above, cut] { #expect(time < 2 * usual + 0.01) }
+    }
+
+    @Test("In a handshake such a key is refused at the leaf and dropped above it", arguments: [false, true])
+    func handshake(isTLS13: Bool) throws {
+        let extra = try certificates(key: ExplicitCurve.p256(try PrivateKey())).prefix(2)
+        let anchors = [try Certificate(der: root.certificate.der)]
+        let validator = PathValidator(system: SystemAnchors(replacedBy: anchors))
+        func decide(_ chain: [[UInt8]]) throws -> TrustEvaluation {
+            var configuration = TLSServerConfiguration(.init(chain: chain, key: identity.key))
+            configuration.versions = isTLS13 ? .tls13 ... .tls13 : .tls12 ... .tls12
+            let server = try LoopbackTLSServer(configuration)
+            let machine = try ServerEndpoint(host: "127.0.0.1", port: server.port)
+            return try TLSClient().connect(
+                to: HandshakeTarget(host: Validation.host, connectTo: machine), checking: try PinningPolicy(hosts: []),
+                validator: validator
+            ).evaluation
+        }
+        let chain = identity.chain
+        let evaluation = try decide([chain[0], extra[0], chain[1], extra[1]])
+        #expect(evaluation.decision.summary == "host-not-pinned")
+        #expect(evaluation.path?.certificates == identity.chainWithRoot)
+        let key = ExplicitCurve.p256(identity.key)
+        let leaf = try root.issue(hosts: [Validation.host], key: identity.key) { $0.subjectPublicKeyInfo = key }
+        #expect(try decide(leaf.chain).decision.summary == "invalid-path malformed-certificate")
+        #expect(try decide(chain).decision.summary == "host-not-pinned")
+    }
+
+    @Test("An anchor with such a key is named, and its key is not decoded")
+    func anchor() throws {
+        let odd = try CertificateAuthority.root(name: "Odd") { $0.subjectPublicKeyInfo = ExplicitCurve.slow() }
+        let evaluation = try Validation.evaluate(identity.chain, anchors: [root.certificate, odd.certificate])
+        #expect(evaluation.decision.summary == "invalid-path other")
+        guard case .rejected(.invalidPath(let failure)) = evaluation.decision else { return }
+        #expect(failure.primary.text == "the anchor CN=Odd has an EC key whose curve is not named")
+    }
+
+    @Test("The guard hides the original bytes of a certificate and leaves the rest of the message as it is")
+    func hidden() throws {
+        let odd = try certificates(key: ExplicitCurve.slow())[0]
+        let chain = [identity.certificate.der, odd, root.certificate.der]
+        var message = FakeTLS.certificateMessage(chain)
+        let before = message
+        let action = message.withUnsafeMutableBytes {
+            CertificateMessageGuard.inspect(UnsafeRawBufferPointer($0), 22, 0x0303)
+        }
+        guard case .hidden(let certificates) = action else {
+            Issue.record("not hidden")
+            return
+        }
+        #expect(certificates == [1: odd])
+        let changed = zip(before, message).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
+        #expect(changed.count == 1)
+        // A message that has been changed is not changed again.
+        let again = message.withUnsafeMutableBytes {
+            CertificateMessageGuard.inspect(UnsafeRawBufferPointer($0), 22, 0x0303)
+        }
+        #expect(again == nil)
+    }
+}

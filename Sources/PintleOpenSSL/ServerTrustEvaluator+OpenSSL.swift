@@ -1,17 +1,25 @@
 public import Pintle
 
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 extension ServerTrustEvaluator {
     /// Decides by a policy, on paths that OpenSSL and this package's search and checks have validated.
     ///
     /// - Parameters:
     ///   - policy: that decides.
     ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`.
+    ///   - newestKnownTime: the date of the release, or that of the last update: `PolicySnapshot.newestKnownTime`.
     ///   - validator: keeps what it has parsed; several evaluators may share one.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
-        validator: PathValidator = PathValidator()
+        newestKnownTime: Date? = nil, validator: PathValidator = PathValidator()
     ) {
-        self.init(policy: policy, approvals: approvals, validate: validator.validate)
+        self.init(
+            policy: policy, approvals: approvals, newestKnownTime: newestKnownTime, validate: validator.validate)
     }
 }
 

@@ -42,7 +42,9 @@ public final class ApprovedPolicy: PolicySource {
             if isNewer.1 { state.approvals = approvals }
             if isNewer.0 || isNewer.1 { state.generation += 1 }
             return PolicySnapshot(
-                policy: state.policy.policy, approvals: state.approvals.approvals, generation: state.generation)
+                policy: state.policy.policy, approvals: state.approvals.approvals, generation: state.generation,
+                // It may grow without a new generation.
+                newestKnownTime: policy.newestKnownTime)
         }
     }
 }

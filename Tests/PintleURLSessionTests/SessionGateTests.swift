@@ -73,6 +73,26 @@ struct SessionGateTests {
         }
     }
 
+    @Test("A session reports a clock that is more than 400 days past the release's date", arguments: [399.0, 401])
+    func suspiciousClock(days: Double) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let foreign = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)))
+        let policy = try PinningPolicy(
+            hosts: [
+                try PinnedHost(
+                    "localhost", pins: [foreign], backup: .noneAccepted, expiry: .systemTrust(after: Date() - 60),
+                    anchors: .only([try Certificate(der: stage.root.certificate.der)]))
+            ])
+        let session = URLSession.pinned(to: LivePolicy(policy, releaseDate: Date() - days * 86_400))
+        let basis = try await session.data(from: try server.address()).1.trustReceipt?.basis
+        guard case .pinsExpired(let expiration) = basis else {
+            Issue.record("\(String(describing: basis))")
+            return
+        }
+        #expect(expiration.isClockSuspicious == (days > 400))
+    }
+
     @Test(
         "Pins that had expired count again for a kept connection when the clock is set back", arguments: [true, false])
     func clockSetBackBeforeExpiry(isSetBack: Bool) async throws {

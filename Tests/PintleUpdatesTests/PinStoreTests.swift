@@ -47,6 +47,19 @@ struct PinStoreTests {
         #expect(scene.takeEvents() == ["adopted 7"])
     }
 
+    @Test("The newest known time is the later of the release's date and the update's, never the device's clock")
+    func newestKnownTime() async throws {
+        let store = try scene.open()
+        #expect(store.current.newestKnownTime == nil)
+        let released = Date(timeIntervalSince1970: 1_000_000_000)
+        #expect(try scene.open(releaseDate: released).current.newestKnownTime == released)
+        try await store.adopt(scene.update(7), at: Publication.now)
+        let issued = try #require(store.update?.issuedAt)
+        #expect(store.current.newestKnownTime == issued)
+        #expect(try scene.open(releaseDate: released).current.newestKnownTime == issued)
+        #expect(try scene.open(releaseDate: issued + 1).current.newestKnownTime == issued + 1)
+    }
+
     @Test("An old update that was stolen is refused after a restart as before it")
     func replay() async throws {
         let store = try scene.open()

@@ -21,12 +21,13 @@ struct StoreScene {
     var folder: String { directory.path }
 
     func open(
-        _ onLostStore: PinStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil
+        _ onLostStore: PinStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil,
+        releaseDate: Date? = nil
     ) throws -> PinStore {
         let events = events
         return try PinStore(
-            folder: folder, trust: try app.trust, bundled: try Publication.read(app.bundled), floor: floor,
-            onLostStore: onLostStore
+            folder: folder, trust: try app.trust, bundled: try Publication.read(app.bundled),
+            releaseDate: releaseDate, floor: floor, onLostStore: onLostStore
         ) { event in events.withLock { $0.append(event) } }
     }
 

@@ -21,19 +21,22 @@ public struct ServerTrustEvaluator: Sendable {
     public let policy: PinningPolicy
     package let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
+    package let newestKnownTime: Date?
     private var onFailure: (@Sendable (PinFailure) -> Void)?
 
     /// - Parameters:
     ///   - policy: that decides.
     ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`; it counts where
     ///     the policy asks people, and for hosts without a rule.
+    ///   - newestKnownTime: the date of the release, or that of the last update: ``PolicySnapshot/newestKnownTime``.
     ///   - validate: builds and checks the path: everything that ``PathRequest`` asks for.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
-        validate: @escaping @Sendable (PathRequest) -> PathOutcome
+        newestKnownTime: Date? = nil, validate: @escaping @Sendable (PathRequest) -> PathOutcome
     ) {
         self.policy = policy
         self.approvals = approvals
+        self.newestKnownTime = newestKnownTime
         self.validate = validate
     }
 
@@ -48,7 +51,8 @@ public struct ServerTrustEvaluator: Sendable {
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
     ) -> TrustEvaluation {
         let evaluation = policy.evaluate(
-            server, presented: presented, approvals: approvals(), at: instant, validate: validate)
+            server, presented: presented, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime,
+            validate: validate)
         if let onFailure, let failure = PinFailure(evaluation, by: policy, at: instant) { onFailure(failure) }
         return evaluation
     }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// A policy that an app replaces while it is in use.
 ///
 ///     let policy = LivePolicy(bundled)
@@ -11,8 +17,12 @@ public final class LivePolicy: PolicySource {
     private let state: Locked<PolicySnapshot>
 
     /// Generation 1.
-    public init(_ policy: PinningPolicy) {
-        state = Locked(PolicySnapshot(policy: policy, generation: 1))
+    ///
+    /// - Parameter releaseDate: when the release was built, as a constant that the build writes into the program. Never
+    ///   take it from the device's clock or from a file's date. Pins that expired more than 400 days after it are
+    ///   reported with ``PinExpiration/isClockSuspicious``.
+    public init(_ policy: PinningPolicy, releaseDate: Date? = nil) {
+        state = Locked(PolicySnapshot(policy: policy, generation: 1, newestKnownTime: releaseDate))
     }
 
     public var current: PolicySnapshot { state.withLock { $0 } }
@@ -23,7 +33,8 @@ public final class LivePolicy: PolicySource {
     @discardableResult
     public func replace(with policy: PinningPolicy) -> PolicySnapshot {
         state.withLock { state in
-            state = PolicySnapshot(policy: policy, generation: state.generation + 1)
+            state = PolicySnapshot(
+                policy: policy, generation: state.generation + 1, newestKnownTime: state.newestKnownTime)
             return state
         }
     }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// What is in force at one instant: everything that decides about a connection, read in one go.
 public struct PolicySnapshot: Sendable {
     public let policy: PinningPolicy
@@ -6,11 +12,18 @@ public struct PolicySnapshot: Sendable {
     /// Grows with every change of what decides, and never otherwise: of one source, two snapshots with the
     /// same number decide the same.
     public let generation: UInt64
+    /// The latest time that is known to have passed, from a source that the device's clock has no part in: the date of
+    /// the release, or `issuedAt` of the last update that was adopted. `nil` where there is no such source. It decides
+    /// nothing; it tells a wrong clock from a neglected app (``PinExpiration/isClockSuspicious``).
+    public let newestKnownTime: Date?
 
-    public init(policy: PinningPolicy, approvals: TrustApprovals = .none, generation: UInt64) {
+    public init(
+        policy: PinningPolicy, approvals: TrustApprovals = .none, generation: UInt64, newestKnownTime: Date? = nil
+    ) {
         self.policy = policy
         self.approvals = approvals
         self.generation = generation
+        self.newestKnownTime = newestKnownTime
     }
 }
 

@@ -8,8 +8,12 @@ extension ServerTrustEvaluator {
     /// - Parameters:
     ///   - policy: that decides.
     ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`.
-    public init(policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none }) {
-        self.init(policy: policy, approvals: approvals) { request in
+    ///   - newestKnownTime: the date of the release, or that of the last update: ``PolicySnapshot/newestKnownTime``.
+    public init(
+        policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
+        newestKnownTime: Date? = nil
+    ) {
+        self.init(policy: policy, approvals: approvals, newestKnownTime: newestKnownTime) { request in
             guard let trust = SecTrust.presenting(request.chain.certificates.map(\.der)) else {
                 return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the system cannot read it"))
             }
@@ -19,7 +23,8 @@ extension ServerTrustEvaluator {
 
     /// Decides by what is in force at one instant.
     public init(_ snapshot: PolicySnapshot) {
-        self.init(policy: snapshot.policy, approvals: { snapshot.approvals })
+        self.init(
+            policy: snapshot.policy, approvals: { snapshot.approvals }, newestKnownTime: snapshot.newestKnownTime)
     }
 
     /// Decides about the server behind a trust object, whose anchors and date are replaced and whose policies get one more.
@@ -40,7 +45,7 @@ extension ServerTrustEvaluator {
     ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
         var isPrivate = false
         let evaluation = policy.evaluate(
-            server, presented: trust.certificates, approvals: approvals(), at: instant
+            server, presented: trust.certificates, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime
         ) { request in
             let outcome = trust.outcome(of: request)
             // Of two outcomes a later one counts only where it is the path that is trusted.

@@ -40,26 +40,30 @@ public actor PinStore: PolicySource {
     ///     `update.json.lock` in it.
     ///   - trust: the public keys that the app ships.
     ///   - bundled: the policy that the app ships. Every update is measured against it.
+    ///   - releaseDate: when the release was built, as a constant that the build writes into the program. With `issuedAt`
+    ///     of the update in force it is the ``PolicySnapshot/newestKnownTime``.
     ///   - floor: where the floor is kept beside its file: on Apple's systems the Keychain, which outlives the folder.
     ///   - onEvent: called on any thread; it must return soon.
     /// - Throws: ``PinStoreError/lostStore(_:)`` and ``PinStoreError/floorUnreadable(_:)``, only with
     ///   ``LostStore/refuse``.
     public init(
-        folder: String, trust: UpdateTrust, bundled: PinningPolicy, floor: (any UpdateFloorStorage)? = nil,
-        onLostStore: LostStore = .useBundled, onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
+        folder: String, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
+        floor: (any UpdateFloorStorage)? = nil, onLostStore: LostStore = .useBundled,
+        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
     ) throws(PinStoreError) {
         try self.init(
             files: StoreFiles(folder: folder, floorStorage: floor), trust: trust, bundled: bundled,
-            onLostStore: onLostStore,
-            onEvent: onEvent)
+            releaseDate: releaseDate, onLostStore: onLostStore, onEvent: onEvent)
     }
 
     package init(
-        files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, onLostStore: LostStore = .useBundled,
-        mismatchLimit: MismatchLimit? = nil, onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
+        files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
+        onLostStore: LostStore = .useBundled, mismatchLimit: MismatchLimit? = nil,
+        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
     ) throws(PinStoreError) {
         vault = try UpdateVault(
-            files: files, trust: trust, bundled: bundled, onLostStore: onLostStore, onEvent: onEvent)
+            files: files, trust: trust, bundled: bundled, releaseDate: releaseDate, onLostStore: onLostStore,
+            onEvent: onEvent)
         self.files = files
         self.onEvent = onEvent
         self.mismatchLimit = mismatchLimit ?? .shared

@@ -17,8 +17,8 @@ package final class UpdateVault: Sendable {
     private let locked: Locked<State>
 
     package init(
-        files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, onLostStore: PinStore.LostStore = .useBundled,
-        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
+        files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
+        onLostStore: PinStore.LostStore = .useBundled, onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
     ) throws(PinStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
         let content = Self.load(files, verifier, known: nil, isStart: true, under: nil, onEvent)
@@ -31,7 +31,7 @@ package final class UpdateVault: Sendable {
         self.files = files
         self.verifier = verifier
         self.onEvent = onEvent
-        locked = Locked(State(content, bundled: bundled, trust: trust))
+        locked = Locked(State(content, bundled: bundled, trust: trust, releaseDate: releaseDate))
     }
 
     package var state: State { locked.withLock { $0 } }

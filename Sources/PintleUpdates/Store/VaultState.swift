@@ -1,5 +1,11 @@
 package import Pintle
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension UpdateVault {
     /// What is in force, and why. Changes through what was read from the disk, and through what was adopted.
     package struct State: Sendable {
@@ -16,8 +22,10 @@ extension UpdateVault {
         private let bundled: PinningPolicy
         private let trust: UpdateTrust
 
-        init(_ content: StoreContent, bundled: PinningPolicy, trust: UpdateTrust) {
-            snapshot = PolicySnapshot(policy: content.update?.policy ?? bundled, generation: 1)
+        init(_ content: StoreContent, bundled: PinningPolicy, trust: UpdateTrust, releaseDate: Date?) {
+            snapshot = PolicySnapshot(
+                policy: content.update?.policy ?? bundled, generation: 1,
+                newestKnownTime: Self.later(releaseDate, content.update?.issuedAt))
             update = content.update
             floor = content.floor
             loss = content.loss
@@ -73,8 +81,12 @@ extension UpdateVault {
             let policy = update?.policy ?? bundled
             // The same rules under a later number decide the same, and cost nobody a connection.
             let isOther = !policy.hasSameRules(as: snapshot.policy)
-            snapshot = PolicySnapshot(policy: policy, generation: snapshot.generation + (isOther ? 1 : 0))
+            snapshot = PolicySnapshot(
+                policy: policy, generation: snapshot.generation + (isOther ? 1 : 0),
+                newestKnownTime: Self.later(snapshot.newestKnownTime, update?.issuedAt))
             self.update = update
         }
+
+        private static func later(_ one: Date?, _ other: Date?) -> Date? { [one, other].compactMap(\.self).max() }
     }
 }

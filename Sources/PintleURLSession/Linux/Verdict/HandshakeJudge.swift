@@ -128,7 +128,8 @@ final class HandshakeJudge {
         }
         let now = Date()
         let evaluation = generation.policy.evaluate(
-            endpoint, chain, approvals: generation.snapshot.approvals, at: now, validator: generation.validator)
+            endpoint, chain, approvals: generation.snapshot.approvals, at: now,
+            newestKnownTime: generation.newestKnownTime, validator: generation.validator)
         if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }
         generation.tell(evaluation, at: now)
         switch evaluation.decision.handshakeVerdict {

@@ -34,6 +34,9 @@ struct PolicyGeneration: Sendable {
     /// Whether nothing newer is in force: where something is, nothing may begin any more.
     var isCurrent: Bool { source.current.generation == snapshot.generation }
 
+    /// An update with the same rules is no new generation and still newer, so the source is asked.
+    var newestKnownTime: Date? { source.current.newestKnownTime }
+
     /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.
     func tell(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,

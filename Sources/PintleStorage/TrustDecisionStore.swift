@@ -85,16 +85,17 @@ public final class TrustDecisionStore: Sendable {
     /// - Parameter acceptsIncompleteRecord: true where the person was told that the store was damaged or lost, so that
     ///   the server may have been known with another certificate, and said yes all the same.
     /// - Throws: ``TrustStoreError/approval(_:)`` as ``TrustApprovals`` does, with
-    ///   ``TrustApprovalError/incompleteRecord(_:)`` after such a loss, also where
-    ///   another process has said something about the server since it was shown; or why the file was not changed.
+    ///   ``TrustApprovalError/incompleteRecord(_:)`` after such a loss, also where another process has said something about
+    ///   the server since it was shown; or why the file was not changed.
     @discardableResult
     public func approve(
-        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate, at instant: Date = Date(),
+        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,
+        alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [], at instant: Date = Date(),
         until expiry: Date? = nil, note: String? = nil, acceptingIncompleteRecord acceptsIncompleteRecord: Bool = false
     ) throws(TrustStoreError) -> TrustApproval {
         try change { approvals throws(TrustApprovalError) in
             try approvals.approve(
-                host, as: subject, at: instant, until: expiry, note: note,
+                host, as: subject, alsoAccepting: exceptions, at: instant, until: expiry, note: note,
                 acceptingIncompleteRecord: acceptsIncompleteRecord)
         }
     }

@@ -45,7 +45,7 @@ struct ApprovalHandshakeTests {
         /// What somebody approves who has the fingerprint or the key from elsewhere.
         func approving(
             _ certificate: MintedCertificate, byKey: Bool = false,
-            accepting: Set<TrustApproval.AcceptedFailure> = Set(TrustApproval.AcceptedFailure.allCases)
+            accepting: Set<TrustApproval.AcceptedFailure> = TrustApproval.AcceptedFailure.missingAuthority
         ) throws -> Scene {
             let leaf = try Certificate(der: certificate.der)
             var scene = self
@@ -148,6 +148,58 @@ struct ApprovalHandshakeTests {
         }
         let valid = try Self.renewed(identity) { $0.notAfter = .fromNow(days: 1) }
         #expect(try Scene(valid).approving(identity.certificate, byKey: true).verdict() == "user-approved")
+    }
+
+    @Test(
+        "A device with another name or a past date is approved for exactly what was shown",
+        arguments: [[TrustApproval.AcceptedFailure.nameMismatch], [.expired], [.nameMismatch, .expired]])
+    func exceptions(_ failures: [TrustApproval.AcceptedFailure]) throws {
+        let failures = Set(failures)
+        let identity = try Identity.selfSigned(hosts: [failures.contains(.nameMismatch) ? "router" : "localhost"]) {
+            if failures.contains(.expired) { $0.notAfter = .fromNow(days: -1) }
+        }
+        var scene = try Scene(identity)
+        let host = try scene.ask()
+        #expect(host.exceptionsOfCertificate == failures)
+        // Neither old callers nor keys accept what nobody has shown.
+        #expect(throws: TrustApprovalError.self) { try host.approval(at: Date()) }
+        #expect(throws: TrustApprovalError.self) { try host.approval(of: .key, alsoAccepting: failures, at: Date()) }
+        let first = try #require(failures.first)
+        let leaf = try Certificate(der: identity.certificate.der)
+        #expect(throws: TrustApprovalError.needsCertificate([first])) {
+            try TrustApproval(.publicKey(leaf.publicKeyPin), for: scene.endpoint, accepting: [first], at: Date())
+        }
+        #expect(try scene.approving(identity.certificate).verdict().hasPrefix("invalid-path "))
+        if failures.count > 1 {
+            let one: Set<TrustApproval.AcceptedFailure> = [.selfSigned, first]
+            #expect(try scene.approving(identity.certificate, accepting: one).verdict().hasPrefix("invalid-path "))
+        }
+
+        let approval = try host.approval(alsoAccepting: host.exceptionsOfCertificate, at: Date())
+        #expect(approval.accepts == failures.union([.selfSigned]))
+        try scene.approvals.approve(approval)
+        #expect(try scene.verdict() == "user-approved")
+        let stored = try TrustApprovals(json: scene.approvals.json())
+        #expect(stored.all == [approval])
+        // Another certificate with the same key, and the same server once the approval is revoked.
+        var other = try Scene(Self.renewed(identity))
+        other.approvals = TrustApprovals([
+            try TrustApproval(approval.subject, for: other.endpoint, accepting: approval.accepts, at: Date())
+        ])
+        #expect(try other.verdict() == "pin-mismatch")
+        scene.approvals.revoke(try scene.endpoint, at: Date())
+        #expect(try scene.verdict() == "unknown-host self-signed")
+    }
+
+    @Test("A weak key stays refused beside another name, whatever an approval accepts")
+    func exceptionsEndThere() throws {
+        let identity = try Identity.selfSigned(hosts: ["router"], keyType: .rsa(bits: 1_024))
+        let scene = try Scene(identity)
+        let host = try scene.ask()
+        #expect(host.exceptionsOfCertificate.isEmpty)
+        let all = Set(TrustApproval.AcceptedFailure.allCases)
+        #expect(throws: TrustApprovalError.self) { try host.approval(alsoAccepting: all, at: Date()) }
+        #expect(try scene.approving(identity.certificate, accepting: all).verdict() == "invalid-path weak-key")
     }
 
     @Test("An approved key is good in the next certificate, if that is for the host and in its time")

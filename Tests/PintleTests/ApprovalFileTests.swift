@@ -35,6 +35,23 @@ struct ApprovalFileTests {
         }
     }
 
+    @Test("A stored approval of a key accepts no other name and no past date; one of a certificate may")
+    func exceptions() throws {
+        func file(_ subject: String) -> [UInt8] {
+            Array(
+                """
+                {"version": 1, "generation": 1, "approvals": [{"host": "a.example", "port": 443, \(subject),
+                 "accepts": ["self-signed", "name-mismatch", "expired"], "approvedAt": "2026-11-20T10:00:00Z"}]}
+                """.utf8)
+        }
+        let certificate = String(repeating: "ab", count: 32)
+        let read = try TrustApprovals(json: file("\"certificate\": \"\(certificate)\""))
+        #expect(read.all.map(\.accepts) == [[.selfSigned, .nameMismatch, .expired]])
+        let pin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFA="
+        let error = #expect(throws: ApprovalFileError.self) { try TrustApprovals(json: file("\"spki\": \"\(pin)\"")) }
+        #expect(error?.id == "unacceptable-failure")
+    }
+
     @Test("What is written is read as equal, in one spelling")
     func roundTrip() throws {
         let hosts = ["nas.example", "192.0.2.1", "2001:db8::1", "nas.example"]
@@ -85,7 +102,7 @@ struct ApprovalFileTests {
             (file(approval(", \"spki\": \"\(pin)\"")), "invalid-pin"),
             (file(approval().replacing(pin, with: "ab")), "wrong-pin-length"),
             (file(approval().replacing("certificate", with: "spki")), "invalid-pin"),
-            (file(approval().replacing("self-signed", with: "expired")), "unacceptable-failure"),
+            (file(approval().replacing("self-signed", with: "weak-key")), "unacceptable-failure"),
             (file(approval().replacing("[\"self-signed\"]", with: "true")), "wrong-type"),
             (file(approval().replacing("00Z", with: "00Zjunk")), "invalid-date"),
             (file(approval(", \"expiresAt\": \"2027-02-30T00:00:00Z\"")), "invalid-date"),

@@ -64,6 +64,25 @@ struct TrustCommandTests {
         #expect(Array(exported.output.utf8) == (try directory.read("trust.json")))
     }
 
+    @Test("approve accepts another name or a past date only where it is told to, and says what is not covered")
+    func exceptions() throws {
+        let plain = trust("approve", "nas.test", "--certificate", Self.certificate, "--json")
+        #expect(try plain.json()["accepts"]?.elements?.compactMap(\.string) == ["self-signed", "untrusted-root"])
+        #expect(plain.errors.contains("it does not cover a certificate that is not for nas.test, or that has expired"))
+        let named = trust(
+            "approve", "nas.test", "--certificate", Self.certificate, "--accept", "name-mismatch", "--accept",
+            "expired",
+            "--json")
+        #expect(
+            try named.json()["accepts"]?.elements?.compactMap(\.string)
+                == ["self-signed", "untrusted-root", "name-mismatch", "expired"])
+        #expect(named.errors.isEmpty)
+        let key = trust("approve", "key.test", "--key", Self.key, "--accept", "expired")
+        #expect(key.code == 2)
+        #expect(key.errors.contains("only an approval of the exact certificate accepts expired"))
+        #expect(trust("approve", "nas.test", "--certificate", Self.certificate, "--accept", "weak-key").code == 2)
+    }
+
     @Test("JSON has one document, with dates in full and absent members absent")
     func json() throws {
         let approved = trust("approve", "nas.test:8443", "--key", Self.key, "--json")

@@ -63,6 +63,57 @@ struct SessionApprovalTests {
         }
     }
 
+    @Test("A device with another name and a past date is reached once exactly its certificate was approved")
+    func exceptions() async throws {
+        let identity = try Identity.selfSigned(hosts: ["router.test"]) { $0.notAfter = .fromNow(days: -1) }
+        let server = try Self.server(identity)
+        let store = TrustDecisionStore()
+        let session = URLSession.pinned(to: try Self.asking(), approvals: store)
+        guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
+            Issue.record("not asked")
+            return
+        }
+        #expect(host.exceptionsOfCertificate == [.nameMismatch, .expired])
+        #expect(throws: TrustStoreError.self) { try store.approve(host) }
+        let approval = try store.approve(host, alsoAccepting: host.exceptionsOfCertificate)
+        for _ in 0..<2 {
+            let (data, response) = try await session.data(from: try server.address())
+            #expect(data == Data("ok\n".utf8))
+            #expect(response.trustReceipt?.basis == .userApproved(approval))
+        }
+        // Revoked, the same device is asked about again.
+        try store.revoke(host.endpoint)
+        #expect(try await Self.rejection(session, try server.address())?.reason == "unknown-host")
+    }
+
+    @Test("libcurl's own check of the name is off for one approved endpoint only, and never where a rule decides")
+    func checkOfTheName() async throws {
+        let identity = try Identity.selfSigned(hosts: ["router.test"])
+        let server = try Self.server(identity)
+        let leaf = try Certificate(der: identity.certificate.der)
+        let store = TrustDecisionStore()
+        let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
+        let accepts: Set<TrustApproval.AcceptedFailure> = [.selfSigned, .nameMismatch]
+        try store.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, accepting: accepts, at: Date()))
+        let asking = URLSession.pinned(to: try Self.asking(), approvals: store)
+        #expect(try await asking.data(from: try server.address()).0.count == 3)
+        // The same certificate at another address was not approved.
+        #expect(
+            try await Self.rejection(asking, try server.address(host: "127.0.0.1"))?.reason == "unknown-host")
+        // A rule for the host: the approval does not count.
+        let ruled = try PinningPolicy(
+            hosts: [PinnedHost("localhost", pins: [Pin](), anchors: .only([leaf]))], unpinnedHosts: .askUser)
+        let strict = URLSession.pinned(to: ruled, approvals: store)
+        #expect(try await Self.rejection(strict, try server.address())?.pathFailure?.code == .nameMismatch)
+        // Another certificate at the approved endpoint is an alarm.
+        let other = try Identity.selfSigned(hosts: ["router.test"])
+        server.close()
+        let next = try Self.server(other)
+        let there = ServerEndpoint(host: try ServerName("localhost"), port: next.port)
+        try store.approve(TrustApproval(.certificate(leaf.fingerprint), for: there, accepting: accepts, at: Date()))
+        #expect(try await Self.rejection(asking, try next.address())?.reason == "pin-mismatch")
+    }
+
     @Test("One server that signs itself, reached through a bundled root and through an approval")
     func twoWays() async throws {
         let identity = try Identity.selfSigned()

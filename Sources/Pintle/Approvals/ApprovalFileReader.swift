@@ -50,10 +50,16 @@ enum ApprovalFileReader {
         if let note, note.utf8.count > TrustApproval.maximumNoteSize {
             throw ApprovalFileError("note-too-long", at: value, "a note of \(note.utf8.count) bytes")
         }
+        let subject = try subject(members[.certificate], members[.spki], of: value)
+        let accepts = try failures(try member(.accepts))
+        guard accepts.isSubset(of: subject.acceptable) else {
+            throw ApprovalFileError(
+                "unacceptable-failure", at: value, "a failure that only an approval of a certificate can accept")
+        }
         return TrustApproval(
-            unchecked: try subject(members[.certificate], members[.spki], of: value),
+            unchecked: subject,
             for: ServerEndpoint(host: try host(try member(.host)), port: try port(try member(.port))),
-            accepting: try failures(try member(.accepts)), at: try date(try member(.approvedAt)),
+            accepting: accepts, at: try date(try member(.approvedAt)),
             until: try members[.expiresAt].map(date), note: note, revokedAt: try members[.revokedAt].map(date))
     }
 

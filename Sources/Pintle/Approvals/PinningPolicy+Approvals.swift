@@ -20,7 +20,8 @@ extension PinningPolicy {
         let approval = approvals[endpoint]
         switch (approval, contact.standing(of: approval)) {
         case (let approval?, .approved):
-            switch contact.forgiving(approval.accepts, system, validate) {
+            let accepts = approval.accepts.intersection(approval.subject.acceptable)
+            switch contact.forgiving(accepts, system, validate) {
             case .valid(let path): return (.trusted(.userApproved(approval)), path)
             case .invalid(let failure): return (.rejected(.invalidPath(failure)), nil)
             }
@@ -69,34 +70,51 @@ private struct Contact {
         }
     }
 
-    func request(_ anchors: TrustAnchors) -> PathRequest {
-        PathRequest(chain: chain, host: endpoint.host, anchors: anchors, instant: instant, pins: nil)
+    func request(
+        _ anchors: TrustAnchors, accepting accepted: Set<TrustApproval.AcceptedFailure> = []
+    ) -> PathRequest {
+        PathRequest(
+            chain: chain, host: endpoint.host, anchors: anchors, instant: instant, pins: nil, accepted: accepted)
     }
 
-    /// What is left of an outcome where a person vouches for the server: where nobody else does, the leaf is validated
-    /// as its own anchor, which tells what else is wrong. Names, dates, strength and the extended key usage count;
-    /// that such a certificate is mostly made as an authority's does not.
+    /// Returns the outcome where a person vouches for the server. The leaf is validated as its own anchor, which shows
+    /// every other failure. Its names, dates, strength and extended key usage count, except for a name or a date that
+    /// an approval of this certificate accepts. That most such certificates are made as an authority's does not count.
     func forgiving(
         _ accepted: Set<TrustApproval.AcceptedFailure>, _ outcome: PathOutcome, _ validate: (PathRequest) -> PathOutcome
     ) -> PathOutcome {
-        guard case .invalid(let failure) = outcome, failure.acceptable.isSubset(of: accepted) else { return outcome }
-        let alone = validate(request(.only([chain.leaf])))
+        guard case .invalid(let failure) = outcome,
+            failure.acceptable.intersection(TrustApproval.AcceptedFailure.missingAuthority).isSubset(of: accepted)
+        else { return outcome }
+        let exceptions = accepted.intersection(TrustApproval.AcceptedFailure.ofCertificate)
+        let alone = validate(request(.only([chain.leaf]), accepting: exceptions))
         let purpose = chain.leaf.foreignPurpose(beside: alone.failure)
         let rest = purpose.isEmpty ? alone.failure : PathFailure((alone.failure?.findings ?? []) + purpose)
-        if let rest { return .invalid(rest.beside(failure)) }
-        // With the leaf nothing is wrong. Whatever else is, short of the two, nobody can accept.
-        return TrustApproval.AcceptedFailure(failure.code) == nil ? outcome : alone
+        if let rest { return .invalid(rest.beside(failure, accepting: accepted)) }
+        // The leaf by itself is valid. Use that path if the original failure is one that was accepted; otherwise keep
+        // the failure.
+        return failure.isAmong(accepted) ? alone : outcome
     }
 
     func unknownHost(
         after previous: TrustApproval?, in record: TrustApprovals.Record, _ system: PathOutcome,
         _ validate: (PathRequest) -> PathOutcome
     ) -> UnknownHost {
-        let all = Set(TrustApproval.AcceptedFailure.allCases)
+        let usual = TrustApproval.AcceptedFailure.missingAuthority
+        let unacceptable = forgiving(usual, system, validate).failure
+        // Some platforms report one failure at a time, so each round may find one more.
+        var exceptions: Set<TrustApproval.AcceptedFailure> = []
+        var (rest, isAcceptable) = (unacceptable, false)
+        while let failure = rest {
+            let found = failure.acceptable.intersection(TrustApproval.AcceptedFailure.ofCertificate)
+            guard !found.isSubset(of: exceptions) else { break }
+            exceptions.formUnion(found)
+            rest = forgiving(usual.union(exceptions), system, validate).failure
+            isAcceptable = rest == nil
+        }
         return UnknownHost(
-            endpoint: endpoint, leaf: chain.leaf, pathFailure: system.failure,
-            unacceptableFailure: forgiving(all, system, validate).failure, previous: previous,
-            approvalRecord: record)
+            endpoint: endpoint, leaf: chain.leaf, pathFailure: system.failure, unacceptableFailure: unacceptable,
+            exceptionsOfCertificate: isAcceptable ? exceptions : [], previous: previous, approvalRecord: record)
     }
 
     func mismatch(with approval: TrustApproval, _ failure: PathFailure?) -> PinMismatch {
@@ -124,6 +142,8 @@ extension TrustApproval.AcceptedFailure {
         switch code {
         case .selfSigned: self = .selfSigned
         case .untrustedRoot: self = .untrustedRoot
+        case .nameMismatch: self = .nameMismatch
+        case .expired: self = .expired
         default: return nil
         }
     }
@@ -137,10 +157,17 @@ extension PathFailure {
 
     fileprivate var findings: [Finding] { [primary] + detail }
 
+    /// Returns whether the primary finding is one of these.
+    fileprivate func isAmong(_ accepted: Set<TrustApproval.AcceptedFailure>) -> Bool {
+        TrustApproval.AcceptedFailure(code).map(accepted.contains) ?? false
+    }
+
     /// This one, with what the person has accepted behind it: it is not why the server is refused, and still true.
-    func beside(_ accepted: PathFailure) -> PathFailure {
-        let forgiven = accepted.findings.filter { finding in
-            TrustApproval.AcceptedFailure(finding.code) != nil && !findings.contains(finding)
+    fileprivate func beside(
+        _ failure: PathFailure, accepting accepted: Set<TrustApproval.AcceptedFailure>
+    ) -> PathFailure {
+        let forgiven = failure.findings.filter { finding in
+            (TrustApproval.AcceptedFailure(finding.code).map(accepted.contains) ?? false) && !findings.contains(finding)
         }
         return PathFailure(primary: primary, detail: detail + forgiven)
     }

@@ -7,14 +7,24 @@ public import Foundation
 /// What a person has said about one server: this certificate, or this key, is the right one.
 ///
 /// It counts for one host and port, for hosts that no rule covers, and only where the policy says
-/// ``PinningPolicy/UnpinnedHosts/askUser``. It forgives what the person has seen and nothing that came later:
+/// ``PinningPolicy/UnpinnedHosts/askUser``. It accepts the failures that the person has seen and none that came later:
 /// <doc:UserDecisions>.
 public struct TrustApproval: Sendable, Hashable {
-    /// What an approval can forgive. Of everything that can be wrong with a path these two alone say "nobody
-    /// whom this machine knows vouches for the server", which is what a person does.
+    /// The failures of a path that an approval can accept.
     public enum AcceptedFailure: String, Sendable, Hashable, CaseIterable {
         case selfSigned = "self-signed"
         case untrustedRoot = "untrusted-root"
+        /// The certificate is for other names. Only an approval of the exact certificate accepts this: the same bytes
+        /// at the same host and port are a stronger identity than a name.
+        case nameMismatch = "name-mismatch"
+        /// The certificate's last day has passed. Only an approval of the exact certificate accepts this.
+        case expired
+
+        /// The failures that say "no authority that this machine knows vouches for the server", which is what a person
+        /// does instead. Every approval accepts these unless it says otherwise.
+        public static let missingAuthority: Set<AcceptedFailure> = [.selfSigned, .untrustedRoot]
+        /// The failures that only an approval of the exact certificate accepts, and only by name.
+        public static let ofCertificate: Set<AcceptedFailure> = [.nameMismatch, .expired]
     }
 
     /// What an approval is worth at an instant.
@@ -44,21 +54,25 @@ public struct TrustApproval: Sendable, Hashable {
 
     /// An approval of what somebody knows by other means: a fingerprint from the device's display or from its owner.
     ///
-    /// After a first contact use ``UnknownHost/approval(of:at:until:note:)``, which knows what was seen.
+    /// After a first contact use ``UnknownHost/approval(of:alsoAccepting:at:until:note:)``, which knows what was seen.
     ///
     /// - Parameters:
     ///   - subject: the certificate, or the key in whatever certificate.
     ///   - endpoint: the server that it is for, and no other port of it.
-    ///   - accepts: by default both: whoever brings the fingerprint vouches for the server.
+    ///   - accepts: by default ``AcceptedFailure/missingAuthority``: whoever brings the fingerprint vouches for the
+    ///     server. Name `nameMismatch` or `expired` for a device whose certificate has another name or an old date.
     ///   - instant: now; fractions of a second are dropped, here and in the expiry.
     ///   - expiry: the instant from which on it no longer counts.
     ///   - note: the person's own words, at most ``maximumNoteSize`` bytes.
-    /// - Throws: ``TrustApprovalError/alreadyExpired`` or ``TrustApprovalError/noteTooLong(_:)``.
+    /// - Throws: ``TrustApprovalError/alreadyExpired``, ``TrustApprovalError/noteTooLong(_:)``, or
+    ///   ``TrustApprovalError/needsCertificate(_:)`` for a key that should accept what only a certificate can.
     public init(
         _ subject: Pin.Subject, for endpoint: ServerEndpoint,
-        accepting accepts: Set<AcceptedFailure> = Set(AcceptedFailure.allCases), at instant: Date,
+        accepting accepts: Set<AcceptedFailure> = AcceptedFailure.missingAuthority, at instant: Date,
         until expiry: Date? = nil, note: String? = nil
     ) throws(TrustApprovalError) {
+        let excess = accepts.subtracting(subject.acceptable)
+        if !excess.isEmpty { throw .needsCertificate(excess) }
         if let size = note?.utf8.count, size > Self.maximumNoteSize { throw .noteTooLong(size) }
         let expiry = expiry?.wholeSeconds
         if let expiry, expiry <= instant { throw .alreadyExpired }
@@ -84,6 +98,12 @@ public struct TrustApproval: Sendable, Hashable {
     public func state(at instant: Date) -> State {
         if revokedAt != nil { return .revoked }
         return expiresAt.map { instant >= $0 } ?? false ? .expired : .live
+    }
+
+    /// Returns whether this approval counts at the instant and accepts a certificate for another name. A client that
+    /// checks names by itself leaves that to the approval then, for this host and port only.
+    package func acceptsOtherNames(at instant: Date) -> Bool {
+        state(at: instant) == .live && accepts.intersection(subject.acceptable).contains(.nameMismatch)
     }
 
     /// Whether a server that shows this certificate is the one that was approved. Whether the approval still counts
@@ -129,6 +149,8 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
     case alreadyExpired
     /// So many bytes, more than ``TrustApproval/maximumNoteSize``.
     case noteTooLong(Int)
+    /// Only an approval of the exact certificate accepts these failures, and a key was named.
+    case needsCertificate(Set<TrustApproval.AcceptedFailure>)
 
     /// Stable, for machines.
     public var code: String {
@@ -139,6 +161,7 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
         case .incompleteRecord: "incomplete-record"
         case .alreadyExpired: "already-expired"
         case .noteTooLong: "note-too-long"
+        case .needsCertificate: "needs-certificate"
         }
     }
 }
@@ -160,11 +183,23 @@ extension TrustApprovalError: CustomStringConvertible {
         case .alreadyExpired: "the approval would have expired when it is made"
         case .noteTooLong(let size):
             "a note of \(size) bytes; \(TrustApproval.maximumNoteSize) are allowed"
+        case .needsCertificate(let failures):
+            "only an approval of the exact certificate accepts "
+                + failures.map(\.rawValue).sorted().joined(separator: " and ")
         }
     }
 }
 
 extension Pin.Subject {
+    /// The failures that an approval of this can accept.
+    var acceptable: Set<TrustApproval.AcceptedFailure> {
+        switch self {
+        case .publicKey: TrustApproval.AcceptedFailure.missingAuthority
+        case .certificate:
+            TrustApproval.AcceptedFailure.missingAuthority.union(TrustApproval.AcceptedFailure.ofCertificate)
+        }
+    }
+
     var kind: String {
         switch self {
         case .publicKey: "key"

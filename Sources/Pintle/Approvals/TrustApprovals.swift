@@ -55,17 +55,19 @@ public struct TrustApprovals: Sendable, Hashable {
     ///
     /// - Parameter acceptsIncompleteRecord: true where the person was told that earlier approvals are lost or cannot be
     ///   read, and said yes all the same. ``UnknownHost/approvalRecord`` says whether they are.
-    /// - Throws: as ``UnknownHost/approval(of:at:until:note:)``; ``TrustApprovalError/incompleteRecord(_:)`` where nothing
-    ///   is known of the server because of that, now or when it was shown, and `acceptsIncompleteRecord` is false;
-    ///   ``TrustApprovalError/changedMeanwhile(_:)`` or, where
-    ///   it is the approval of another, ``TrustApprovalError/approvedOtherwise(_:)`` where something else has been
-    ///   said about the server since it was shown: the answer was to another question.
+    /// - Throws: as ``UnknownHost/approval(of:alsoAccepting:at:until:note:)``; ``TrustApprovalError/incompleteRecord(_:)``
+    ///   where nothing is known of the server because of that, now or when it was shown, and `acceptsIncompleteRecord` is
+    ///   false; ``TrustApprovalError/changedMeanwhile(_:)`` or, where it is the approval of another,
+    ///   ``TrustApprovalError/approvedOtherwise(_:)`` where something else has been said about the server since it was
+    ///   shown: the answer was to another question.
     @discardableResult
     public mutating func approve(
-        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate, at instant: Date,
-        until expiry: Date? = nil, note: String? = nil, acceptingIncompleteRecord acceptsIncompleteRecord: Bool = false
+        _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,
+        alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [], at instant: Date, until expiry: Date? = nil,
+        note: String? = nil, acceptingIncompleteRecord acceptsIncompleteRecord: Bool = false
     ) throws(TrustApprovalError) -> TrustApproval {
-        let approval = try host.approval(of: subject, at: instant, until: expiry, note: note)
+        let approval = try host.approval(
+            of: subject, alsoAccepting: exceptions, at: instant, until: expiry, note: note)
         let known = byEndpoint[host.endpoint]
         guard known == host.previous else {
             if let known, known.revokedAt == nil, !known.names(host.leaf) { throw .approvedOtherwise(known) }

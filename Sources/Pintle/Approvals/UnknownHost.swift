@@ -14,9 +14,13 @@ public struct UnknownHost: Sendable, Hashable {
     public let leaf: Certificate
     /// Why the system would refuse it; `nil` where the system would trust it.
     public let pathFailure: PathFailure?
-    /// What no approval can forgive, such as a wrong name or a date that is past: whoever approves the server all the
-    /// same gets `invalid-path`. `nil`: an approval is enough.
+    /// The failure that an approval does not accept by itself, such as a wrong name or a past date. `nil`: an approval
+    /// is enough. Where ``exceptionsOfCertificate`` is not empty, an approval that names those is enough.
     public let unacceptableFailure: PathFailure?
+    /// The failures in ``unacceptableFailure`` that an approval of this exact certificate can accept after all, if the
+    /// person is shown each of them: `nameMismatch`, `expired`, or both. Empty where there are none, and where something
+    /// else is wrong too.
+    public let exceptionsOfCertificate: Set<TrustApproval.AcceptedFailure>
     /// What was approved for this host and port before: for this very certificate or key, and it has expired; or it was
     /// revoked. `nil`: nothing that is known; whether that is everything, ``approvalRecord`` says.
     public let previous: TrustApproval?
@@ -45,15 +49,24 @@ public struct UnknownHost: Sendable, Hashable {
     ///
     /// It accepts of `self-signed` and `untrusted-root` what was seen here.
     ///
+    /// - Parameter exceptions: ``exceptionsOfCertificate``, once the person has seen each of them in words. Without it a
+    ///   server with another name or a past date cannot be approved.
     /// - Throws: ``TrustApprovalError``; ``TrustApprovalError/unacceptable(_:)`` where ``unacceptableFailure`` is not
-    ///   `nil`.
+    ///   `nil` and `exceptions` does not name everything in ``exceptionsOfCertificate``, or a key is approved.
     public func approval(
-        of subject: Subject = .certificate, at instant: Date, until expiry: Date? = nil, note: String? = nil
+        of subject: Subject = .certificate, alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [],
+        at instant: Date, until expiry: Date? = nil, note: String? = nil
     ) throws(TrustApprovalError) -> TrustApproval {
-        if let unacceptableFailure { throw .unacceptable(unacceptableFailure) }
+        var accepts = (pathFailure?.acceptable ?? []).intersection(TrustApproval.AcceptedFailure.missingAuthority)
+        if let unacceptableFailure {
+            guard subject == .certificate, !exceptionsOfCertificate.isEmpty,
+                exceptionsOfCertificate.isSubset(of: exceptions)
+            else { throw .unacceptable(unacceptableFailure) }
+            accepts.formUnion(exceptionsOfCertificate)
+        }
         return try TrustApproval(
             subject == .key ? .publicKey(leaf.publicKeyPin) : .certificate(leaf.fingerprint), for: endpoint,
-            accepting: pathFailure?.acceptable ?? [], at: instant, until: expiry, note: note)
+            accepting: accepts, at: instant, until: expiry, note: note)
     }
 }
 

@@ -15,6 +15,15 @@ public struct PathRequest: Sendable {
     public let instant: Date
     /// The pins that still hold; `nil` where there are none.
     let pins: PinSet?
+    /// The failures that a person has accepted for the leaf, which is the only anchor then: with `nameMismatch` the
+    /// leaf may be for another name, with `expired` its last day may have passed. Empty in every other request. A
+    /// validator that ignores this refuses more, never less.
+    public internal(set) var accepted: Set<TrustApproval.AcceptedFailure> = []
+
+    /// Returns whether a person has accepted a failure of this kind.
+    public func accepts(_ code: PathFailure.Code) -> Bool {
+        TrustApproval.AcceptedFailure(code).map(accepted.contains) ?? false
+    }
 
     /// Whether the decision is content with this path. Where several valid paths exist, as cross-signing
     /// makes them, one that satisfies it is to be preferred.

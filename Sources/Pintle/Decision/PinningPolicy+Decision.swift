@@ -27,8 +27,8 @@ extension PinningPolicy {
     ///   - instant: now, except in tests and for chains that were recorded.
     ///   - newestKnownTime: the latest time that is known to have passed, such as the build date or that
     ///     of the last update. It judges nothing; it only tells a wrong clock from a neglected app.
-    ///   - validate: builds and checks the path. Called at most once, in step 3 at most twice: there the second call has
-    ///     the leaf as the only anchor.
+    ///   - validate: builds and checks the path. Called at most once; in step 3 up to four times, where the further calls
+    ///     have the leaf as the only anchor, the last ones with ``PathRequest/accepted`` failures.
     public func evaluate(
         _ endpoint: ServerEndpoint,
         presented: [[UInt8]],

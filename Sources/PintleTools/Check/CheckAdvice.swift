@@ -71,7 +71,7 @@ struct CheckAdvice {
     }
 
     private func unknown(_ host: UnknownHost) -> [String] {
-        if let failure = host.unacceptableFailure { return remedy(failure) }
+        if let failure = host.unacceptableFailure, host.exceptionsOfCertificate.isEmpty { return remedy(failure) }
         switch host.approvalRecord {
         case .complete: break
         case .unreadable:

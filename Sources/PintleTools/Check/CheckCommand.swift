@@ -92,7 +92,7 @@ struct CheckCommand {
         findings.connection?.close()
         let report = CheckReport(findings: findings, policy: policy, invocation: invocation)
         if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = findings.decision,
-            host.unacceptableFailure == nil
+            host.unacceptableFailure == nil || !host.exceptionsOfCertificate.isEmpty
         {
             guard host.approvalRecord == .complete else { return tell(report) }
             return try ask(about: host, store, check, report)
@@ -118,9 +118,10 @@ struct CheckCommand {
         let path = ShellWord.quoted(store.path)
         guard invocation.input.isTerminal, console.tellsPerson else {
             let code = tell(report)
+            let exceptions = host.exceptionsOfCertificate.map { " --accept \($0.rawValue)" }.sorted().joined()
             console.hint(
                 "there is no terminal to ask on; once the fingerprint has been compared: pintle trust approve "
-                    + "\(host.endpoint) --certificate FINGERPRINT --store \(path)")
+                    + "\(host.endpoint) --certificate FINGERPRINT\(exceptions) --store \(path)")
             return code
         }
         let answer = FirstContact(host: host, console: console, input: invocation.input).ask()

@@ -48,6 +48,9 @@ extension CheckFindings {
             host.previous.map { write("previousApproval", $0) }
             json.member("approvalRecord", host.approvalRecord.rawValue)
             json.member("unacceptableFailure", host.unacceptableFailure?.code.rawValue)
+            if !host.exceptionsOfCertificate.isEmpty {
+                json.member("exceptionsOfCertificate", host.exceptionsOfCertificate.map(\.rawValue).sorted())
+            }
         default: break
         }
     }

@@ -165,7 +165,9 @@ struct CheckReport {
         let system =
             host.pathFailure.map { "\($0.code.rawValue); system trust would refuse it" } ?? "the system would trust it"
         console.print("  \(system); \(Self.history(of: host))")
-        if let failure = host.unacceptableFailure {
+        if !host.exceptionsOfCertificate.isEmpty {
+            for sentence in FirstContact.exceptions(of: host) { console.print("  \(sentence)") }
+        } else if let failure = host.unacceptableFailure {
             console.print("  nobody can approve it: \(failure.code.rawValue), \(failure.primary.text)")
         }
         let (first, second) = host.leaf.fingerprint.rows

@@ -96,6 +96,12 @@ extension FirstContact {
         if let previous = host.previous, host.wasKnownWithAnotherKey {
             field("before", ApprovalText.subject(previous))
         }
+        let exceptions = Self.exceptions(of: host)
+        if !exceptions.isEmpty {
+            console.tell()
+            for sentence in exceptions { console.tell(console.talk.warning(sentence)) }
+            console.tell("A yes accepts that for exactly this certificate, host and port.")
+        }
         console.tell()
         console.tell("Compare the fingerprint with one you got another way (its console, its owner).")
     }
@@ -109,6 +115,17 @@ extension FirstContact {
         }
         let end = previous.expiresAt.map { " \(ValidityText.day($0))" } ?? ""
         return "The approval of \(host.endpoint) has ended\(end).\(other)"
+    }
+
+    /// `The certificate is not for nas.home.arpa.`, `The certificate expired on 2026-01-01.`
+    static func exceptions(of host: UnknownHost) -> [String] {
+        TrustApproval.AcceptedFailure.allCases.filter(host.exceptionsOfCertificate.contains).map { failure in
+            switch failure {
+            case .nameMismatch: "The certificate is not for \(host.endpoint.host)."
+            case .expired: "The certificate expired on \(ValidityText.day(host.leaf.validity.notAfter))."
+            case .selfSigned, .untrustedRoot: "No authority vouches for the certificate."
+            }
+        }
     }
 
     /// `The system does not trust it: self-signed.`

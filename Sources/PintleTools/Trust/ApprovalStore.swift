@@ -47,7 +47,11 @@ final class ApprovalStore {
 
     /// The yes to a question.
     func approve(_ host: UnknownHost, at instant: Date, note: String?) throws(ToolError) {
-        try change { () throws(TrustStoreError) in _ = try store.approve(host, at: instant, note: note) }
+        // The question has shown each of the exceptions.
+        try change { () throws(TrustStoreError) in
+            _ = try store.approve(
+                host, alsoAccepting: host.exceptionsOfCertificate, at: instant, note: note)
+        }
     }
 
     func approve(_ approval: TrustApproval) throws(ToolError) -> TrustApproval {
@@ -139,6 +143,8 @@ extension ToolError {
                 hint: "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
         case .alreadyExpired:
             self = .unusable(error.code, error.description, hint: "give --expires a time that is still to come")
+        case .needsCertificate:
+            self = .unusable(error.code, error.description, hint: "give --certificate instead of --key")
         case .noteTooLong:
             self = .unusable(error.code, error.description, hint: "shorten --note")
         }

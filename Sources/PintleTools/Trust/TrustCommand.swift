@@ -24,7 +24,9 @@ extension Command {
             """
             Approvals count for hosts that no rule of a policy covers, and only where the policy says \
             "unpinnedHosts": "askUser". Each is for one host and port, and for one certificate or key. It forgives \
-            that nobody whom this machine trusts vouches for the server, and nothing else: name and dates still count.
+            that nobody whom this machine trusts vouches for the server, and nothing else: name and dates still count. \
+            An approval of the exact certificate can also accept that it is for another name, or that its last day \
+            has passed: --accept name-mismatch, --accept expired.
             """,
             """
             An approval of another certificate is never replaced: a changed key is an alarm. Revoke the old one first, \
@@ -37,7 +39,7 @@ extension Command {
                 name: "HOST[:PORT]", help: "For approve and revoke; port 443 by default, IPv6 in brackets",
                 isOptional: true),
         ],
-        ownOptions: [.store, .certificate, .key, .expires, .note],
+        ownOptions: [.store, .certificate, .key, .accept, .expires, .note],
         exitCodes: [
             (.fine, "done"),
             (
@@ -57,6 +59,10 @@ extension OptionSpecification {
         name: "certificate", value: .text("HEX"), help: "Approve this certificate: its SHA-256 fingerprint")
     fileprivate static let key = OptionSpecification(
         name: "key", value: .text("PIN"), help: "Approve this key: sha256/ and base64, in any certificate for the name")
+    fileprivate static let accept = OptionSpecification(
+        name: "accept", value: .choice("FAILURE", TrustApproval.AcceptedFailure.ofCertificate.map(\.rawValue).sorted()),
+        mayRepeat: true,
+        help: "With --certificate, also accept that it is for another name, or that its last day has passed")
     fileprivate static let expires = OptionSpecification(
         name: "expires", value: .text("TIME"), help: "The approval ends then, such as 2027-11-20T00:00:00Z",
         defaultText: "never")
@@ -90,7 +96,9 @@ struct TrustCommand {
         if action == .list || action == .export, let problem = store.problem { throw ToolError(problem) }
         switch (action, endpoint) {
         case (.approve, let endpoint?):
-            tell("approved", try store.approve(try approval(of: endpoint)))
+            let approval = try store.approve(try approval(of: endpoint))
+            tell("approved", approval)
+            tellWhatIsNotCovered(approval)
         case (.revoke, let endpoint?):
             guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
                 throw ToolError(
@@ -146,6 +154,21 @@ struct TrustCommand {
     }
 }
 
+// MARK: What an approval leaves out
+
+extension TrustCommand {
+    /// A device that is reached by an address which its certificate lacks is refused all the same, so say so now.
+    private func tellWhatIsNotCovered(_ approval: TrustApproval) {
+        let isKey = if case .publicKey = approval.subject { true } else { false }
+        var gaps: [String] = []
+        if !approval.accepts.contains(.nameMismatch) { gaps.append("is not for \(approval.endpoint.host)") }
+        if !approval.accepts.contains(.expired) { gaps.append("has expired") }
+        guard !gaps.isEmpty else { return }
+        console.tell("it does not cover a certificate that " + gaps.joined(separator: ", or that "))
+        if !isKey { console.tell("--accept name-mismatch and --accept expired cover that for this exact certificate") }
+    }
+}
+
 // MARK: The command line
 
 extension TrustCommand {
@@ -172,7 +195,7 @@ extension TrustCommand {
     /// An option that is passed over is a wish that is not granted.
     private func refuseOptions(of action: Action) throws(ToolError) {
         guard action != .approve else { return }
-        for option in [OptionSpecification.certificate, .key, .expires, .note] where arguments.has(option) {
+        for option in [OptionSpecification.certificate, .key, .accept, .expires, .note] where arguments.has(option) {
             throw .usage("--\(option.name) is for approve, not for \(action.rawValue)", of: .trust)
         }
     }
@@ -182,9 +205,11 @@ extension TrustCommand {
         let expiry = try arguments.value(of: .expires).map { text throws(ToolError) in
             try invocation.date(text, of: .expires)
         }
+        let named = arguments.values(of: .accept).compactMap(TrustApproval.AcceptedFailure.init(rawValue:))
         do {
             return try TrustApproval(
-                subject, for: endpoint, at: invocation.now, until: expiry, note: arguments.value(of: .note))
+                subject, for: endpoint, accepting: TrustApproval.AcceptedFailure.missingAuthority.union(named),
+                at: invocation.now, until: expiry, note: arguments.value(of: .note))
         } catch {
             throw ToolError(error)
         }

@@ -83,6 +83,8 @@ final class Transfer: @unchecked Sendable {
         /// Whether it shares its connection with others (HTTP/2).
         var isStream = false
         var gateFailure: GateFailure?
+        /// Whether libcurl leaves the server's name to the verdict, which then has to be an approval.
+        var acceptsOtherNames = false
     }
 
     enum GateFailure {
@@ -148,6 +150,12 @@ extension Transfer {
         guard let ssl, let receipt = HandshakeReceipt.attached(to: OpaquePointer(ssl)) else {
             attempt.gateFailure = .noReceipt
             return false
+        }
+        if attempt.acceptsOtherNames {
+            guard case .userApproved = receipt.receipt.basis else {
+                attempt.gateFailure = .noReceipt
+                return false
+            }
         }
         guard receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
             attempt.gateFailure = .receiptOver

@@ -15,7 +15,11 @@ final class HandshakeReceipt: Sendable {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
         self.generation = generation.number
         var time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
-        if case .userApproved(let approval) = basis, let end = approval.expiresAt { time.end = min(time.end, end) }
+        if case .userApproved(let approval) = basis {
+            // A person has accepted that the certificate's last day has passed.
+            if approval.accepts.contains(.expired) { time.end = .distantFuture }
+            if let end = approval.expiresAt { time.end = min(time.end, end) }
+        }
         validFrom = time.start
         receipt = TrustReceipt(
             endpoint: evaluation.endpoint, basis: basis, rule: evaluation.rule, path: path,

@@ -37,6 +37,16 @@ struct PolicyGeneration: Sendable {
     /// An update with the same rules is no new generation and still newer, so the source is asked.
     var newestKnownTime: Date? { source.current.newestKnownTime }
 
+    /// Returns whether a person has approved the exact certificate of this server although it is for other names.
+    /// libcurl's own check of the name is off for such a server only; ``Transfer/passesGate()`` then demands that the
+    /// receipt stands on an approval.
+    func acceptsOtherNames(of endpoint: ServerEndpoint, at instant: Date) -> Bool {
+        guard policy.unpinnedHosts == .askUser, let approval = snapshot.approvals[endpoint],
+            policy.rule(for: endpoint) == nil
+        else { return false }
+        return approval.acceptsOtherNames(at: instant)
+    }
+
     /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.
     func tell(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,

@@ -138,6 +138,34 @@ struct ChallengeTests {
         #expect(other.rejection?.reason == "pin-mismatch")
     }
 
+    @Test("A device with another name and a past date gets a credential once exactly that was approved")
+    func exceptions() throws {
+        let identity = try Identity.selfSigned(hosts: ["router.test"]) {
+            $0.notBefore = .fromNow(days: -10)
+            $0.notAfter = .fromNow(days: -1)
+        }
+        let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+        let first = ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain, port: 8_443))
+        guard case .unknownHost(let host) = first.rejection else {
+            Issue.record("\(first)")
+            return
+        }
+        #expect(host.exceptionsOfCertificate == [.nameMismatch, .expired])
+        for isNamed in [true, false] {
+            var approvals = TrustApprovals()
+            if isNamed {
+                try approvals.approve(host, alsoAccepting: host.exceptionsOfCertificate, at: Date())
+            } else {
+                try approvals.approve(
+                    TrustApproval(.certificate(host.leaf.fingerprint), for: host.endpoint, at: Date()))
+            }
+            let evaluator = ServerTrustEvaluator(policy: policy, approvals: { [approvals] in approvals })
+            let second = evaluator.evaluate(try Stage.challenge(identity.chain, port: 8_443))
+            #expect(second.disposition == (isNamed ? .useCredential : .cancelAuthenticationChallenge))
+            #expect(second.evaluation?.decision.reason == (isNamed ? "user-approved" : "invalid-path"))
+        }
+    }
+
     @Test("The instant that is given decides, and not the clock")
     func instant() throws {
         let stage = try Stage(isSystem: true)

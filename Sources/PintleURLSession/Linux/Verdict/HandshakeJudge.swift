@@ -121,7 +121,7 @@ final class HandshakeJudge {
             return 0
         }
         wasAsked = true
-        guard generation.isCurrent else {
+        guard let inForce = generation.inForce else {
             isSuperseded = true
             X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
             return 0
@@ -129,7 +129,7 @@ final class HandshakeJudge {
         let now = Date()
         let evaluation = generation.policy.evaluate(
             endpoint, chain, approvals: generation.snapshot.approvals, at: now,
-            newestKnownTime: generation.newestKnownTime, validator: generation.validator)
+            newestKnownTime: inForce.newestKnownTime, validator: generation.validator)
         if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }
         generation.tell(evaluation, at: now)
         switch evaluation.decision.handshakeVerdict {

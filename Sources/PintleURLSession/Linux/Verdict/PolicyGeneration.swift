@@ -32,19 +32,23 @@ struct PolicyGeneration: Sendable {
     }
 
     /// Whether nothing newer is in force: where something is, nothing may begin any more.
-    var isCurrent: Bool { source.current.generation == snapshot.generation }
+    var isCurrent: Bool { inForce != nil }
 
-    /// An update with the same rules is no new generation and still newer, so the source is asked.
-    var newestKnownTime: Date? { source.current.newestKnownTime }
+    /// What the source has now, if it is still this generation. An update with the same rules is no new generation, and
+    /// its ``PolicySnapshot/newestKnownTime`` is later all the same.
+    var inForce: PolicySnapshot? {
+        let current = source.current
+        return current.generation == snapshot.generation ? current : nil
+    }
 
     /// Returns whether a person has approved the exact certificate of this server although it is for other names.
     /// libcurl's own check of the name is off for such a server only; ``Transfer/passesGate()`` then demands that the
     /// receipt stands on an approval.
-    func acceptsOtherNames(of endpoint: ServerEndpoint, at instant: Date) -> Bool {
+    func acceptsOtherNames(of endpoint: ServerEndpoint, at instant: @autoclosure () -> Date) -> Bool {
         guard policy.unpinnedHosts == .askUser, let approval = snapshot.approvals[endpoint],
             policy.rule(for: endpoint) == nil
         else { return false }
-        return approval.acceptsOtherNames(at: instant)
+        return approval.acceptsOtherNames(at: instant())
     }
 
     /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.

@@ -150,11 +150,13 @@ struct SessionFloodTests {
         let good = try stage.server { _ in .text("good") }
         let written = Mutex(0)
         let port = good.port
-        let proxy = try LoopbackProxy(.httpConnect, route: { $1 == port ? port : nil }) { client in
-            guard (try? client.write(Array(answer.utf8))) != nil else { return }
-            let piece = Array(repeatElement("X-Field: 0123456789\r\n", count: 3_000).joined().utf8)
-            while (try? client.write(piece)) != nil { written.withLock { $0 += piece.count } }
-        }
+        let proxy = try LoopbackProxy(
+            .httpConnect, route: { $1 == port ? port : nil },
+            refusal: { client in
+                guard (try? client.write(Array(answer.utf8))) != nil else { return }
+                let piece = Array(repeatElement("X-Field: 0123456789\r\n", count: 3_000).joined().utf8)
+                while (try? client.write(piece)) != nil { written.withLock { $0 += piece.count } }
+            })
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)

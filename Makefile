@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release release-fuzz release-tool demo test unit test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-side-builds ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -30,17 +30,25 @@ build: ## Build the tool: .build/release/pintle
 	@Scripts/setup.sh build
 	@$(MAKE) release-tool
 
-# Each compiles one module as a whole at a time, which keeps one processor busy: so two at a time, the longest first. The
-# downloads of the set-up take the network's time, not the processor's.
-release: ## The release builds: the tool and the fuzz targets
+# SwiftPM runs one build at a time in a folder, and a release build keeps one processor busy. So the tool is built beside what
+# has a folder of its own; the set-up downloads meanwhile.
+ci-builds:
 	@Scripts/setup.sh build
-	@$(MAKE) -j3 --output-sync=target release-fuzz release-tool setup-ci
+	@$(MAKE) -j3 --output-sync=target release-tool ci-side-builds setup-ci
+
+ci-side-builds:
+	@Scripts/asan.sh build
+	@$(MAKE) apple-build
 
 setup-ci:
 	@Scripts/setup.sh test model
 
-release-fuzz:
-	@Fuzz/run.sh build
+# The tests wait for servers half of their time. The fuzz targets are compiled meanwhile, at the lowest priority.
+ci-tests:
+	@nice -n 19 Fuzz/run.sh build >.build/fuzz-build.log 2>&1 & fuzz=$$!; \
+	trap 'kill $$fuzz 2>/dev/null || true' EXIT; \
+	$(MAKE) test; \
+	wait $$fuzz || { cat .build/fuzz-build.log; exit 1; }
 
 release-tool:
 	swift build -c release --static-swift-stdlib --product pintle
@@ -57,13 +65,16 @@ unit:
 	swift build --build-tests --disable-build-manifest-caching
 	swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
-# Apart from the rest: the same package has other targets there.
-test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
-	@Scripts/setup.sh test
+apple-build:
 	for product in pintlePackageTests ApplePlatforms AppViews; do \
 	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --disable-index-store --product $$product; \
 	done
-	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
+
+# Apart from the rest: the same package has other targets there.
+test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
+	@Scripts/setup.sh test
+	@$(MAKE) apple-build
+	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-index-store --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 peers: ## The tests with peers that take long to install or to run, such as OkHttp on a JVM
@@ -77,8 +88,8 @@ ci: ## What a change must pass: the tests, format, lint, documentation, the mode
 	@rm -f .build/ci-times
 	@Scripts/timed.sh format $(MAKE) format-check
 	@Scripts/timed.sh lint $(MAKE) lint
-	@Scripts/timed.sh release $(MAKE) release
-	@Scripts/timed.sh test $(MAKE) test
+	@Scripts/timed.sh builds $(MAKE) ci-builds
+	@Scripts/timed.sh test $(MAKE) ci-tests
 	@Scripts/timed.sh peers-smoke $(MAKE) peers-smoke
 	@Scripts/timed.sh examples $(MAKE) examples
 	@Scripts/timed.sh docs $(MAKE) docs

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests under the address sanitizer. usage: asan.sh WIDTH (after make unit)
+# Runs the tests under the address sanitizer. usage: asan.sh WIDTH
+#                                                    asan.sh build   only compiles what is instrumented
 #
 # Only what ships is instrumented: the modules of Sources and the helper programs. The tests themselves are taken from
 # the ordinary debug build, which saves most of the compile time; the sanitizer still sees every allocation they make.
@@ -10,8 +11,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . Scripts/sanitizers.sh
 scratch=.build/asan
-swift build --build-tests --disable-build-manifest-caching # no work where the tests are built
 swift build --sanitize address --scratch-path $scratch --disable-index-store
+[ "$1" != build ] || exit 0
+swift build --build-tests --disable-build-manifest-caching # no work where the tests are built
 debug=$(readlink -f .build/debug)
 asan=$(readlink -f $scratch/debug)
 

@@ -82,8 +82,16 @@ public final class TrustDecisionStore: Sendable {
 
     /// Remembers the yes to a question.
     ///
-    /// - Parameter acceptsIncompleteRecord: true where the person was told that the store was damaged or lost, so that
-    ///   the server may have been known with another certificate, and said yes all the same.
+    /// - Parameters:
+    ///   - host: the question that the person answered.
+    ///   - subject: what the approval is bound to.
+    ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the person was shown and accepts, for an
+    ///     approval of the certificate only. See `UnknownHost.exceptionsOfCertificate`.
+    ///   - instant: when the person answered.
+    ///   - expiry: when the approval ends; `nil` for never.
+    ///   - note: a text that a list of approvals shows.
+    ///   - acceptsIncompleteRecord: true where the person was told that the store was damaged or lost, so that the server
+    ///     may have been known with another certificate, and said yes all the same.
     /// - Throws: ``TrustStoreError/approval(_:)`` as ``TrustApprovals`` does, with
     ///   ``TrustApprovalError/incompleteRecord(_:)`` after such a loss, also where another process has said something about
     ///   the server since it was shown; or why the file was not changed.

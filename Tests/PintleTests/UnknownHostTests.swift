@@ -97,9 +97,13 @@ struct UnknownHostTests {
             return
         }
         #expect(other.approvalRecord == record)
-        // An answer is an answer.
+        // Where the past is not known, a yes counts only if the caller says that the person was told so.
         var approvals = scene.approvals
-        try approvals.approve(host, at: Self.now)
+        if record != .complete {
+            let refused = #expect(throws: TrustApprovalError.self) { try approvals.approve(host, at: Self.now) }
+            #expect(refused?.code == "incomplete-record")
+        }
+        try approvals.approve(host, at: Self.now, acceptingIncompleteRecord: record != .complete)
         #expect(scene.with { $0.approvals = approvals }.verdict() == "trusted user-approved")
         #expect(approvals.record == record)
         let again = #expect(throws: TrustApprovalError.self) { try approvals.approve(host, at: Self.now) }

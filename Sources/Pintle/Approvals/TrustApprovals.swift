@@ -53,8 +53,16 @@ public struct TrustApprovals: Sendable, Hashable {
 
     /// Adds the approval that the yes to a question makes.
     ///
-    /// - Parameter acceptsIncompleteRecord: true where the person was told that earlier approvals are lost or cannot be
-    ///   read, and said yes all the same. ``UnknownHost/approvalRecord`` says whether they are.
+    /// - Parameters:
+    ///   - host: the question that the person answered.
+    ///   - subject: what the approval is bound to.
+    ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the person was shown and accepts, for an
+    ///     approval of the certificate only. See ``UnknownHost/exceptionsOfCertificate``.
+    ///   - instant: when the person answered.
+    ///   - expiry: when the approval ends; `nil` for never.
+    ///   - note: a text that a list of approvals shows.
+    ///   - acceptsIncompleteRecord: true where the person was told that earlier approvals are lost or cannot be read, and
+    ///     said yes all the same. ``UnknownHost/approvalRecord`` says whether they are.
     /// - Throws: as ``UnknownHost/approval(of:alsoAccepting:at:until:note:)``; ``TrustApprovalError/incompleteRecord(_:)``
     ///   where nothing is known of the server because of that, now or when it was shown, and `acceptsIncompleteRecord` is
     ///   false; ``TrustApprovalError/changedMeanwhile(_:)`` or, where it is the approval of another,

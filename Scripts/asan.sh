@@ -36,6 +36,6 @@ swiftc -sanitize=address -g -emit-executable -module-name pintlePackageTests -o 
     -Xlinker '-rpath=$ORIGIN' $(pkg-config --libs libssl libcrypto libcurl libpsl expat) 2>&1 |
     { grep -v 'Cannot export local symbol' || true; }
 run=("$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$1")
-with_foundation='PintleURLSessionTests\.(DifferentialTests|SessionExitTests)'
+with_foundation='PintleURLSessionTests\.(DifferentialTests|SessionExitTests|SessionEndTests|SessionDelegateArgumentTests)'
 "${run[@]}" --skip "$with_foundation"
 ASAN_OPTIONS=fast_unwind_on_malloc=0:malloc_context_size=12 "${run[@]}" --filter "$with_foundation"

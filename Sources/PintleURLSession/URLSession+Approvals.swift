@@ -19,7 +19,7 @@ extension URLSession {
     /// rule covers, from the next request on.
     ///
     /// Nothing waits for a person. A task that meets an unknown server fails; `TrustRejection(underlying:)` is
-    /// ``TrustRejection/unknownHost(_:)``. Ask, ``TrustDecisionStore/approve(_:as:alsoAccepting:at:until:note:)``, and start another
+    /// ``TrustRejection/unknownHost(_:)``. Ask, ``TrustDecisionStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another
     /// task.
     ///
     /// Each change of the store, by another process too, is a new generation: connections that were made before carry

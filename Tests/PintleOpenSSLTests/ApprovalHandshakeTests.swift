@@ -191,13 +191,30 @@ struct ApprovalHandshakeTests {
         #expect(try scene.verdict() == "unknown-host self-signed")
     }
 
+    @Test("Only the server's own certificate can have expired and be approved", arguments: [true, false])
+    func expiredAuthority(isLeafOver: Bool) throws {
+        let root = try CertificateAuthority.root()
+        let authority = try root.intermediate { $0.notAfter = .fromNow(days: -1) }
+        let identity = try authority.issue { if isLeafOver { $0.notAfter = .fromNow(days: -1) } }
+        var scene = try Scene(identity)
+        scene.system = [root.certificate]
+        let host = try scene.ask()
+        #expect(host.exceptionsOfCertificate == (isLeafOver ? [.expired] : []))
+        #expect(host.unacceptableFailure?.code == .expired)
+        // Whatever somebody has stored, the date of the authority is not what was accepted.
+        let accepted: Set<TrustApproval.AcceptedFailure> = [.selfSigned, .untrustedRoot, .expired]
+        var approving = try scene.approving(identity.certificate, accepting: accepted)
+        approving.system = scene.system
+        #expect(try approving.verdict() == (isLeafOver ? "user-approved" : "invalid-path expired"))
+    }
+
     @Test("A weak key stays refused beside another name, whatever an approval accepts")
     func exceptionsEndThere() throws {
         let identity = try Identity.selfSigned(hosts: ["router"], keyType: .rsa(bits: 1_024))
         let scene = try Scene(identity)
         let host = try scene.ask()
         #expect(host.exceptionsOfCertificate.isEmpty)
-        let all = Set(TrustApproval.AcceptedFailure.allCases)
+        let all = Set(TrustApproval.AcceptedFailure.ordered)
         #expect(throws: TrustApprovalError.self) { try host.approval(alsoAccepting: all, at: Date()) }
         #expect(try scene.approving(identity.certificate, accepting: all).verdict() == "invalid-path weak-key")
     }

@@ -257,6 +257,15 @@ struct HandshakeFailureTests {
         }
     }
 
+    @Test("A certificate that is too large is refused also where the message ends behind it", arguments: [0, 1])
+    func cutOffBehindALimit(excess: Int) {
+        let size = 262_144 + excess
+        // A message of TLS 1.3 without the extensions that follow each certificate: OpenSSL parses the certificate first.
+        let list = [0x04, 0x00, UInt8(3 + excess)] + [0x04, 0x00, UInt8(excess)] + [UInt8](repeating: 0, count: size)
+        let found = Self.excess(in: [11, 0x04, 0x00, UInt8(7 + excess), 0] + list, isTLS13: true)
+        #expect(found == (excess == 0 ? nil : "a certificate of \(size) bytes, more than 262144"))
+    }
+
     private static func excess(in message: [UInt8], isTLS13: Bool) -> String? {
         message.withUnsafeBytes { bytes -> String? in
             do throws(PathFailure) {

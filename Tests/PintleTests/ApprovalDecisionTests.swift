@@ -162,9 +162,14 @@ struct ApprovalDecisionTests {
         "What the person did not see is not forgiven: everything but the two failures that can be accepted",
         arguments: PathFailure.Code.allCases)
     func otherFailures(_ code: PathFailure.Code) throws {
-        let approval = try Self.approval(accepting: Set(TrustApproval.AcceptedFailure.allCases))
+        let approval = try Self.approval(accepting: Set(TrustApproval.AcceptedFailure.ordered))
         let failure = PathFailure(code, depth: 0, text: "as validation says")
-        let scene = try Self.scene([approval]).with { $0.outcome = .invalid(failure) }
+        var scene = try Self.scene([approval]).with { $0.outcome = .invalid(failure) }
+        if code == .expired {
+            // A date that is past has to be the leaf's own.
+            #expect(scene.verdict() == "rejected invalid-path expired")
+            scene.instant = try Certificate(der: try #require(scene.presented.first)).validity.notAfter + 1
+        }
         let isAcceptable = TrustApproval.AcceptedFailure(rawValue: code.rawValue) != nil
         #expect(scene.verdict() == (isAcceptable ? "trusted user-approved" : "rejected invalid-path \(code.rawValue)"))
         // What is wrong with the leaf itself comes first.
@@ -182,7 +187,7 @@ struct ApprovalDecisionTests {
             func verdict(_ accepting: Set<TrustApproval.AcceptedFailure>) throws -> String {
                 try Self.scene([Self.approval(accepting: accepting)]).with { $0.outcome = .invalid(outcome) }.verdict()
             }
-            let others = Set(TrustApproval.AcceptedFailure.allCases).subtracting([accepted])
+            let others = Set(TrustApproval.AcceptedFailure.ordered).subtracting([accepted])
             #expect(try verdict([accepted]) == "trusted user-approved")
             #expect(try verdict(others) == "rejected invalid-path \(accepted.rawValue)")
             #expect(try verdict([]) == "rejected invalid-path \(accepted.rawValue)")
@@ -233,7 +238,7 @@ struct ApprovalDecisionTests {
 
     @Test("An approval counts neither under a rule nor under another word about hosts without one")
     func onlyInStepThree() throws {
-        let approval = try Self.approval(for: "a.example", accepting: Set(TrustApproval.AcceptedFailure.allCases))
+        let approval = try Self.approval(for: "a.example", accepting: Set(TrustApproval.AcceptedFailure.ordered))
         func scene(_ unpinned: PinningPolicy.UnpinnedHosts, _ hosts: [PinnedHost]) throws -> DecisionScene {
             let policy = try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned)
             return try DecisionScene(policy, host: "a.example", port: 8443, chain: Self.chain).with {

@@ -291,6 +291,15 @@ struct SessionCacheTests {
         if isRemoved { configuration.urlCache?.removeCachedResponse(for: URLRequest(url: try server.address("a?b=1"))) }
         #expect(try await session.data(from: try server.address("a?b=1")).0 == Data("/a?b=1".utf8))
         #expect(server.requests.count == (isRemoved ? 4 : 3))
+        // What the app removed, and asked for again in vain, is nowhere in its cache.
+        guard isRemoved, let cache = configuration.urlCache else { return }
+        for path in ["a?b=1", "a?b=2", "a"] {
+            cache.removeCachedResponse(for: URLRequest(url: try server.address(path)))
+            var request = URLRequest(url: try server.address(path), cachePolicy: .returnCacheDataDontLoad)
+            request.timeoutInterval = 5
+            await #expect(throws: URLError.self) { try await session.data(for: request) }
+        }
+        #expect(cache.currentMemoryUsage == 0)
     }
 
     @Test("A cache that overflows forgets, and large answers are not stored")

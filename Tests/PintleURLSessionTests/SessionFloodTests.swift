@@ -140,6 +140,11 @@ struct SessionFloodTests {
         ("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=r\r\nContent-Length: 999999999999\r\n\r\n", "status 407"),
         ("HTTP/1.1 407 No\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFF\r\n", "status 407"),
         ("HTTP/1.1 502 No\r\nContent-Length: 999999999999\r\n\r\n", "status 502"),
+        // libcurl reads each of these as 407.
+        ("HTTP/1.1 0407 No\r\nContent-Length: 999999999999\r\n\r\n", "status line"),
+        ("HTTP/1.1\t407 No\r\nContent-Length: 999999999999\r\n\r\n", "status line"),
+        ("HTTP/1.1+407 No\r\nContent-Length: 999999999999\r\n\r\n", "status line"),
+        ("HTTP/1.1 407\tNo\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFF\r\n", "status line"),
         ("HTTP/1.1 200 OK\r\n", "longer than 32 KiB"), ("HTTP/1.1 100 Continue\r\n", "longer than 32 KiB"),
     ]
 

@@ -54,6 +54,10 @@ struct SessionFramingTests {
             "an interim response has a field about content"
         ),
         (
+            "100 Continue\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
+            "an interim response has a length, and the final response has none"
+        ),
+        (
             "100 Continue\r\nTransfer-Encoding: chunked\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n",
             "an interim response has a field about content"
         ),
@@ -74,6 +78,11 @@ struct SessionFramingTests {
             ("200 OK\r\nTransfer-Encoding: chunked\r\n", "5\r\nbody!\r\n0\r\n\r\n"),
             ("200 OK\r\nTransfer-Encoding: Chunked\r\nContent-Length: 4\r\n", "5\r\nbody!\r\n0\r\n\r\n"),
             ("200 OK\r\n", "body!"), ("100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "body!"),
+            ("100 Continue\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n", "body!"),
+            (
+                "100 Continue\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n",
+                "5\r\nbody!\r\n0\r\n\r\n"
+            ),
         ], [false, true])
     func valid(_ answer: (head: String, content: String), isPlain: Bool) async throws {
         let (data, response) = try await load(answer.head, answer.content, isPlain: isPlain)

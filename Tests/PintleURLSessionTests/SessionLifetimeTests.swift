@@ -123,6 +123,8 @@ struct SessionLifetimeTests {
         task.delegate = Farewell(task) { state in states.withLock { $0.append(state) } }
         task.delegate = nil
         #expect(states.withLock { $0 } == [.suspended])
+        // A session keeps a task that was never resumed, and the task its session.
+        session.invalidateAndCancel()
     }
 
     @Test("Nothing is told once the end is, and everything before", arguments: [true, false])

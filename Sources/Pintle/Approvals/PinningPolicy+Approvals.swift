@@ -83,6 +83,8 @@ private struct Contact {
     func forgiving(
         _ accepted: Set<TrustApproval.AcceptedFailure>, _ outcome: PathOutcome, _ validate: (PathRequest) -> PathOutcome
     ) -> PathOutcome {
+        // The certificate that the person saw has to be the one that has expired. One above it is not on the leaf's own path.
+        let accepted = chain.leaf.validity.notAfter < instant ? accepted : accepted.subtracting([.expired])
         guard case .invalid(let failure) = outcome,
             failure.acceptable.intersection(TrustApproval.AcceptedFailure.missingAuthority).isSubset(of: accepted)
         else { return outcome }

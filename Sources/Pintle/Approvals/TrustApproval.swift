@@ -11,7 +11,9 @@ public import Foundation
 /// <doc:UserDecisions>.
 public struct TrustApproval: Sendable, Hashable {
     /// The failures of a path that an approval can accept.
-    public enum AcceptedFailure: String, Sendable, Hashable, CaseIterable {
+    ///
+    /// Not `CaseIterable`: code that says "all of them" would accept what a later version adds.
+    public enum AcceptedFailure: String, Sendable, Hashable {
         case selfSigned = "self-signed"
         case untrustedRoot = "untrusted-root"
         /// The certificate is for other names. Only an approval of the exact certificate accepts this: the same bytes
@@ -23,6 +25,8 @@ public struct TrustApproval: Sendable, Hashable {
         /// The failures that say "no authority that this machine knows vouches for the server", which is what a person
         /// does instead. Every approval accepts these unless it says otherwise.
         public static let missingAuthority: Set<AcceptedFailure> = [.selfSigned, .untrustedRoot]
+        /// Every failure, in the order in which lists show them.
+        package static let ordered: [AcceptedFailure] = [.selfSigned, .untrustedRoot, .nameMismatch, .expired]
         /// The failures that only an approval of the exact certificate accepts, and only by name.
         public static let ofCertificate: Set<AcceptedFailure> = [.nameMismatch, .expired]
     }
@@ -126,9 +130,12 @@ public struct TrustApproval: Sendable, Hashable {
 extension TrustApproval: CustomStringConvertible {
     /// `nas.home.arpa:443: certificate a22a…, approved 2026-11-20T10:00:00Z`
     public var description: String {
+        let exceptions = AcceptedFailure.ordered.filter(accepts.intersection(AcceptedFailure.ofCertificate).contains)
+        let accepted = exceptions.map { ", accepts \($0.rawValue)" }.joined()
         let expiry = expiresAt.map { ", until \(RFC3339.string(from: $0))" } ?? ""
         let revocation = revokedAt.map { ", revoked \(RFC3339.string(from: $0))" } ?? ""
-        return "\(endpoint): \(subject.phrase), approved \(RFC3339.string(from: approvedAt))\(expiry)\(revocation)"
+        let approved = RFC3339.string(from: approvedAt)
+        return "\(endpoint): \(subject.phrase), approved \(approved)\(accepted)\(expiry)\(revocation)"
     }
 }
 

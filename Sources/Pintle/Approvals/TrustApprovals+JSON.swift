@@ -49,7 +49,7 @@ extension TrustApproval {
             case .certificate(let pin): $0.member("certificate", pin.description)
             case .publicKey(let pin): $0.member("spki", pin.description)
             }
-            $0.member("accepts", AcceptedFailure.allCases.filter(accepts.contains).map(\.rawValue))
+            $0.member("accepts", AcceptedFailure.ordered.filter(accepts.contains).map(\.rawValue))
             $0.member("approvedAt", RFC3339.string(from: approvedAt))
             $0.member("expiresAt", expiresAt.map { RFC3339.string(from: $0) })
             $0.member("note", note)

@@ -106,10 +106,6 @@ package enum CertificateMessageGuard {
             guard let size = number(&rest, bytes: 3), size <= rest.count else { return ranges }
             ranges.append(rest.startIndex..<rest.startIndex + size)
             rest = rest.dropFirst(size)
-            if isTLS13 {
-                guard let extensions = number(&rest, bytes: 2), extensions <= rest.count else { return ranges }
-                rest = rest.dropFirst(extensions)
-            }
             total += size
             if ranges.count > limits.count {
                 throw PathFailure(.limitsExceeded, text: "more than \(limits.count) certificates")
@@ -121,6 +117,11 @@ package enum CertificateMessageGuard {
             }
             if total > maximumSize {
                 throw PathFailure(.limitsExceeded, text: "more than \(maximumSize) bytes of certificates")
+            }
+            // After the limits: OpenSSL parses a certificate before it misses what should follow.
+            if isTLS13 {
+                guard let extensions = number(&rest, bytes: 2), extensions <= rest.count else { return ranges }
+                rest = rest.dropFirst(extensions)
             }
         }
         return ranges

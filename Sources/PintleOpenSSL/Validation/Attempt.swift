@@ -36,14 +36,14 @@ struct Attempt {
             mayCompareNames: mayCompareNames)
     }
 
-    /// Counts the comparisons on a path that OpenSSL has built. One that the core cannot read is refused anyway.
-    private func mayCompareNames(_ path: [X509Reference]) -> Bool {
+    /// Counts the comparisons on a path that OpenSSL has built.
+    private func mayCompareNames(_ path: [X509Reference]) -> Verification.Comparison {
         var certificates: [Certificate] = []
         for (depth, reference) in path.enumerated() {
-            guard let certificate = try? certificate(reference, at: depth) else { return false }
+            guard let certificate = try? certificate(reference, at: depth) else { return .unreadable }
             certificates.append(certificate)
         }
-        return work.take(NameComparisons.steps(certificates))
+        return work.take(NameComparisons.steps(certificates)) ? .allowed : .tooMuchWork
     }
 
     /// The server's certificate is the anchor that somebody named for it.

@@ -17,8 +17,16 @@ struct Verification {
     let host: ServerName
     let instant: Date
     let maximumIntermediates: Int
+    /// Whether OpenSSL may compare names with name constraints.
+    enum Comparison {
+        case allowed
+        case tooMuchWork
+        /// The core cannot read a certificate on the path. Reading the finished path says which.
+        case unreadable
+    }
+
     /// Returns whether the names on this path, leaf first, may be compared with the name constraints on it.
-    let mayCompareNames: ([X509Reference]) -> Bool
+    let mayCompareNames: ([X509Reference]) -> Comparison
     /// The leaf itself is the anchor that somebody named: authority bit, usages and the profile of
     /// public certificates do not apply to it. Name, dates and strength do.
     var leafIsAnchor = false
@@ -107,7 +115,7 @@ struct Verification {
 private struct Collector {
     let second: Int
     let leafIsAnchor: Bool
-    let mayCompareNames: ([X509Reference]) -> Bool
+    let mayCompareNames: ([X509Reference]) -> Verification.Comparison
     /// OpenSSL's own step that verifies signatures and dates.
     let verifySignatures: X509_STORE_CTX_verify_fn?
     var findings: [PathFailure.Finding] = []
@@ -130,8 +138,11 @@ private struct Collector {
         let hasAnchor = Int(X509_STORE_CTX_get_num_untrusted(context)) < path.count
         collector.pointee.hasAnchor = hasAnchor
         guard hasAnchor else { return 0 }
-        if collector.pointee.mayCompareNames(path) { return 1 }
-        collector.pointee.findings.append(ConstraintWork.exceeded)
+        switch collector.pointee.mayCompareNames(path) {
+        case .allowed: return 1
+        case .tooMuchWork: collector.pointee.findings.append(ConstraintWork.exceeded)
+        case .unreadable: break
+        }
         return 0
     }
 

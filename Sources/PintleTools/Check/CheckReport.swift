@@ -54,7 +54,7 @@ struct CheckReport {
             printBackups()
         case .userApproved(let approval):
             field("rule", "none covers this host")
-            let accepted = TrustApproval.AcceptedFailure.allCases.filter(approval.accepts.contains).map(\.rawValue)
+            let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
             let forgiven = accepted.isEmpty ? "" : "; accepted: \(accepted.joined(separator: ", "))"
             field(
                 "store",

@@ -119,7 +119,7 @@ extension FirstContact {
 
     /// `The certificate is not for nas.home.arpa.`, `The certificate expired on 2026-01-01.`
     static func exceptions(of host: UnknownHost) -> [String] {
-        TrustApproval.AcceptedFailure.allCases.filter(host.exceptionsOfCertificate.contains).map { failure in
+        TrustApproval.AcceptedFailure.ordered.filter(host.exceptionsOfCertificate.contains).map { failure in
             switch failure {
             case .nameMismatch: "The certificate is not for \(host.endpoint.host)."
             case .expired: "The certificate expired on \(ValidityText.day(host.leaf.validity.notAfter))."

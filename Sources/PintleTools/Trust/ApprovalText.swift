@@ -13,7 +13,7 @@ enum ApprovalText {
             case .certificate(let pin): json.member("certificate", pin.description)
             case .publicKey(let pin): json.member("spki", pin.description)
             }
-            let accepted = TrustApproval.AcceptedFailure.allCases.filter(approval.accepts.contains)
+            let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains)
             json.member("accepts", accepted.map(\.rawValue))
             json.member("approvedAt", RFC3339.string(from: approval.approvedAt))
             json.member("expiresAt", approval.expiresAt.map { RFC3339.string(from: $0) })
@@ -32,7 +32,7 @@ enum ApprovalText {
         case .certificate(let pin): field("cert", pin.description)
         case .publicKey(let pin): field("key", pin.description)
         }
-        let accepted = TrustApproval.AcceptedFailure.allCases.filter(approval.accepts.contains).map(\.rawValue)
+        let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
         field("accepts", accepted.isEmpty ? "nothing: the system trusted it" : accepted.joined(separator: ", "))
         field("approved", ValidityText.day(approval.approvedAt))
         if let end = approval.expiresAt {

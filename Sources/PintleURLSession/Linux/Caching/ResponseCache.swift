@@ -54,8 +54,14 @@ final class ResponseCache: Sendable {
     ) -> CachedURLResponse? {
         guard let store, let url = request.url, let entry = entries.withLock({ $0[url] }),
             entry.generation == generation.number, entry.received <= now,
-            !wantsFresh || entry.end.map({ now < $0 }) ?? false, !entry.varies || entry.acceptedCodings == codings,
-            let first = store.cachedResponse(for: request), first.response is PinnedHTTPURLResponse,
+            !wantsFresh || entry.end.map({ now < $0 }) ?? false, !entry.varies || entry.acceptedCodings == codings
+        else { return nil }
+        guard let first = store.cachedResponse(for: request) else {
+            // The app has removed it: the content does not stay under the whole URL either.
+            forget(url)
+            return nil
+        }
+        guard first.response is PinnedHTTPURLResponse,
             let cached = Self.exactRequest(for: url).map({ store.cachedResponse(for: $0) }) ?? first,
             let response = cached.response as? PinnedHTTPURLResponse,
             response === entry.response, response.receipt.map({ now < $0.validUntil }) ?? true
@@ -94,5 +100,7 @@ final class ResponseCache: Sendable {
     /// The content at a URL is no longer what it was.
     func forget(_ url: URL) {
         _ = entries.withLock { $0.removeValue(forKey: url) }
+        guard let store, let exact = Self.exactRequest(for: url) else { return }
+        Self.access.withLock { _ in store.removeCachedResponse(for: exact) }
     }
 }

@@ -13,8 +13,9 @@ extension ResponseHead {
         let transferCodings = values(of: "transfer-encoding")
         let codings = values(of: "content-encoding")
         guard status >= 200 else {
-            // RFC 9110 section 8.6 and RFC 9112 section 6.1. libcurl 7.88 applies them to the final response.
-            return lengths.isEmpty && transferCodings.isEmpty && codings.isEmpty
+            // RFC 9110 section 8.6 and RFC 9112 section 6.1. libcurl 7.88 applies them to the final response. Old servers
+            // send a length of 0, which the final response then has to replace: see `Transfer.takeField`.
+            return lengths.allSatisfy { $0 == "0" } && transferCodings.isEmpty && codings.isEmpty
                 ? nil : "an interim response has a field about content"
         }
         if let fault = Self.transferCodingFault(transferCodings, isStream: version.hasPrefix("HTTP/2")) { return fault }
@@ -55,6 +56,11 @@ extension ResponseHead {
             return isFirst ? (field.name, "\(known)") : nil
         }
         return nil
+    }
+
+    /// A Boolean value that indicates whether the head says where the content ends.
+    var hasFraming: Bool {
+        !values(of: "content-length").isEmpty || !values(of: "transfer-encoding").isEmpty
     }
 
     /// A Boolean value that indicates whether libcurl decodes the content.

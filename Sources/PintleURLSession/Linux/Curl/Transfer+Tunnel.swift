@@ -12,13 +12,18 @@ extension Transfer {
             attempt.tunnelFault = "the proxy's answer to CONNECT is longer than \(Self.tunnelHeadLimit >> 10) KiB"
             return 0
         }
-        if case .status(_, let status) = HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)), status >= 300 {
-            attempt.tunnelFault =
-                status == 407
-                ? "the proxy answered CONNECT with status 407: it wants other credentials"
-                : "the proxy answered CONNECT with status \(status)"
-            return 0
+        let line = UnsafeRawBufferPointer(start: bytes, count: count)
+        switch HeadLine(line) {
+        case .status(_, 407):
+            attempt.tunnelFault = "the proxy answered CONNECT with status 407: it wants other credentials"
+        case .status(_, let status) where status >= 300:
+            attempt.tunnelFault = "the proxy answered CONNECT with status \(status)"
+        case .status: break
+        // libcurl reads a status in more spellings than the standard has, such as `HTTP/1.1 0407`.
+        case _ where line.starts(with: "HTTP/".utf8):
+            attempt.tunnelFault = "the proxy answered CONNECT with a status line that is not valid"
+        default: break
         }
-        return count
+        return attempt.tunnelFault == nil ? count : 0
     }
 }

@@ -46,6 +46,8 @@ final class Transfer: @unchecked Sendable {
         var connectionJudge: HandshakeJudge?
         var head = ResponseHead()
         var hasHead = false
+        /// A Boolean value that indicates whether a 1xx response came with `Content-Length: 0`.
+        var hasInterimLength = false
         /// Whether the next line of a head is its first.
         var isHeadNew = true
         /// Of all heads, those of responses in between too.

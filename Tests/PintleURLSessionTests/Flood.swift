@@ -7,6 +7,8 @@ import Testing
 enum Flood: String, CaseIterable, CustomTestStringConvertible {
     /// Before the verdict: HelloRequest messages, which a client ignores during a handshake (RFC 5246 section 7.4.1.1).
     case helloRequest
+    /// After the request: KeyUpdate messages (RFC 8446 section 4.6.3), each in a record of its own.
+    case keyUpdate
     /// Over HTTP/2, after the head of the response (RFC 9113 sections 6.1, 6.3, 6.7 and 6.9).
     case priority
     case emptyData
@@ -18,7 +20,7 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
     case interim
 
     /// Those that bring nothing that a request waits for.
-    static let useless: [Flood] = [.helloRequest, .priority, .emptyData, .ping, .windowUpdate]
+    static let useless: [Flood] = [.helloRequest, .keyUpdate, .priority, .emptyData, .ping, .windowUpdate]
 
     var testDescription: String { rawValue }
 
@@ -27,6 +29,7 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
         func repeated(_ bytes: [UInt8]) -> [UInt8] { Array(repeatElement(bytes, count: 16_384 / bytes.count).joined()) }
         switch self {
         case .helloRequest: return [22, 3, 3, 0x40, 0] + [UInt8](repeating: 0, count: 16_384)
+        case .keyUpdate: return []
         case .priority: return repeated([0, 0, 5, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 16])
         case .emptyData: return repeated([0, 0, 0, 0, 0, 0, 0, 0, 1])
         // An acknowledgement of nothing: nghttp2 counts those that it has to answer, and gives up.
@@ -72,6 +75,16 @@ final class FloodServer: Sendable {
             }
             server = .plain(tcp)
             address = flood == .helloRequest ? "https://localhost:\(tcp.port)/" : "http://127.0.0.1:\(tcp.port)/"
+        case .keyUpdate:
+            let tls = try LoopbackTLSServer(stage.identity) { configuration in
+                configuration.application = .stream { stream in
+                    guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? any RekeyingStream else { return }
+                    // A record with one message has 27 bytes.
+                    while (try? stream.updateKeys(times: 100)) != nil { written.count.add(2_700, ordering: .relaxed) }
+                }
+            }
+            server = .secure(tls)
+            address = tls.url()
         default:
             let tls = try LoopbackTLSServer(stage.identity) { configuration in
                 configuration.applicationProtocols = ["h2"]

@@ -9,7 +9,8 @@ package import Pintle
 /// So the guard changes the message in OpenSSL's buffer, which belongs to this handshake and has been hashed into the
 /// transcript by then:
 ///
-/// - Beyond a limit, or where the leaf has such a key, it makes the message unreadable. OpenSSL then ends the
+/// - Beyond a limit, where the leaf has such a key, or where a certificate is not DER up to its key, so that the guard
+///   cannot say what OpenSSL would decode, it makes the message unreadable. OpenSSL then ends the
 ///   handshake with an alert.
 /// - Above the leaf it changes the algorithm of such a key to one that does not exist, so that OpenSSL does not decode
 ///   the key. The caller passes the original bytes on to the core, which drops the certificate.

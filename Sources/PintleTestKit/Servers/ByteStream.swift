@@ -6,6 +6,12 @@ public protocol ByteStream: AnyObject {
     func write(_ bytes: [UInt8]) throws(StreamError)
 }
 
+/// A connection over TLS 1.3 whose server can change its keys.
+package protocol RekeyingStream: ByteStream {
+    /// Sends so many KeyUpdate messages (RFC 8446 section 4.6.3) at once.
+    func updateKeys(times count: Int) throws(StreamError)
+}
+
 extension ByteStream {
     /// Gives exactly `count` bytes; throws where the peer ends before.
     public func read(exactly count: Int) throws(StreamError) -> [UInt8] {

@@ -5,7 +5,7 @@ internal import COpenSSL
 /// OpenSSL reads and writes memory, and the bytes are carried between that and the socket here:
 /// its own socket BIO would raise SIGPIPE, could not be woken when the server closes, and would
 /// leave no place to stall or to change what is sent.
-final class TLSServerConnection: ByteStream {
+final class TLSServerConnection: RekeyingStream {
     private let socket: TCPConnection
     private let state: TLSServerState
     private let index: Int
@@ -120,6 +120,18 @@ final class TLSServerConnection: ByteStream {
             let sent = try drive { SSL_write(ssl, piece, Int32(piece.count)) }
             guard sent == piece.count else { throw StreamError(reason: "the client ended the session") }
         }
+    }
+
+    func updateKeys(times count: Int) throws(StreamError) {
+        let result = try drive {
+            for _ in 0..<count {
+                guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { return -1 }
+                let result = SSL_do_handshake(ssl)
+                if result <= 0 { return result }
+            }
+            return 1
+        }
+        guard result > 0 else { throw StreamError(reason: "the client ended the session") }
     }
 
     /// Says goodbye with close_notify.

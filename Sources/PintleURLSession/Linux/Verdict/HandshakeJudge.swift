@@ -99,6 +99,7 @@ final class HandshakeJudge {
     /// A message from the server, before OpenSSL parses it.
     private func see(_ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt) {
         if contentType == SSL3_RT_ALERT, message.last == UInt8(SSL3_AD_CLOSE_NOTIFY) { sawEnd = true }
+        if contentType == SSL3_RT_HANDSHAKE { budget.chargeMessage() }
         guard contentType == SSL3_RT_HANDSHAKE, message.first == UInt8(SSL3_MT_CERTIFICATE) else { return }
         sawCertificates = true
         guard let action = CertificateMessageGuard.inspect(message, contentType, version), !wasAsked else { return }

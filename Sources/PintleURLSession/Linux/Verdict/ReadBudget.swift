@@ -64,6 +64,11 @@ final class ReadBudget {
         return left > 0 ? .bytes(left) : .later
     }
 
+    /// Takes the price of a message that came after the handshake from what is left of this pass.
+    func chargeMessage() {
+        if !isHandshaking { usedInTurn += limits.perMessage }
+    }
+
     private func note(_ count: Int) {
         usedInTurn += count
         if isHandshaking { usedInHandshake += count }

@@ -78,7 +78,9 @@ final class FloodServer: Sendable {
         case .keyUpdate:
             let tls = try LoopbackTLSServer(stage.identity) { configuration in
                 configuration.application = .stream { stream in
-                    guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? any RekeyingStream else { return }
+                    guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? any RekeyingStream else {
+                        return
+                    }
                     // A record with one message has 27 bytes.
                     while (try? stream.updateKeys(times: 100)) != nil { written.count.add(2_700, ordering: .relaxed) }
                 }

@@ -33,17 +33,23 @@ struct AuditTimeLimitTests {
 
         func release() { state.withLock { $0.isReleased = true } }
 
-        func hold() {
-            state.withLock { $0.begun += 1 }
-            while !state.withLock(\.isReleased) { usleep(1_000) }
+        /// - Parameter first: the first verdict that waits until the test releases it, counted from 1.
+        func hold(from first: Int = 1) {
+            let number = state.withLock { state in
+                state.begun += 1
+                return state.begun
+            }
+            while number >= first, !state.withLock(\.isReleased) { usleep(1_000) }
             state.withLock { $0.ended += 1 }
         }
     }
 
-    private func survey(_ slow: SlowVerdict, holds: Bool) throws -> (AuditSurvey, AuditTargets) {
+    private func survey(
+        _ slow: SlowVerdict, holds: Bool, names: [String] = ["a", "b"]
+    ) throws -> (AuditSurvey, AuditTargets) {
         _ = try scene.policy()
         let policy = try PinningPolicy(json: Array(scene.read("policy.json").utf8))
-        let list = try scene.list([("a.audit.test", server.port), ("b.audit.test", server.port)])
+        let list = try scene.list(names.map { ("\($0).audit.test", server.port) })
         let file = try InputFile(list, standardInput: ByteSource([]))
         let root = try Certificate(der: scene.root.certificate.der)
         var survey = AuditSurvey(
@@ -89,6 +95,44 @@ struct AuditTimeLimitTests {
         #expect(isDone)
         #expect((slow.begun, slow.ended) == (2, 2))
         #expect(lines.count == 2 && lines.allSatisfy { $0.contains("pin-matched") }, "\(lines)")
+    }
+
+    /// The taker stops the survey while `held` verdicts have begun and the last of them still runs.
+    @Test("Every server that has a result when the survey stops keeps it, and a resumed survey asks only the others")
+    func stoppedWithResults() throws {
+        let slow = SlowVerdict()
+        var (survey, targets) = try survey(slow, holds: false, names: (0..<12).map { "h\($0)" })
+        let held = 7
+        survey.beforeVerdict = { slow.hold(from: held) }
+        var known: Set<AuditKey> = []
+        var isFirst = true
+        let isDone = try survey.run(targets.remaining(after: [])) { (line: [UInt8]) throws(ToolError) in
+            known.insert(try self.key(line))
+            // More results come while the first one is written.
+            while isFirst, slow.begun < held { usleep(1_000) }
+            isFirst = false
+        } goesOn: {
+            guard !isFirst else { return true }
+            slow.release()
+            return false
+        }
+        #expect(!isDone)
+        #expect(known.count == held && slow.begun == held, "\(known.count) results of \(slow.begun) servers")
+        let isResumedDone = try survey.run(targets.remaining(after: known)) { (line: [UInt8]) throws(ToolError) in
+            known.insert(try self.key(line))
+        } goesOn: {
+            true
+        }
+        #expect(isResumedDone)
+        #expect(known.count == 12 && slow.begun == 12, "\(known.count) results of \(slow.begun) servers")
+    }
+
+    private func key(_ line: [UInt8]) throws(ToolError) -> AuditKey {
+        do {
+            return try AuditRecord(Array(line.dropLast())).key
+        } catch {
+            throw .unusable("unreadable-result", error.message)
+        }
     }
 
     @Test("An error of the taker ends the survey and is the survey's")

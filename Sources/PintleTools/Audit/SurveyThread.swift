@@ -48,12 +48,11 @@ final class SurveyThread: Sendable {
     /// A Boolean value that indicates whether the survey is to end.
     var isStopped: Bool { state.withLock(\.isStopped) }
 
-    /// Waits while too many lines wait to be taken.
+    /// Waits while too many lines wait to be taken. After a stop it does not wait: the survey puts only the results of
+    /// the handshakes that it was ending.
     func put(_ line: [UInt8]) {
         while state.withLock({ !$0.isStopped && $0.lines.count >= Self.maximumLines }) { usleep(1_000) }
-        state.withLock { state in
-            if !state.isStopped { state.lines.append(line) }
-        }
+        state.withLock { $0.lines.append(line) }
         ring()
     }
 
@@ -69,12 +68,13 @@ final class SurveyThread: Sendable {
 
     // MARK: The other side
 
-    /// Runs `survey` on a thread of its own until it ends, or until `goesOn` says no.
+    /// Runs `survey` on a thread of its own until it ends, or until `goesOn` says no. Every line that the survey puts by
+    /// then, and while it ends, is taken, so that no server with a result is asked again.
     ///
     /// - Parameters:
-    ///   - take: called on this thread with each line. Where it throws, the survey ends.
-    ///   - goesOn: called on this thread after each line, and ten times a second at least.
-    /// - Returns: what `survey` returned; `false` where it was stopped.
+    ///   - take: called on this thread with each line. Where it throws, the survey ends and the other lines are dropped.
+    ///   - goesOn: called on this thread after each line, and ten times a second at least; not after it has said no.
+    /// - Returns: what `survey` returned; `false` where it was stopped before it returned.
     func run(
         _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, take: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool
@@ -82,16 +82,23 @@ final class SurveyThread: Sendable {
         guard start({ self.finish(survey()) }) else {
             throw .unusable("no-resources", "the system gives no thread", hint: "ask fewer servers at a time")
         }
-        defer { stop() }
-        while true {
-            let (lines, end) = takeAll()
-            for line in lines {
-                try take(line)
-                guard goesOn() else { return false }
+        do throws(ToolError) {
+            while true {
+                let (lines, end) = takeAll()
+                var isWanted = true
+                for line in lines {
+                    try take(line)
+                    isWanted = isWanted && goesOn()
+                }
+                if isWanted, let end { return try end.get() }
+                guard isWanted, goesOn() else { break }
+                wait(atMost: 100)
             }
-            if let end { return try end.get() }
-            guard goesOn() else { return false }
-            wait(atMost: 100)
+            guard case .success(true) = try stop(take: take) else { return false }
+            return true
+        } catch {
+            _ = try stop { _ throws(ToolError) in }
+            throw error
         }
     }
 
@@ -110,11 +117,20 @@ final class SurveyThread: Sendable {
     }
 
     /// Tells the survey to end, and waits for a moment until it has.
-    private func stop() {
+    ///
+    /// - Parameter take: called with each line that was not taken yet.
+    /// - Returns: what the survey returned; `nil` where its thread was left behind.
+    private func stop(take: ([UInt8]) throws(ToolError) -> Void) throws(ToolError) -> Result<Bool, ToolError>? {
         state.withLock { $0.isStopped = true }
         let start = ContinuousClock.now
-        while takeAll().end == nil {
-            guard start.duration(to: .now) < Self.grace else { return Self.abandoned.store(true, ordering: .relaxed) }
+        while true {
+            let (lines, end) = takeAll()
+            for line in lines { try take(line) }
+            if let end { return end }
+            guard start.duration(to: .now) < Self.grace else {
+                Self.abandoned.store(true, ordering: .relaxed)
+                return nil
+            }
             wait(atMost: 10)
         }
     }

@@ -115,6 +115,25 @@ struct RehearseClientTests {
         for process in processes.compactMap({ Int32($0) }) { #expect(!RunningProcess.runs(process)) }
     }
 
+    @Test("A client that refuses the certificate and is then ended by the time limit has no verdict")
+    func lingeringRefusal() throws {
+        func outcome(_ end: String) throws -> (ToolRun, outcome: String?, remark: String?) {
+            let run = ToolRun(
+                arguments: ["rehearse", "--timeout", "3", "--json", "--only", "expired", "--", "sh", "-c"]
+                    + ["\"$@\" || \(end)", "sh"] + Self.good)
+            let attack = try #require(try run.json().elements.map(Array.init)).first { $0["id"]?.string == "expired" }
+            return (run, attack?["outcome"]?.string, attack?["remark"]?.string)
+        }
+        let waiting = try outcome("exec sleep 600")
+        #expect(waiting.0.code == 1)
+        #expect(waiting.outcome == "inconclusive", "\(waiting.0.output)")
+        #expect(waiting.remark == "ended by --timeout; it may have tried again")
+        // Its twin ends by itself.
+        let ended = try outcome("exit 1")
+        #expect(ended.0.code == 0)
+        #expect(ended.outcome == "blocked" && ended.remark == nil, "\(ended.0.output)")
+    }
+
     @Test("One that leaves others behind takes them along")
     func forkingClient() throws {
         let file = directory.path(of: "pids")

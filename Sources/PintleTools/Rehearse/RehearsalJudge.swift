@@ -34,6 +34,8 @@ struct RehearsalEvidence {
     /// Such as `the client was ended after 5 s`.
     var ended: String { "the client was ended after \(Self.seconds(timeout))" }
 
+    static let mayHaveRetried = "ended by --timeout; it may have tried again"
+
     static let remedy = "give it more time with --timeout"
 
     /// Such as `ended by signal 11`, also where a shell reports it of what it ran.
@@ -70,10 +72,14 @@ struct RehearsalJudge {
         return attack.expectation == .refused ? refused(evidence, attack) : accepted(evidence)
     }
 
-    /// Returns why there is no verdict. A crash is no refusal, unless the client had told the server on every connection
+    /// Returns why there is no verdict.
+    ///
+    /// A client that ends by itself at the right server and is killed at an attack has not ended, whatever alert it sent:
+    /// it may retry. A client that never ends at the right server either is judged by its connections. A crash is no refusal, unless the client had told the server on every connection
     /// that it refuses the certificate: a program in Swift that throws an error at its top level ends by a signal.
     private func doubt(_ evidence: RehearsalEvidence) -> String? {
         if let doubt = evidence.doubt { return doubt }
+        if evidence.end == .timedOut, controlEnd != .timedOut { return RehearsalEvidence.mayHaveRetried }
         return evidence.end == controlEnd || evidence.observation.refusedEveryCertificate ? nil : evidence.signal
     }
 

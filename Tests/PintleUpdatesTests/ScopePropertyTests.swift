@@ -70,7 +70,11 @@ struct ScopePropertyTests {
         let successor = pair.update.hosts.first { $0.host == governing?.host && $0.port == governing?.port }
         let isNarrowed = successor?.includesSubdomains == false && governing?.includesSubdomains == true
         let isAddition = rule.map { "\($0.host)".count > "\(governing?.host.description ?? "")".count } ?? false
-        if rule?.withdraws != nil || isNarrowed && !isAddition && successor?.withdraws != nil { return nil }
+        if rule?.withdraws != nil { return nil }
+        // A withdrawal leaves the names to no rule, or to one that already covered them.
+        let parent = pair.bundled.hosts.first { $0.host == rule?.host && $0.port == rule?.port }
+        let isHandedBack = rule.map { parent?.includesSubdomains ?? false || parent != nil && !$0.includesSubdomains }
+        if isNarrowed, !isAddition, successor?.withdraws != nil, isHandedBack ?? true { return nil }
         guard case .trusted(.pinMatched) = new, let rule else { return "no pin matched" }
         // The update renews the date of pins, which is for it to do.
         if case .rejected(.pinsExpired) = old { return nil }

@@ -64,6 +64,12 @@ struct ScopeTests {
         let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
         #expect(try code([wide], [wide, Self.rule("api.example.com")]) == .invalidPolicy)
         #expect(try code([one], [wide]) == .outOfScope)
+        // Its parent pins nothing: the host is missing, and not a change of the parent.
+        let parent = Self.bare("example.com", ", \"includeSubdomains\": true")
+        let child = Self.rule("b.example.com")
+        #expect(try code([parent], [parent, child]) == .invalidPolicy)
+        #expect(try code([parent, Self.bare("b.example.com")], [parent, child]) == .outOfScope)
+        #expect(try code([parent, child], [parent, child]) == nil)
         #expect(try code([Self.rule("example.com", ", \"withdraws\": \"split up\"")], [wide]) == nil)
     }
 
@@ -235,12 +241,32 @@ struct ScopeTests {
         let narrow = Self.rule("example.com", ", \"port\": 443")
         #expect(try code([parent, narrow], [parent, port]) == .outOfScope)
         #expect(try code([parent, port], [parent, port]) == nil)
+        // A withdrawal hands the names back to a rule that covered them, and not to one that begins to.
+        let pinned = Self.rule("example.com", wide)
+        let withdrawn = Self.rule("example.com", why)
+        let open = Self.bare("example.com", ", \"port\": 443")
+        let opened = Self.bare("example.com", ", \"port\": 443" + wide)
+        #expect(try code([withdrawn, opened], [pinned, open]) == .outOfScope)
+        #expect(try code([withdrawn, open], [pinned, open]) == nil)
+        #expect(
+            try code([withdrawn, Self.bare("example.com", ", \"port\": 443" + wide + why)], [pinned, open]) == nil)
+        let openedWithPins = Self.rule("example.com", ", \"port\": 443" + wide)
+        #expect(try code([withdrawn, openedWithPins], [pinned, open]) == nil)
         // People decide only where the bundled policy leaves them to.
         func asking(_ rule: String) -> String {
             "{\"version\": 1, \"unpinnedHosts\": \"askUser\", \"hosts\": [\(rule)]}"
         }
         let split = asking(Self.rule("api.example.com", why))
         #expect(try code(split, bundled: asking(api)) == .outOfScope)
+        // Hosts without a rule are refused, so that fewer names with a rule only refuse more.
+        func refusing(_ rules: String...) -> String {
+            "{\"version\": 1, \"unpinnedHosts\": \"reject\", \"hosts\": [\(rules.joined(separator: ", "))]}"
+        }
+        let bareExact = Self.bare("api.example.com")
+        #expect(try code(refusing(Self.rule("api.example.com")), bundled: refusing(api)) == nil)
+        #expect(try code(refusing(bareExact), bundled: refusing(api)) == .outOfScope)
+        #expect(
+            try code(refusing(parent, Self.rule("api.example.com")), bundled: refusing(parent, api)) == .outOfScope)
         #expect(try code(asking(api), bundled: asking(api)) == nil)
     }
 

@@ -105,7 +105,7 @@ struct UpdateScope: Sendable {
     /// Compares the rules that decide, for all servers that one of the policies tells apart.
     func effectiveRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
         var search = EffectiveRules(bundled: rules, update: hosts)
-        var names = SuccessorNames(hosts)
+        var names = SuccessorNames(hosts, bundled: rules)
         var anchors = AnchorComparison()
         let isComplete = search.visit { servers, pair in
             guard !findings.isFull else { return 0 }
@@ -135,13 +135,19 @@ struct UpdateScope: Sendable {
             addLoosened(hosts[index], index, from: old, &findings)
             return
         }
+        // `missingHosts` reports a bundled rule that the update leaves out.
+        guard let place = names.index(of: old) else { return }
         let next = pair.update.map { hosts[$0] }
         // The update's rule of the same name may no longer cover these servers, so that they fall to a parent's rule or
         // to none. A rule for a host below is no such fall: the update has it to decide there.
-        if let place = names.index(of: old), old.includesSubdomains, !hosts[place].includesSubdomains,
+        if old.includesSubdomains, !hosts[place].includesSubdomains,
             servers.isBelow || servers.host != old.host, next.map({ !$0.host.isBelow(old.host) }) ?? true
         {
             judgeNarrowing(of: old, by: hosts[place], place, to: next, &anchors, &findings)
+            if let index = pair.update, !covered(hosts[index], by: names.bundledIndex(of: hosts[index])) {
+                // A withdrawal hands the names back to a rule that already covered them. Another rule needs its own.
+                addLoosened(hosts[index], index, from: old, &findings)
+            }
         } else if let index = pair.update {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
                 findings.add(.anchors, of: index) {
@@ -150,7 +156,6 @@ struct UpdateScope: Sendable {
             }
             addLoosened(hosts[index], index, from: old, &findings)
         }
-        // Otherwise the bundled host is missing, which is told elsewhere.
     }
 
     /// A rule that decides where no bundled rule does.
@@ -184,10 +189,16 @@ struct UpdateScope: Sendable {
             findings.add(.includeSubdomains, of: index) { "\(names) would trust the system's roots" }
         case (nil, .askUser):
             findings.add(.includeSubdomains, of: index) { "\(names) would be left to the user" }
+        case (nil, .reject): break
         default:
             guard rule.withdraws == nil, !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
             findings.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
         }
+    }
+
+    /// Returns whether the bundled rule of the same name covers everything that a rule of the update covers.
+    private func covered(_ rule: PinnedHost, by bundled: Int?) -> Bool {
+        bundled.map { rules[$0].includesSubdomains || !rule.includesSubdomains } ?? false
     }
 
     private func addAnchors(_ rule: PinnedHost, _ index: Int, _ findings: inout ScopeFindings) {

@@ -39,7 +39,7 @@ extension PinStoreEvent: CustomStringConvertible {
         case .lostStore(let loss):
             Self.oneLine("\(PinStoreError.lostStore(loss))") + "; the bundled policy is in force"
         case .rejected(let rejection, let url):
-            Self.oneLine("the update from \(url) was not taken: \(rejection.failure.code.rawValue), \(rejection)")
+            Self.oneLine("the update from \(url) was not taken: \(rejection)")
         case .notFetched(let url, let text): Self.oneLine("no update could be fetched from \(url): \(text)")
         case .notStored(let error): Self.oneLine("\(PinStoreError.notStored(error))")
         case .floorUnreadable(let error):
@@ -47,8 +47,22 @@ extension PinStoreEvent: CustomStringConvertible {
         }
     }
 
+    /// Escapes control and format characters, as JSON does. Quotes and backslashes stay as they are.
     private static func oneLine(_ text: String) -> String {
-        String(JSONWriter.quoted(String(text.prefix(1_000))).dropFirst().dropLast())
+        var line = ""
+        for scalar in text.unicodeScalars.prefix(1_000) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                switch scalar {
+                case "\n": line += "\\n"
+                case "\r": line += "\\r"
+                case "\t": line += "\\t"
+                default: line += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+                }
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+        return line
     }
 }
 

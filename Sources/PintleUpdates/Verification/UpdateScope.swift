@@ -15,12 +15,15 @@ struct UpdateScope: Sendable {
     private let bundled: PinningPolicy
     private let rules: [PinnedHost]
     private let reportHosts: Set<ServerName>
+    private let allowance: Int
 
     /// A list that a person can still read.
     private static let maximumViolations = 1_000
 
-    init(bundled: PinningPolicy) {
+    /// - Parameter allowance: as ``EffectiveRules`` has it; tests make it small.
+    init(bundled: PinningPolicy, allowance: Int = EffectiveRules.allowance) {
         self.bundled = bundled
+        self.allowance = allowance
         rules = Array(bundled.hosts)
         var reportHosts: Set<ServerName> = []
         for rule in rules {
@@ -104,7 +107,7 @@ struct UpdateScope: Sendable {
 
     /// Compares the rules that decide, for all servers that one of the policies tells apart.
     func effectiveRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
-        var search = EffectiveRules(bundled: rules, update: hosts)
+        var search = EffectiveRules(bundled: rules, update: hosts, allowance: allowance)
         var names = SuccessorNames(hosts, bundled: rules)
         var anchors = AnchorComparison()
         let isComplete = search.visit { servers, pair in

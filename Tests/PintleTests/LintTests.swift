@@ -26,6 +26,21 @@ struct LintTests {
         return findings.map { "\($0.severity) \($0.problem.id) \($0.problem.path)" }
     }
 
+    @Test("A pinned certificate is said to lock every app out only where no backup can match its renewal")
+    func certificateWithBackup() throws {
+        func message(_ backup: String) throws -> String {
+            let rule =
+                "{\"host\": \"a.example\", \"pins\": [{\"certificate\": \"\(Self.fingerprint)\", \"at\": \"leaf\"}], "
+                + "\"backupPins\": \(backup)}"
+            let findings = try lint().report(on: Array(PolicyText.policy(rule).utf8)).findings
+            return try #require(findings.first { $0.problem.id == "leaf-certificate-only" }).problem.message
+        }
+        #expect(try message("\"none-accepted\"").hasSuffix("locks every installed app out, also with the same key"))
+        #expect(try message("[\"\(PolicyText.pin)\"]").hasSuffix("with the same key, unless a backup pin matches it"))
+        let authority = "[{\"certificate\": \"\(String(repeating: "0b", count: 32))\", \"at\": \"ca\"}]"
+        #expect(try message(authority).hasSuffix("with the same key, unless a backup pin matches it"))
+    }
+
     @Test("The example of the manual gives its three problems at their places")
     func example() throws {
         let text = """

@@ -95,7 +95,8 @@ struct LintWarnings {
         guard !isKnown else { return }
         warn(
             "leaf-certificate-only", "hosts[\(index)].pins",
-            "\(host) pins its certificate and no key: the next renewal locks every installed app out, also with the same key",
+            "\(host) pins its certificate and no key in use: the next renewal locks every installed app out, also with "
+                + "the same key" + (host.backupPins.isEmpty ? "" : ", unless a backup pin matches it"),
             help: "pin the key: pintle pin \(host); the fingerprint of an authority says \"at\": \"ca\"")
     }
 

@@ -138,7 +138,8 @@ struct LintTests {
         #expect(many.code == 1)
         #expect(many.lines.count { $0.contains("no-way-back") } == 1)
         #expect(many.output.contains("h0.example.test has neither a backup pin nor an expiry"))
-        #expect(many.output.contains("; the same of 20 more rules (--json lists all)"))
+        let others = "h1.example.test, h2.example.test, h3.example.test"
+        #expect(many.output.contains("; the same of 20 more rules, such as \(others) (--json lists all)"))
         #expect(many.lines.count { $0.contains("rule-without-effect") } == 1)
         #expect(many.output.contains("22 problems (0 errors, 22 warnings)"))
         let all = try ToolRun("lint", try policy(21), "--json", now: now).json()["problems"]
@@ -147,6 +148,25 @@ struct LintTests {
         let few = ToolRun("lint", try policy(20), now: now)
         #expect(few.lines.count { $0.contains("no-way-back") } == 20)
         #expect(!few.output.contains("more rules"))
+    }
+
+    @Test("Errors are never told together, nor are warnings that differ in more than the name of the rule")
+    func notShared() throws {
+        func lines(_ id: String, _ member: (Int) -> String) throws -> Int {
+            let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
+            let rules = (0..<21).map { "{\"host\": \"h\($0).example.test\", \"pins\": [\"\(pin)\"], \(member($0))}" }
+            let path = try directory.write(
+                "{\"version\": 1, \"hosts\": [\(rules.joined(separator: ",\n"))]}", to: "apart.json")
+            return ToolRun("lint", path, now: now).lines.count { $0.contains(": \(id): ") }
+        }
+        func expiry(_ day: Int) -> String {
+            let text = day < 10 ? "0\(day)" : "\(day)"
+            return
+                "\"backupPins\": \"none-accepted\", \"expiry\": {\"after\": \"2026-12-\(text)T00:00:00Z\", \"then\": \"reject\"}"
+        }
+        #expect(try lines("no-backup-pin") { _ in "\"backupPins\": []" } == 21)
+        #expect(try lines("expires-soon") { expiry($0 + 1) } == 21)
+        #expect(try lines("expires-soon") { _ in expiry(1) } == 1)
     }
 
     @Test("Two pins in use and no backup: one of them may be the backup")

@@ -72,8 +72,10 @@ struct LintCommand {
         let report = lint.report(on: input.file.bytes)
         var entries = report.findings.map { LintEntry($0) }
         let servers = try look(report.policy, input.file, authorities, &entries)
+        // A policy with errors has no rules, but its file names hosts.
+        let rules = report.policy?.hosts.map(\.description) ?? RulePlaces(input.file.bytes).hosts
         let text = LintReportText(
-            entries: entries, rules: report.policy?.hosts.count ?? 0, hasMore: report.hasMore, servers: servers,
+            entries: entries, rules: rules, hasMore: report.hasMore, servers: servers,
             file: input.file)
         if invocation.writesJSON {
             invocation.console.print(text.document)

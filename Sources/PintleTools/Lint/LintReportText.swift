@@ -3,8 +3,8 @@ internal import Pintle
 /// A lint report as compilers write them, so that editors jump to each place; and its JSON twin.
 struct LintReportText {
     let entries: [LintEntry]
-    /// How many the policy has.
-    let rules: Int
+    /// The names of the policy's rules, in their order; empty for a rule without a host.
+    let rules: [String]
     /// Whether the file has more problems than are told.
     let hasMore: Bool
     /// Those that were asked.
@@ -20,17 +20,18 @@ struct LintReportText {
             return
         }
         let shared = sharedProblems
-        var told: Set<String> = []
+        var told: Set<SharedProblem> = []
         let sources = SourceLines(of: file.bytes, at: Set(entries.compactMap(\.problem.line)))
         for finding in entries {
-            let others = shared[finding.problem.id].map { $0 - 1 }
-            if others != nil, !told.insert(finding.problem.id).inserted { continue }
+            let key = sharedProblem(finding)
+            let sharing = key.flatMap { shared[$0] }
+            if let key, sharing != nil, !told.insert(key).inserted { continue }
             let problem = finding.problem
             let place = [name, problem.line.map(String.init), problem.column.map(String.init)]
                 .compactMap(\.self).joined(separator: ":")
             let severity = finding.severity.rawValue
             let word = finding.severity == .error ? console.palette.bad(severity) : console.palette.warning(severity)
-            let more = others.map { "; the same of \($0) more rules (--json lists all)" } ?? ""
+            let more = sharing.map(others) ?? ""
             console.print("\(place): \(word): \(problem.id): \(SafeText.escape(problem.message))\(more)")
             if let line = problem.line, let column = problem.column {
                 for text in sources.excerpt(
@@ -45,13 +46,45 @@ struct LintReportText {
         console.print("\(summary) in \(name)\(hasMore ? "; there are more" : "")")
     }
 
-    /// The number of rules for each problem that more rules share than a person wants to read about.
-    private var sharedProblems: [String: Int] {
-        var rules: [String: Set<Substring>] = [:]
-        for entry in entries where entry.problem.path.hasPrefix("hosts[") {
-            rules[entry.problem.id, default: []].insert(entry.problem.path.prefix { $0 != "]" })
+    /// A warning that may be about many rules in the same words.
+    private struct SharedProblem: Hashable {
+        let id: String
+        /// Without the name of the rule.
+        let message: String
+    }
+
+    /// Returns `nil` for errors, and for findings at live servers: a person must see each of them.
+    private func sharedProblem(_ entry: LintEntry) -> SharedProblem? {
+        guard entry.severity == .warning, entry.server == nil, let index = rule(of: entry) else { return nil }
+        let message = entry.problem.message
+        return SharedProblem(
+            id: entry.problem.id,
+            message: rules[index].isEmpty ? message : message.replacing(rules[index], with: "\u{0}"))
+    }
+
+    /// Returns the index of the rule that a finding's path names, such as `hosts[3].pins`.
+    private func rule(of entry: LintEntry) -> Int? {
+        let prefix = "hosts["
+        guard entry.problem.path.hasPrefix(prefix) else { return nil }
+        let index = Int(entry.problem.path.dropFirst(prefix.count).prefix { $0 != "]" })
+        return index.flatMap { rules.indices.contains($0) ? $0 : nil }
+    }
+
+    /// The rules of each problem that more rules share than a person wants to read about, in their order.
+    private var sharedProblems: [SharedProblem: [Int]] {
+        guard entries.count > Self.maximumTold else { return [:] }
+        var sharing: [SharedProblem: [Int]] = [:]
+        for entry in entries {
+            guard let key = sharedProblem(entry), let rule = rule(of: entry) else { continue }
+            if sharing[key]?.last != rule { sharing[key, default: []].append(rule) }
         }
-        return rules.mapValues(\.count).filter { $0.value > Self.maximumTold }
+        return sharing.filter { $0.value.count > Self.maximumTold }
+    }
+
+    /// - Parameter sharing: the rules that share a problem; the message names the first.
+    private func others(_ sharing: [Int]) -> String {
+        let names = sharing.dropFirst().prefix(3).map { SafeText.escape(rules[$0]) }.joined(separator: ", ")
+        return "; the same of \(sharing.count - 1) more rules, such as \(names) (--json lists all)"
     }
 
     private static let maximumTold = 20
@@ -63,7 +96,7 @@ struct LintReportText {
     }
 
     private var scope: String {
-        let rules = ValidityText.counted(rules, "rule")
+        let rules = ValidityText.counted(rules.count, "rule")
         return servers.isEmpty ? rules : "\(rules), \(ValidityText.counted(servers.count, "server"))"
     }
 

@@ -4,6 +4,8 @@ import Pintle
 import PintleTestKit
 import Testing
 
+@testable import PintleTools
+
 @Suite("The store on the command line")
 struct TrustCommandTests {
     private static let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -188,6 +190,21 @@ struct TrustCommandTests {
         try directory.write(damaged, to: "trust.json")
         #expect(trust("revoke", "nas.test").code == 1)
         #expect(try directory.read("trust.json.corrupt") == damaged)
+    }
+
+    @Test("An approval that an incomplete record stops says whether the record is damaged or lost")
+    func incompleteRecord() {
+        let unreadable = ToolError(.incompleteRecord(.unreadable), store: "trust.json")
+        #expect(unreadable.code == "incomplete-record")
+        #expect(
+            unreadable.message
+                == "earlier approvals cannot be read, so this server may have been known with another certificate")
+        #expect(
+            unreadable.hint == "nothing was stored: mend trust.json, or give it up: mv trust.json trust.json.old")
+        let lost = ToolError(.incompleteRecord(.lost), store: "trust.json")
+        #expect(
+            lost.message == "earlier approvals are lost, so this server may have been known with another certificate")
+        #expect(lost.hint == "nothing was stored: look into trust.json.corrupt, then move that away")
     }
 
     @Test("A file that was never a store is refused, and left as it is")

@@ -135,12 +135,17 @@ extension ToolError {
             self.init(
                 exitCode: .rejected, code: error.code, message: error.description,
                 hint: "nothing was stored: look at the server again")
-        case .incompleteRecord:
+        case .incompleteRecord(let record):
             let path = store ?? "FILE"
             self.init(
                 exitCode: .rejected, code: error.code,
-                message: "earlier approvals are lost, so this server may have been known with another certificate",
-                hint: "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
+                message:
+                    "earlier approvals \(record == .unreadable ? "cannot be read" : "are lost"), so this server may have "
+                    + "been known with another certificate",
+                hint: record == .unreadable
+                    ? "nothing was stored: mend \(ShellWord.quoted(path)), or give it up: mv \(ShellWord.quoted(path)) "
+                        + ShellWord.quoted(path + ".old")
+                    : "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
         case .alreadyExpired:
             self = .unusable(error.code, error.description, hint: "give --expires a time that is still to come")
         case .needsCertificate:

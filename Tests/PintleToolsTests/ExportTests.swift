@@ -33,6 +33,11 @@ struct ExportTests {
         return losses.map { "\($0["effect"]?.string ?? "") \($0["id"]?.string ?? "")" }
     }
 
+    /// The text without the line breaks that fit it to the terminal.
+    private func unwrapped(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
     // MARK: What is lost
 
     /// A member of a rule, the format, and the loss beside that of the backups.
@@ -75,7 +80,7 @@ struct ExportTests {
         ),
         ("\"enforcement\": \"reportOnly\", \(anywhere)", "chromium", ["other report-only"]),
         (
-            "\"pins\": [{\"certificate\": \"\(String(repeating: "ab", count: 32))\"}], \"backupPins\": [\"\(pin)\"]",
+            "\"pins\": [{\"certificate\": \"\(String(repeating: "ab", count: 32))\"}, \"\(spare)\"], \"backupPins\": [\"\(pin)\"]",
             "nsc",
             ["stricter certificate-pins"]
         ),
@@ -179,6 +184,11 @@ struct ExportTests {
         #expect(try run(authority.replacing("ca", with: "leaf") + ", \"backupPins\": [\"\(Self.spare)\"]").code == 0)
         #expect(
             try run(authority + ", \"backupPins\": [\"\(Self.spare)\"], \"enforcement\": \"reportOnly\"").code == 0)
+        // Whose the other pin is, is a guess: the loss `position` names it.
+        let mixed = try run(String(authority.dropLast()) + ", \"\(Self.spare)\"], \"backupPins\": \"none-accepted\"")
+        #expect(mixed.code == 0)
+        #expect(
+            unwrapped(mixed.errors).contains("if they are authorities', every server is refused"), "\(mixed.errors)")
         // The author's word.
         #expect(try run(Self.anywhere).code == 0)
         #expect(try run(Self.anywhere, "--pins-at", "ca").code == 2)
@@ -213,6 +223,11 @@ struct ExportTests {
         #expect(try run(["example.test"], Array(five.prefix(4)), backup: five[4]).code == 0)
         let hosts = ["example.com", "example.net", "example.org", "example.test"]
         #expect(try run(hosts, [five[0]]).code == 2)
+        // Servers of four domains may share a key; a rule with a backup is no imported list.
+        let shared = try run(hosts, [five[0]], backup: five[4])
+        #expect(shared.code == 0)
+        #expect(
+            unwrapped(shared.errors).contains("if they are authorities', every server is refused"), "\(shared.errors)")
         #expect(try run(["a.example.com", "b.example.com", "c.example.com", "d.example.com"], [five[0]]).code == 0)
     }
 
@@ -226,6 +241,48 @@ struct ExportTests {
         let told = ToolRun("export", try policy(mixed), "--to", "ats", "--pins-at", "ca")
         #expect(told.code == 0)
         #expect(!told.output.contains("NSPinnedLeafIdentities"))
+        // A leaf's pin in use remains: that it is the leaf's is a guess, which the loss `position` names.
+        let inUse =
+            "\"pins\": [{\"spki\": \"\(Self.pin)\", \"at\": \"ca\"}, \"\(Self.spare)\"], \"backupPins\": \"none-accepted\""
+        let guessed = ToolRun("export", try policy(inUse), "--to", "ats")
+        #expect(guessed.code == 0)
+        #expect(guessed.errors.contains("position") && unwrapped(guessed.errors).contains("a leaf and a ca must match"))
+    }
+
+    @Test("ATS wants a match in both of its lists, so one of backups only would refuse every server")
+    func listOfBackups() throws {
+        func run(_ backupPosition: String) throws -> ToolRun {
+            let members =
+                "\"pins\": [{\"spki\": \"\(Self.pin)\", \"at\": \"leaf\"}], "
+                + "\"backupPins\": [{\"spki\": \"\(Self.spare)\", \"at\": \"\(backupPosition)\"}]"
+            return ToolRun("export", try policy(members), "--to", "ats")
+        }
+        let refused = try run("ca")
+        #expect(refused.code == 2)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.contains("only backups would stand for one of them"), "\(refused.errors)")
+        #expect(try run("leaf").code == 0)
+    }
+
+    @Test(
+        "A rule of which only backups would be written is not written: it would refuse every server",
+        arguments: ["ats", "nsc", "okhttp", "trustkit", "curl", "chromium"])
+    func backupsOnly(format: String) throws {
+        let fingerprint = CertificatePin(certificate: try CertificateAuthority.root().certificate.der)
+        func run(_ pins: String, _ more: String = "") throws -> ToolRun {
+            let members =
+                "\"pins\": [\(pins)], \"backupPins\": [{\"spki\": \"\(Self.spare)\", \"at\": \"leaf\"}]\(more)"
+            return ToolRun("export", try policy(members), "--to", format)
+        }
+        let certificate = "{\"certificate\": \"\(fingerprint)\", \"at\": \"leaf\"}"
+        let refused = try run(certificate)
+        #expect(refused.code == 2)
+        #expect(refused.output.isEmpty)
+        #expect(refused.errors.contains("only backups, which no server shows yet"), "\(refused.errors)")
+        #expect(refused.errors.contains("refuse every server of example.test"))
+        // A key in use beside it; nothing enforced.
+        #expect(try run(certificate + ", {\"spki\": \"\(Self.pin)\", \"at\": \"leaf\"}").code == 0)
+        #expect(try run(certificate, ", \"enforcement\": \"reportOnly\"").code == 0)
     }
 
     @Test("Rules that OkHttp pools are named, unless the parent's pins are the rule's own")

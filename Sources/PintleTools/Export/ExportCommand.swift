@@ -70,6 +70,7 @@ struct ExportCommand {
         // The loss "position" names it.
         if positionless == nil, ExportPlan.needsPositions(policy, for: format) { positionless = .leaf }
         let plan = ExportPlan(policy, to: format, positionless: positionless)
+        if let lockOut = ExportLockOut(plan, of: policy, stated: positionless) { throw lockOut.error }
         let report = LossReport(losses: plan.losses, format: format)
         report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
         if try report.refusesWeaker(invocation) { return .rejected }

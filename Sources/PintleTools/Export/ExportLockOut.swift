@@ -1,16 +1,29 @@
 internal import Pintle
 
-/// Finds rules that would refuse every server in a format which compares pins with the leaf: those that pin authorities.
+/// Finds rules that would refuse every server in a format: those that pin authorities, where pins are compared with the
+/// leaf, and those of which only backups would be written.
 struct ExportLockOut {
+    private enum Cause {
+        /// The format would compare pins of authorities with the leaf.
+        case authorities
+        /// Only pins of keys that no server shows yet would be written.
+        case backups
+        /// The format wants a match in each of its two lists, and one of them would have only backups.
+        case backupList
+    }
+
     let format: ForeignFormat
     /// The rules, in the order of the policy.
     let hosts: [String]
+    private let cause: Cause
 
     /// This many pins in use, and no backup, are taken for authorities': no server changes among five keys of its own.
     static let authorityCount = 5
-    /// Pins that stand in rules for this many domains are taken for authorities'.
+    /// Pins that stand in rules for this many domains, and have no backup, are taken for authorities'.
     static let domainCount = 4
 
+    /// Looks for pins of authorities. The loss `position` names rules about which nothing is certain.
+    ///
     /// - Parameter stated: the position that the author gives to pins which say none; `nil` where the author gives none.
     /// - Returns: `nil` where no rule locks out.
     init?(_ policy: PinningPolicy, to format: ForeignFormat, stated: PinPosition?) {
@@ -19,31 +32,47 @@ struct ExportLockOut {
         let shared = stated == nil ? Self.sharedPins(policy) : []
         hosts = policy.hosts.filter { host in
             guard host.enforcement == .enforce, !host.pins.isEmpty else { return false }
-            return positions == .leaf
-                ? Self.hasNoLeaf(host, stated, shared) : Self.mixes(host, stated) || Self.isList(host, stated, shared)
+            if positions == .leaf, host.pins.allSatisfy({ $0.position(stated: stated) == .ca }) { return true }
+            return stated == nil && Self.isList(host, shared)
         }.map(\.description)
         guard !hosts.isEmpty else { return nil }
         self.format = format
+        cause = .authorities
     }
 
-    /// Whether none of the keys in use is the leaf's. Backups are keys that no server shows yet.
-    private static func hasNoLeaf(_ host: PinnedHost, _ stated: PinPosition?, _ shared: Set<Set<Pin>>) -> Bool {
-        let positions = host.pins.map { $0.position == .any ? stated ?? .any : $0.position }
-        if positions.contains(.leaf) { return false }
-        return positions.contains(.ca) || isList(host, stated, shared)
-    }
-
-    /// Whether an authority's pin stands beside pins without a position, which would be taken for the leaf's: then both
-    /// would have to match.
-    private static func mixes(_ host: PinnedHost, _ stated: PinPosition?) -> Bool {
-        let positions = (host.pins + host.backupPins).map(\.position)
-        return stated == nil && positions.contains(.ca) && positions.contains(.any) && !positions.contains(.leaf)
+    /// Looks for rules of which the format would get backups, but no pin in use.
+    ///
+    /// - Parameters:
+    ///   - policy: the policy that `plan` cuts down.
+    ///   - stated: the position that the plan gives to pins which say none.
+    /// - Returns: `nil` where no rule locks out.
+    init?(_ plan: ExportPlan, of policy: PinningPolicy, stated: PinPosition?) {
+        let rules = plan.rules.filter { $0.isPinned && $0.enforcement == .enforce }
+        let hosts = policy.hosts
+        func names(where isLockedOut: (ExportRule, PinnedHost) -> Bool) -> [String] {
+            rules.filter { isLockedOut($0, hosts[$0.index]) }.map(\.name)
+        }
+        let withoutPins = names { rule, host in
+            let inUse = Set(host.pins.map(\.subject))
+            return rule.pins.allSatisfy { !inUse.contains($0.subject) }
+        }
+        let withoutList = names { rule, host in
+            guard plan.format.traits.positions == .leafAndCA else { return false }
+            let inUse = Set(
+                host.pins.map { ExportRule.Entry(subject: $0.subject, position: $0.position(stated: stated)) })
+            return Set(rule.pins.map(\.position)).count > 1
+                && Set(rule.pins.filter { inUse.contains($0) }.map(\.position)).count < 2
+        }
+        guard !withoutPins.isEmpty || !withoutList.isEmpty else { return nil }
+        format = plan.format
+        cause = withoutPins.isEmpty ? .backupList : .backups
+        self.hosts = withoutPins.isEmpty ? withoutList : withoutPins
     }
 
     /// Whether the rule is one of an imported list of authorities, as far as can be told.
-    private static func isList(_ host: PinnedHost, _ stated: PinPosition?, _ shared: Set<Set<Pin>>) -> Bool {
-        guard stated == nil, host.pins.allSatisfy({ $0.position == .any }) else { return false }
-        return host.pins.count >= authorityCount && host.backupPins.isEmpty || shared.contains(Set(host.pins))
+    private static func isList(_ host: PinnedHost, _ shared: Set<Set<Pin>>) -> Bool {
+        guard host.backupPins.isEmpty, host.pins.allSatisfy({ $0.position == .any }) else { return false }
+        return host.pins.count >= authorityCount || shared.contains(Set(host.pins))
     }
 
     /// The sets of pins that several domains have.
@@ -58,13 +87,36 @@ struct ExportLockOut {
     var error: ToolError {
         let few = hosts.prefix(3).joined(separator: ", ")
         let names = hosts.count > 3 ? "\(few) and \(hosts.count - 3) more" : few
-        let remedy =
-            format.traits.positions == .leaf
-            ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
-            : "say whose the pins are that do not say it: --pins-at ca for authorities, --pins-at leaf for servers"
-        return .unusable(
-            "locks-out",
-            "nothing is written: \(format.title) would compare pins of authorities with the leaf and refuse every server "
-                + "of \(names)", hint: remedy)
+        let (reason, remedy) = explanation(names)
+        return .unusable("locks-out", "nothing is written: \(reason)", hint: remedy)
     }
+
+    private func explanation(_ names: String) -> (reason: String, remedy: String) {
+        switch cause {
+        case .authorities:
+            (
+                "\(format.title) would compare pins of authorities with the leaf and refuse every server of \(names)",
+                format.traits.positions == .leaf
+                    ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
+                    : "say whose the pins are that do not say it: --pins-at ca for authorities, --pins-at leaf for servers"
+            )
+        case .backups:
+            (
+                "\(format.title) would get only backups, which no server shows yet, and refuse every server of \(names)",
+                "pin a key in use that the format can hold: pintle pin prints the key of a server"
+            )
+        case .backupList:
+            (
+                "\(format.title) wants both a leaf and an authority to match, and only backups would stand for one of "
+                    + "them: it would refuse every server of \(names)",
+                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins that say none, \"at\" for the "
+                    + "others"
+            )
+        }
+    }
+}
+
+extension Pin {
+    /// The position, or `stated` for a pin that says none.
+    fileprivate func position(stated: PinPosition?) -> PinPosition { position == .any ? stated ?? .any : position }
 }

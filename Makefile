@@ -67,14 +67,14 @@ unit:
 
 apple-build:
 	for product in pintlePackageTests ApplePlatforms AppViews; do \
-	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --disable-index-store --product $$product; \
+	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product $$product; \
 	done
 
 # Apart from the rest: the same package has other targets there.
 test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
 	@Scripts/setup.sh test
 	@$(MAKE) apple-build
-	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-index-store --disable-xctest \
+	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 
 peers: ## The tests with peers that take long to install or to run, such as OkHttp on a JVM

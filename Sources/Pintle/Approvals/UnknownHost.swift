@@ -49,8 +49,13 @@ public struct UnknownHost: Sendable, Hashable {
     ///
     /// It accepts of `self-signed` and `untrusted-root` what was seen here.
     ///
-    /// - Parameter exceptions: ``exceptionsOfCertificate``, once the person has seen each of them in words. Without it a
-    ///   server with another name or a past date cannot be approved.
+    /// - Parameters:
+    ///   - subject: what the approval is bound to.
+    ///   - exceptions: ``exceptionsOfCertificate``, once the person has seen each of them in words. Without it a server
+    ///     with another name or a past date cannot be approved.
+    ///   - instant: when the person answered.
+    ///   - expiry: when the approval ends; `nil` for never.
+    ///   - note: a text that a list of approvals shows.
     /// - Throws: ``TrustApprovalError``; ``TrustApprovalError/unacceptable(_:)`` where ``unacceptableFailure`` is not
     ///   `nil` and `exceptions` does not name everything in ``exceptionsOfCertificate``, or a key is approved.
     public func approval(

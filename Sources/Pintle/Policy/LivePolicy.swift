@@ -18,9 +18,11 @@ public final class LivePolicy: PolicySource {
 
     /// Generation 1.
     ///
-    /// - Parameter releaseDate: when the release was built, as a constant that the build writes into the program. Never
-    ///   take it from the device's clock or from a file's date. Pins that expired more than 400 days after it are
-    ///   reported with ``PinExpiration/isClockSuspicious``.
+    /// - Parameters:
+    ///   - policy: the policy in force at first.
+    ///   - releaseDate: when the release was built, as a constant that the build writes into the program. Never take it
+    ///     from the device's clock or from a file's date. Pins that expired more than 400 days after it are reported with
+    ///     ``PinExpiration/isClockSuspicious``.
     public init(_ policy: PinningPolicy, releaseDate: Date? = nil) {
         state = Locked(PolicySnapshot(policy: policy, generation: 1, newestKnownTime: releaseDate))
     }

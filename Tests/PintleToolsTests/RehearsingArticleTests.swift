@@ -29,9 +29,7 @@ struct RehearsingArticleTests {
         let recipe = try #require(try PrintedRecipe.all().first { $0.client == client })
         let search = directory.path + ":" + (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin")
         return try runProcess(
-            // A client ends while its transport's thread still runs: the leak sanitizer may take what that holds for a leak.
-            ["bash", "-c", recipe.line], environment: ["PATH": search, "ASAN_OPTIONS": "detect_leaks=0"],
-            workingDirectory: directory.path, timeout: 300)
+            ["bash", "-c", recipe.line], environment: ["PATH": search], workingDirectory: directory.path, timeout: 300)
     }
 
     private func expectBlocked(_ result: ProcessResult, notRun: Int = 0) {

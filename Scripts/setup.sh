@@ -24,6 +24,7 @@ for purpose in "$@"; do
         [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
         ;;
     peers)
+        command go golang-go
         command javac default-jdk-headless
         [ -e /usr/share/java/okhttp.jar ] || packages+=(libokhttp-java)
         ;;

@@ -134,6 +134,22 @@ struct RehearseClientTests {
         #expect(ended.outcome == "blocked" && ended.remark == nil, "\(ended.0.output)")
     }
 
+    @Test("A client that fails once, after its request", arguments: [true, false])
+    func failsOnce(atTheControl: Bool) {
+        let mark = directory.path(of: "mark")
+        let fail = "\"$@\"; echo 'no room left on the disk' >&2; exit 1"
+        let shell =
+            atTheControl
+            ? "if [ -e \(mark) ]; then exec \"$@\"; fi; touch \(mark); \(fail)"
+            : "if [ ! -e \(mark) ]; then touch \(mark); exec \"$@\"; fi; \(fail)"
+        let run = run(["-v"], only: "renewed-same-key", shell: shell)
+        #expect(run.errors.contains("ends with exit code 1; what counts is what servers get") == atTheControl)
+        // Its words are told where the failure is told.
+        #expect((run.output + run.errors).contains("  no room left on the disk"), "\(run.output) \(run.errors)")
+        #expect(run.code == (atTheControl ? 0 : 1))
+        #expect(run.output.contains("it sent its request, but ended with exit code 1") != atTheControl)
+    }
+
     @Test("One that leaves others behind takes them along")
     func forkingClient() throws {
         let file = directory.path(of: "pids")

@@ -75,8 +75,9 @@ struct RehearsalJudge {
     /// Returns why there is no verdict.
     ///
     /// A client that ends by itself at the right server and is killed at an attack has not ended, whatever alert it sent:
-    /// it may retry. A client that never ends at the right server either is judged by its connections. A crash is no refusal, unless the client had told the server on every connection
-    /// that it refuses the certificate: a program in Swift that throws an error at its top level ends by a signal.
+    /// it may retry. A client that never ends at the right server either is judged by its connections. A crash is no
+    /// refusal, unless the client had told the server on every connection that it refuses the certificate: a program in
+    /// Swift that throws an error at its top level ends by a signal.
     private func doubt(_ evidence: RehearsalEvidence) -> String? {
         if let doubt = evidence.doubt { return doubt }
         if evidence.end == .timedOut, controlEnd != .timedOut { return RehearsalEvidence.mayHaveRetried }
@@ -98,7 +99,8 @@ struct RehearsalJudge {
             if let doubt = doubt(evidence) { return (.inconclusive, doubt) }
             return (.blocked, nil)
         }
-        guard evidence.end == controlEnd else {
+        // A success needs no comparison: where the control run failed, the failure had another cause than the server.
+        guard evidence.end == controlEnd || evidence.end == .exited(0) else {
             let end = evidence.clientExit.map { "ended with exit code \($0)" } ?? "did not end"
             return (.inconclusive, "it sent its request, but \(end)")
         }

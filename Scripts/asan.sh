@@ -6,7 +6,7 @@
 # the ordinary debug build, which saves most of the compile time; the sanitizer still sees every allocation they make.
 #
 # Foundation's own URLSession leaks inside libcurl, which has no frame pointers. Only a slow unwinder can tell whose leak
-# that is, so the tests that also load with Foundation's session run apart, with that unwinder.
+# that is, so the tests that also load with Foundation's session run in a process of their own, with that unwinder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . Scripts/sanitizers.sh
@@ -26,6 +26,8 @@ for module in Sources/Pintle*/; do
     module=$(basename "$module")
     [ "$module" = PintleApple ] || [ "$module" = PintleCLI ] || grep -q "^$asan/$module.build/" $scratch/objects ||
         { echo "asan: $module is not instrumented" >&2 && exit 1; }
+    ! grep "^$debug/$module.build/" $scratch/objects ||
+        { echo "asan: these objects of $module are not instrumented" >&2 && exit 1; }
 done
 LC_ALL=C grep -qa __asan_report "$asan/Pintle.build/Certificate.swift.o" ||
     { echo "asan: the objects in $asan have no checks" >&2 && exit 1; }
@@ -35,7 +37,18 @@ tests=$asan/pintlePackageTests.xctest
 swiftc -sanitize=address -g -emit-executable -module-name pintlePackageTests -o "$tests" @$scratch/objects \
     -Xlinker '-rpath=$ORIGIN' $(pkg-config --libs libssl libcrypto libcurl libpsl expat) 2>&1 |
     { grep -v 'Cannot export local symbol' || true; }
-run=("$tests" --testing-library swift-testing --experimental-maximum-parallelization-width "$1")
+run=("$tests" --testing-library swift-testing --experimental-maximum-parallelization-width)
 with_foundation='PintleURLSessionTests\.(DifferentialTests|SessionExitTests|SessionEndTests|SessionDelegateArgumentTests)'
-"${run[@]}" --skip "$with_foundation"
-ASAN_OPTIONS=fast_unwind_on_malloc=0:malloc_context_size=12 "${run[@]}" --filter "$with_foundation"
+# The few that run apart wait most of their time, so they do it beside the others.
+ASAN_OPTIONS=fast_unwind_on_malloc=0:malloc_context_size=12 \
+    "${run[@]}" 1 --filter "$with_foundation" >$scratch/apart.log 2>&1 &
+apart=$!
+trap 'kill $apart 2>/dev/null || true' EXIT
+status=0
+"${run[@]}" "$1" --skip "$with_foundation" 2>&1 | tee $scratch/most.log || status=$?
+wait $apart || status=$?
+cat $scratch/apart.log
+for log in most apart; do
+    grep -q 'Test run with [1-9]' $scratch/$log.log || { echo "asan: no tests ran: $scratch/$log.log" >&2 && exit 1; }
+done
+exit $status

@@ -127,7 +127,7 @@ package struct PEMReader: Sendable {
             throw error(.invalidBase64, at: line.number, "an empty line inside the block", hint: "remove it")
         }
         do {
-            for (column, character) in content.enumerated() { try decoder.feed(character, at: column) }
+            for index in content.indices { try decoder.feed(content[index], at: index - content.startIndex) }
         } catch {
             throw invalidBase64(error, at: line.number)
         }

@@ -74,12 +74,12 @@ enum HelpText {
     private static func table(_ rows: [(left: String, right: String)]) -> [String] {
         let column = min(28, (rows.map(\.left.count).max() ?? 0) + 4)
         let indent = String(repeating: " ", count: column)
-        return rows.flatMap { left, right in
-            let lines = TextLayout.wrapped(right, width: 80 - column)
+        return rows.flatMap { left, right -> [String] in
+            var lines = TextLayout.wrapped(right, width: 80 - column).map { indent + $0 }
             let head = "  " + left
-            let fits = head.count + 2 <= column
-            return (fits ? [TextLayout.padded(head, to: column) + lines[0]] : [head, indent + lines[0]])
-                + lines.dropFirst().map { indent + $0 }
+            guard head.count + 2 <= column else { return [head] + lines }
+            if let first = lines.first { lines[0] = TextLayout.padded(head, to: column) + first.dropFirst(column) }
+            return lines
         }
     }
 }

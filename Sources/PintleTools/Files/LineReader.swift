@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Splits a stream into lines, in memory that does not grow with the stream.
 struct LineReader {
     enum Line {
@@ -25,7 +27,7 @@ struct LineReader {
         var scanned = start
         var isSkipping = false
         while true {
-            if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+            if let end = lineBreak(from: scanned) {
                 let line = buffer[start..<end]
                 start = end + 1
                 return isSkipping || line.count > limit ? .tooLong : .text(Array(line))
@@ -44,6 +46,15 @@ struct LineReader {
             let bytes = try source.readSome(65_536)
             isAtEnd = bytes.isEmpty
             buffer += bytes
+        }
+    }
+
+    private func lineBreak(from index: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard index < bytes.count, let base = bytes.baseAddress,
+                let found = memchr(base + index, 0x0A, bytes.count - index)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
         }
     }
 }

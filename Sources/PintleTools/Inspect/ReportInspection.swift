@@ -8,8 +8,8 @@ struct ReportInspection {
     let reports: [JSONValue]
     let invocation: Invocation
 
-    /// The objects in a document that means to hold reports: one itself, one of a spool, a list as the Reporting API has it, or a request of
-    /// log records; `nil` for any other document.
+    /// The objects in a document that means to hold reports: one itself, one of a spool, a list as the Reporting API has
+    /// it, or a request of log records; `nil` for any other document.
     static func reports(in root: JSONValue) -> [JSONValue]? {
         if root["served-certificate-chain"] != nil { return [root] }
         // As it waits on the disk, beside the addresses that it goes to.
@@ -19,9 +19,9 @@ struct ReportInspection {
             return issues.isEmpty ? nil : issues
         }
         guard let resources = root["resourceLogs"]?.elements else { return nil }
-        let records = resources.flatMap { $0["scopeLogs"]?.elements.map(Array.init) ?? [] }
-            .flatMap { $0["logRecords"]?.elements.map(Array.init) ?? [] }
-        return records.compactMap { record in
+        let scopes = resources.flatMap { elements(of: $0["scopeLogs"]) }
+        let records = scopes.flatMap { elements(of: $0["logRecords"]) }
+        return records.compactMap { record -> JSONValue? in
             guard let text = record["body"]?["stringValue"]?.stringBytes,
                 let object = try? JSONDocument(text, limits: .init(allowsAnyNumber: true)).root,
                 object["served-certificate-chain"] != nil
@@ -29,6 +29,8 @@ struct ReportInspection {
             return object
         }
     }
+
+    private static func elements(of list: JSONValue?) -> [JSONValue] { list?.elements.map(Array.init) ?? [] }
 
     /// - Throws: that a report lacks what every one has.
     func show() throws(ToolError) {

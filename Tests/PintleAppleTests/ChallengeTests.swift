@@ -105,6 +105,24 @@ struct ChallengeTests {
         #expect(evaluator.evaluate(try Stage.challenge(stage.identity.chain)).rejection == nil)
     }
 
+    @Test(
+        "An address that leads past the rules for this machine is refused, and the address of a rule is not",
+        arguments: ["0.0.0.0", "::", "::ffff:127.0.0.1", "127.0.0.1", "::1"])
+    func alias(host: String) throws {
+        let isAlias = !["127.0.0.1", "::1"].contains(host)
+        let stage = try Stage(isSystem: true)
+        let identity = try stage.root.issue(hosts: [host])
+        let challenge = try Stage.challenge(identity.chain, host: host)
+        for unpinnedHosts in [PinningPolicy.UnpinnedHosts.systemTrust, .askUser] {
+            let policy = try PinningPolicy(hosts: [], unpinnedHosts: unpinnedHosts)
+            let answer = ServerTrustEvaluator(policy: policy).evaluate(challenge)
+            let expected = unpinnedHosts == .askUser ? "unknown-host" : nil
+            #expect(answer.rejection?.reason == (isAlias ? "invalid-path" : expected))
+            #expect(answer.rejection?.pathFailure?.code == (isAlias ? .other : nil))
+            if isAlias { #expect(answer.disposition == .cancelAuthenticationChallenge) }
+        }
+    }
+
     @Test("A host without a rule is refused where the policy says so")
     func notAllowed() throws {
         let stage = try Stage(isSystem: true)

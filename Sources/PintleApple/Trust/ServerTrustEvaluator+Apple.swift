@@ -31,6 +31,9 @@ extension ServerTrustEvaluator {
     ///
     /// The system evaluates, which may take its time: never call it on the main queue.
     ///
+    /// An address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`) is refused with
+    /// `invalid-path` and the path failure `other`.
+    ///
     /// - Parameters:
     ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate.
     ///   - trust: from the connection; used by nobody else meanwhile.
@@ -43,6 +46,10 @@ extension ServerTrustEvaluator {
     func judge(
         _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
     ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
+        if let alias = AddressAlias(server.host) {
+            let failure = PathFailure(.other, text: "\(alias.message); \(alias.hint)")
+            return (TrustEvaluation(of: server, unreadable: failure), false)
+        }
         var isPrivate = false
         let evaluation = policy.evaluate(
             server, presented: trust.certificates, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime

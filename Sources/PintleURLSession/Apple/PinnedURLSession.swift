@@ -190,7 +190,17 @@ public final class PinnedURLSession: Sendable {
                 .unsupportedURL,
                 userInfo: [NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal])
         }
-        guard let url, !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
+        guard let url else { return nil }
+        if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
+            let refusal = SessionRefusal(alias)
+            return URLError(
+                .badURL,
+                userInfo: [
+                    NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
+                    NSURLErrorFailingURLErrorKey: url,
+                ])
+        }
+        guard !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
         let refusal = SessionRefusal(
             .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
         return URLError(

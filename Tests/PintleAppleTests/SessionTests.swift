@@ -35,9 +35,8 @@ struct SessionTests {
     @Test("An address that leads past the rules for this machine gets no request, with TLS or without; its twin does")
     func alias() async throws {
         let stage = try Stage(isSystem: true)
-        let server = try LoopbackTLSServer(
-            stage.root.issue(hosts: ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::"])
-        ) { _ in .ok }
+        let identity = try stage.root.issue(hosts: ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::"])
+        let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
         let plain = try LoopbackTCPServer.http()
         let session = URLSession.pinned(to: try PinningPolicy(hosts: []))
         for host in ["0.0.0.0", "[::]", "[::ffff:127.0.0.1]"] {

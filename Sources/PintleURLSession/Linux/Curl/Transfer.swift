@@ -60,9 +60,10 @@ final class Transfer: @unchecked Sendable {
         var hasDecoded = false
         /// Bytes of coded content that had come when decoded content came last.
         var codedBefore: Int64 = 0
-        /// The turn of the loop in which content was decoded last, and how many bytes it gave.
+        /// The turn of the loop in which decoded content was taken last.
         var decodingTurn = -1
-        var decodedInTurn = 0
+        /// The budget of the connection.
+        var decoding: DecodingBudget?
         var decodingFault: String?
         var tunnelHeadSize = 0
         /// Why the proxy makes no tunnel.

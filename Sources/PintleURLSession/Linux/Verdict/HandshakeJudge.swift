@@ -24,6 +24,8 @@ final class HandshakeJudge {
     private(set) var sawEnd = false
     /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
     var hasExceededBudget: Bool { budget.isExceeded }
+    /// What the connection may decode.
+    var decoding: DecodingBudget { budget.decoding }
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?
     /// Whether another policy was in force by the time that the server showed itself: this one said nothing.

@@ -19,7 +19,7 @@ struct SessionGateTests {
                 .0.count == 3)
         let before = server.requestByteCount
 
-        options.writesReceipts = false
+        options.receipts = .missing
         let error = await #expect(throws: URLError.self) {
             try await URLSession.pinned(to: try stage.policy(), options: options).data(from: try server.address())
         }

@@ -134,7 +134,7 @@ extension Transfer {
     func install(on context: OpaquePointer) -> Bool {
         guard request.url.scheme == .https else { return false }
         let judge = HandshakeJudge(
-            of: request.url.endpoint, in: generation, writesReceipt: options.writesReceipts,
+            of: request.url.endpoint, in: generation, receipts: options.receipts,
             reading: ReadBudget(options.readLimits, countedBy: counter))
         attempt.judge = judge
         return judge.install(on: context)

@@ -105,6 +105,25 @@ struct SessionFloodTests {
         #expect(share.turns >= limits.handshake / limits.perTurnOfHandshake)
     }
 
+    @Test("Where no memory is left for a limit on reading, the error says so and blames no certificate")
+    func noMemory() async throws {
+        let server = try stage.server { _ in .text("good") }
+        for isAvailable in [false, true] {
+            var options = CurlTransport.Options()
+            options.readLimits.isAvailable = isAvailable
+            let session = URLSession.pinned(to: try stage.policy(), options: options)
+            guard !isAvailable else {
+                #expect(try await session.data(from: try server.address()).0 == Data("good".utf8))
+                continue
+            }
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.code == .secureConnectionFailed)
+            #expect(error?.localizedDescription.hasPrefix("out of memory") == true, "\(error as Any)")
+            #expect(error.flatMap { TrustRejection(underlying: $0) } == nil)
+            #expect(server.requestByteCount == 0)
+        }
+    }
+
     @Test("Interim responses without end are an error, over plain http too")
     func interim() async throws {
         let hostile = try FloodServer(.interim, at: stage)

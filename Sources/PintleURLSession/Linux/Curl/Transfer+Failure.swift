@@ -15,6 +15,11 @@ extension Transfer {
         }
         if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
         if let fault = attempt.tunnelFault { return .library(code: CURLE_RECV_ERROR.rawValue, text: fault) }
+        if attempt.judge?.lacksBudget == true {
+            return .library(
+                code: CURLE_SSL_CONNECT_ERROR.rawValue,
+                text: "out of memory: OpenSSL could not set up a limit on what it reads from the server")
+        }
         if attempt.judge?.hasExceededBudget == true {
             return .library(
                 code: CURLE_SSL_CONNECT_ERROR.rawValue,

@@ -22,6 +22,8 @@ final class HandshakeJudge {
     var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
     /// Whether the server has said that it sends no more (close_notify), which nobody else can say.
     private(set) var sawEnd = false
+    /// A Boolean value that indicates whether OpenSSL had no memory for the filter that limits what it reads.
+    var lacksBudget: Bool { hasBegun && !hasBudget }
     /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
     var hasExceededBudget: Bool { budget.isExceeded }
     /// What the connection may decode.

@@ -33,7 +33,9 @@ final class ReadBudget {
 
     /// Puts a filter in front of the BIO that `ssl` reads from; false where OpenSSL has no memory for one.
     func install(on ssl: OpaquePointer) -> Bool {
-        guard let method = Self.method, let source = SSL_get_rbio(ssl), let filter = BIO_new(method.pointer) else {
+        guard limits.isAvailable, let method = Self.method, let source = SSL_get_rbio(ssl),
+            let filter = BIO_new(method.pointer)
+        else {
             return false
         }
         BIO_set_data(filter, Unmanaged.passRetained(self).toOpaque())

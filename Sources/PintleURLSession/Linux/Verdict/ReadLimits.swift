@@ -12,4 +12,6 @@ struct ReadLimits: Sendable {
     var perTurnOfHandshake = 32 << 10
     /// In a whole handshake, the same as in the handshakes that Pintle makes itself.
     var handshake = TLSContext.handshakeAllowance
+    /// `false` only in a test of a process without memory for a limit: then no connection is made.
+    var isAvailable = true
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Peers that send without end. All transfers of a session share one thread: each peer gets a share of every pass.
+/// Peers that send without end. All transfers of a session share one thread: each peer gets a share of every turn of the loop.
 @Suite("Pinned sessions: floods", .serialized)
 struct SessionFloodTests {
     private let stage: Stage

@@ -30,8 +30,8 @@ public struct PublicKeyDescription: Sendable, Hashable {
     public let bits: Int?
     /// Size of an RSA key's public exponent in bits; `nil` for other keys.
     package private(set) var exponentBits: Int?
-    /// Whether this is a key of an EC algorithm whose parameters are not the name of a curve (RFC 5480 section 2.1.1).
-    /// A library that decodes such a key computes with numbers that the certificate chose.
+    /// A Boolean value that indicates whether this is a key of an EC algorithm whose parameters are not the name of a
+    /// curve (RFC 5480 section 2.1.1). A library that decodes such a key computes with numbers that the certificate chose.
     package let hasUnnamedCurve: Bool
 
     /// `EC`, `RSA`, `Ed25519`...: the type alone.

@@ -61,7 +61,7 @@ extension Certificate {
 }
 
 extension GeneralName {
-    /// What the name consists of, without its tag.
+    /// The contents of the name, without its tag.
     fileprivate var octets: ArraySlice<UInt8> {
         switch self {
         case .dns(let octets), .ipAddress(let octets), .email(let octets), .uri(let octets),

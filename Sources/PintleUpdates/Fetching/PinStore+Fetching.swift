@@ -146,7 +146,7 @@ extension PinStore {
             open -= 1
             guard take(answer, askedWith: tags, at: now) else { continue }
             hasAnswer = true
-            // Whoever has only what is in force says nothing about what the others have: they are waited for.
+            // A server that has only the update in force says nothing about the other servers: wait for them.
             guard !isInGrace, update?.version != before else { continue }
             isInGrace = true
             tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.grace)) })

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// When the last reference goes, running transfers end normally and the thread with them.
 final class CurlTransport: Sendable {
-    /// What a verdict leaves on its connection.
+    /// The receipts that verdicts leave on their connections.
     enum Receipts: Sendable {
         case written
         case missing

@@ -86,7 +86,8 @@ final class Transfer: @unchecked Sendable {
         /// Whether it shares its connection with others (HTTP/2).
         var isStream = false
         var gateFailure: GateFailure?
-        /// Whether libcurl leaves the server's name to the verdict, which then has to be an approval.
+        /// A Boolean value that indicates whether libcurl leaves the server's name to the verdict, which then has to be
+        /// an approval.
         var acceptsOtherNames = false
     }
 

@@ -26,7 +26,7 @@ final class HandshakeJudge {
     var lacksBudget: Bool { hasBegun && !hasBudget }
     /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
     var hasExceededBudget: Bool { budget.isExceeded }
-    /// What the connection may decode.
+    /// The limit of decoded content on the connection.
     var decoding: DecodingBudget { budget.decoding }
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?

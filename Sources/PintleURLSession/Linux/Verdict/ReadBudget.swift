@@ -106,7 +106,7 @@ final class ReadBudget {
 
     private static let method = Method()
 
-    /// What the filter does for each call of the BIO interface.
+    /// The filter's functions for the calls of the BIO interface.
     ///
     /// `@unchecked`: the pointer is constant, and nothing writes to the method after `init`.
     private final class Method: @unchecked Sendable {

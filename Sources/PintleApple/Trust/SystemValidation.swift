@@ -44,7 +44,7 @@ struct SystemValidation {
         guard case .invalid(let missing) = second, missing.code.isMissingAuthority, trust.certificates == path else {
             return outcome
         }
-        return .invalid(PathFailure([missing.primary, failure.primary]) ?? failure)
+        return .invalid(PathFailure([missing.primary, failure.primary] + failure.detail) ?? failure)
     }
 
     /// Evaluates the leaf as its own anchor. The system's rules for TLS servers demand a server's usage and at most 825
@@ -72,7 +72,7 @@ struct SystemValidation {
         var error: CFError?
         guard SecTrustEvaluateWithError(trust, &error) else {
             let status = error.map { OSStatus(truncatingIfNeeded: CFErrorGetCode($0)) } ?? errSecNotTrusted
-            return .invalid(SystemStatus.failure(status, leaf: request.chain.leaf))
+            return .invalid(SystemStatus.failure(status, request.chain.leaf, path: trust.certificates, at: instant))
         }
         let path = trust.certificates
         // Pins are compared with this path: it has to be about the certificate that was decided on.

@@ -1,8 +1,8 @@
 // The numbers are those of Apple's SecBase.h.
 public var errSecSuccess: OSStatus { 0 }
 public var errSecParam: OSStatus { -50 }
-public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecDuplicateItem: OSStatus { -25299 }
+public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecInteractionNotAllowed: OSStatus { -25308 }
 public var errSecCreateChainFailed: OSStatus { -25318 }
 public var errSecDecode: OSStatus { -26275 }
@@ -16,6 +16,7 @@ public var errSecInvalidExtendedKeyUsage: OSStatus { -67609 }
 public var errSecInvalidIDLinkage: OSStatus { -67610 }
 public var errSecPathLengthConstraintExceeded: OSStatus { -67611 }
 public var errSecInvalidRoot: OSStatus { -67612 }
+public var errSecUnknownCertExtension: OSStatus { -67618 }
 public var errSecTrustSettingDeny: OSStatus { -67654 }
 public var errSecInvalidSubjectName: OSStatus { -67655 }
 public var errSecInternalError: OSStatus { -67671 }

@@ -78,12 +78,11 @@ extension SecTrust {
 
     private static func flaw(_ error: Int32, _ path: [SecCertificate]) -> Flaw? {
         switch error {
-        case X509_V_ERR_CERT_HAS_EXPIRED: Flaw(.dates, errSecCertificateExpired)
-        case X509_V_ERR_CERT_NOT_YET_VALID: Flaw(.dates, errSecCertificateNotValidYet)
+        // Not valid yet has no status of its own.
+        case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: Flaw(.dates, errSecCertificateExpired)
         case X509_V_ERR_INVALID_CA: Flaw(.compliance, errSecNoBasicConstraintsCA)
         case X509_V_ERR_PATH_LENGTH_EXCEEDED: Flaw(.compliance, errSecPathLengthConstraintExceeded)
-        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION:
-            Flaw(.compliance, errSecCertificateNameNotAllowed)
+        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION: Flaw(.compliance, errSecInvalidName)
         case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: Flaw(.compliance, errSecUnknownCriticalExtensionFlag)
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
             Flaw(.trust, errSecNotTrusted)

@@ -24,6 +24,10 @@ public final class PinnedURLSession: Sendable {
     private let configuration: Kept
     private let delegateQueue: OperationQueue?
     private let delegate: PinningSessionDelegate
+    /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
+    /// Debugging tools add one to every configuration, and it would carry requests past the pins. The session does not use
+    /// them, nor any other class in the list; an observer gets ``SessionTrouble``.
+    public let removedProtocols: [String]
     private let last = Locked<ObjectIdentifier?>(nil)
     private let state: Locked<State>
 
@@ -33,6 +37,8 @@ public final class PinnedURLSession: Sendable {
     ) {
         self.source = source
         self.configuration = Kept(configuration)
+        let foreign = self.configuration.foreignProtocols
+        removedProtocols = foreign.names
         self.delegateQueue = delegateQueue
         // Of the sessions that a change of the policy ends the delegate hears nothing.
         self.delegate = PinningSessionDelegate(
@@ -48,6 +54,7 @@ public final class PinnedURLSession: Sendable {
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
         state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
+        foreign.tell(observer)
     }
 
     deinit {
@@ -314,14 +321,19 @@ extension PinnedURLSession {
     }
 }
 
-/// A configuration that nobody outside can reach.
+/// A configuration that nobody outside can reach, without loaders beside the system's.
 ///
 /// Sendable: it is read alone, and handed out in copies.
 private final class Kept: @unchecked Sendable {
     private let configuration: URLSessionConfiguration
+    let foreignProtocols: ForeignProtocols
 
     init(_ configuration: URLSessionConfiguration) {
-        self.configuration = Self.copy(of: configuration)
+        let copy = Self.copy(of: configuration)
+        // The system's own loaders need no place in the list.
+        copy.protocolClasses = []
+        self.configuration = copy
+        foreignProtocols = ForeignProtocols(in: configuration, removedFrom: copy)
     }
 
     var isForBackground: Bool { configuration.identifier != nil }

@@ -67,7 +67,7 @@ public final class WebViewTrustDelegate: NSObject {
             ) -> Void
     ) {
         let (handed, source, observer, rejections) = (Handed(challenge), source, observer, rejections)
-        TrustQueue.shared.async {
+        TrustQueue.async {
             let challenge = handed.value
             let answer = ServerTrustEvaluator(source.current).evaluate(challenge)
             if let evaluation = answer.evaluation { observer(evaluation) }

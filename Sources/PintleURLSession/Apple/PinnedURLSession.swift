@@ -50,7 +50,15 @@ public final class PinnedURLSession: Sendable {
                 else { return }
                 PinFailureFeed.shared.post(.verdict(failure), to: observer)
             },
-            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
+            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } },
+            refused: { refusal, url in
+                URLError(
+                    refusal == .plainHTTP
+                        ? SessionRefusal(plainHTTPTo: url)
+                        : SessionRefusal(
+                            .insecureRedirect, "the server redirects from https to \(url.scheme ?? "nowhere")",
+                            hint: "have the server redirect to https"), url: url)
+            })
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
         state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
@@ -199,23 +207,10 @@ public final class PinnedURLSession: Sendable {
         }
         guard let url else { return nil }
         if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
-            let refusal = SessionRefusal(alias)
-            return URLError(
-                .badURL,
-                userInfo: [
-                    NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
-                    NSURLErrorFailingURLErrorKey: url,
-                ])
+            return URLError(SessionRefusal(alias), code: .badURL, url: url)
         }
         guard !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
-        let refusal = SessionRefusal(
-            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
-        return URLError(
-            .appTransportSecurityRequiresSecureConnection,
-            userInfo: [
-                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
-                NSURLErrorFailingURLErrorKey: url,
-            ])
+        return URLError(SessionRefusal(plainHTTPTo: url), url: url)
     }
 }
 
@@ -321,6 +316,27 @@ extension PinnedURLSession {
     }
 }
 
+extension SessionRefusal {
+    fileprivate init(plainHTTPTo url: URL) {
+        self.init(
+            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
+    }
+}
+
+extension URLError {
+    /// The error of a request that must not go over `http`.
+    fileprivate init(
+        _ refusal: SessionRefusal, code: URLError.Code = .appTransportSecurityRequiresSecureConnection, url: URL
+    ) {
+        self.init(
+            code,
+            userInfo: [
+                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
+                NSURLErrorFailingURLErrorKey: url,
+            ])
+    }
+}
+
 /// A configuration that nobody outside can reach, without loaders beside the system's.
 ///
 /// Sendable: it is read alone, and handed out in copies.
@@ -332,6 +348,8 @@ private final class Kept: @unchecked Sendable {
         let copy = Self.copy(of: configuration)
         // The system's own loaders need no place in the list.
         copy.protocolClasses = []
+        // A request would leave before the handshake is over, on the word of an earlier one.
+        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) { copy.enablesEarlyData = false }
         self.configuration = copy
         foreignProtocols = ForeignProtocols(in: configuration, removedFrom: copy)
     }

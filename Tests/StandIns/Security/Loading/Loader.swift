@@ -100,7 +100,10 @@ final class Loader: Sendable {
     }
 
     private func askRedirect(_ response: HTTPURLResponse, _ request: URLRequest) -> URLRequest? {
-        guard let delegate = task.delegate ?? session.taskDelegate else { return request }
+        // In the background every redirect is followed, and nobody is asked.
+        guard session.configuration.identifier == nil, let delegate = task.delegate ?? session.taskDelegate else {
+            return request
+        }
         let task = task
         return wait { (answer: @escaping @Sendable (URLRequest?) -> Void) in
             delegate.urlSession(

@@ -75,9 +75,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     }
 
     private func allows(_ request: URLRequest, after response: HTTPURLResponse) -> Bool {
-        guard let url = request.url else { return false }
-        guard response.url?.scheme?.lowercased() != "https" || url.scheme?.lowercased() == "https" else { return false }
-        return source.current.policy.allowsPlainHTTP(to: url)
+        source.current.policy.allowsRedirect(from: response.url, to: request.url)
     }
 
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)

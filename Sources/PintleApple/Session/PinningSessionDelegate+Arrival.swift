@@ -4,7 +4,7 @@ import Security
 
 /// Why a response is refused when it arrives, though its server was not.
 package enum ArrivalRefusal: Sendable, Hashable {
-    /// The request was for `https`, and the response came over something else.
+    /// The request was for `https`, and the response came over `http`.
     case insecureRedirect
     /// The response came over `http` from a host that the policy covers.
     case plainHTTP
@@ -15,7 +15,7 @@ package enum ArrivalRefusal: Sendable, Hashable {
 extension PinningSessionDelegate {
     /// Returns the error that the task ends with; `nil` where its response may be used.
     func arrivalError(of task: URLSessionTask, _ response: URLResponse?) -> URLError? {
-        guard let url = response?.url, let scheme = url.scheme?.lowercased(), scheme != "https" else { return nil }
+        guard let url = response?.url, url.scheme?.lowercased() == "http" else { return nil }
         if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
         return source.current.policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
     }
@@ -27,7 +27,7 @@ extension PinningSessionDelegate {
     static func plainError(_ refusal: ArrivalRefusal, _ url: URL) -> URLError {
         let text =
             switch refusal {
-            case .insecureRedirect: "the server redirects from https to \(url.scheme ?? "nowhere")"
+            case .insecureRedirect: "the server redirects from https to http"
             case .plainHTTP: "the policy covers \(url.host ?? "this host"), and http cannot be judged"
             }
         return URLError(

@@ -56,7 +56,7 @@ public final class PinnedURLSession: Sendable {
                     refusal == .plainHTTP
                         ? SessionRefusal(plainHTTPTo: url)
                         : SessionRefusal(
-                            .insecureRedirect, "the server redirects from https to \(url.scheme ?? "nowhere")",
+                            .insecureRedirect, "the server redirects from https to http",
                             hint: "have the server redirect to https"), url: url)
             })
         let session = URLSession(

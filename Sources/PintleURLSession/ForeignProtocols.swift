@@ -14,7 +14,7 @@ internal import FoundationNetworking
 struct ForeignProtocols: Sendable, Hashable {
     /// The names of the classes, in their order.
     let names: [String]
-    /// A Boolean value that indicates whether none of them is left in the configuration that is used.
+    /// A Boolean value that indicates whether the configuration that is used is free of them.
     let isRemoved: Bool
 
     /// - Parameters:
@@ -53,7 +53,7 @@ struct ForeignProtocols: Sendable, Hashable {
         return SessionTrouble(
             .foreignProtocol, classes: names, isResolved: isRemoved,
             text: isRemoved
-                ? "the configuration had loaders that carry requests past the pins, and the session does not use them: \(list)"
+                ? "the session does not use loaders of its configuration that carry requests past the pins: \(list)"
                 : "loaders that carry requests past the pins cannot be removed from the configuration: \(list)")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleApple
 
-/// What a pinned session changes in its copy of a configuration, and how much it does at once.
+/// The changes that a pinned session makes in its copy of a configuration, and the limit on evaluations at a time.
 @Suite("Apple: limits of a session")
 struct ConfigurationTests {
     @Test("Early data is off, whatever the configuration says", arguments: [true, false])
@@ -29,7 +29,7 @@ struct ConfigurationTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A delegate is asked for the rest of a body, and without a delegate there is none", arguments: [true, false])
+    @Test("A delegate is asked for the rest of a body; without a delegate the answer is nil", arguments: [true, false])
     func bodyFromOffset(hasMethod: Bool) throws {
         let listener = EventsListener()
         let delegate = PinningSessionDelegate(

@@ -23,7 +23,7 @@ struct DownloadTests {
             let rejection = delegate.error.flatMap { TrustRejection(underlying: trust.explain($0, of: delegate.last)) }
             #expect(rejection?.reason == (isRefused ? "pin-mismatch" : nil))
             #expect((server.requestByteCount == 0) == isRefused)
-            // An error is explained once, and none that came without a question.
+            // An error is explained once, and only after a question about the server.
             let again = delegate.error.flatMap { TrustRejection(underlying: trust.explain($0, of: delegate.last)) }
             #expect(again == nil)
         }

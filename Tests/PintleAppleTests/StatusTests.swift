@@ -72,7 +72,7 @@ struct StatusTests {
         #expect(failure.map { $0.primary.text.contains("certificate transparency") } ?? true)
     }
 
-    @Test("A certificate that a setting of the device denies is refused, and nobody can approve it")
+    @Test("A certificate that a setting of the device denies is refused, and a person cannot approve it")
     func denied() throws {
         for isDenied in [false, true] {
             let identity = try Identity.byHand()
@@ -108,7 +108,7 @@ struct StatusTests {
 }
 
 extension TrustApprovals {
-    /// An approval of this certificate for localhost; none where it cannot be made.
+    /// An approval of this certificate for localhost; empty where it cannot be made.
     static func approving(_ identity: Identity) -> TrustApprovals {
         var approvals = TrustApprovals()
         guard let leaf = try? Certificate(der: identity.certificate.der), let host = try? ServerName("localhost"),

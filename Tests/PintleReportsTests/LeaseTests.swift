@@ -6,7 +6,7 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-/// Who may send: a lease with a time, which no suspended process holds for good and no lock has to guard meanwhile.
+/// The right to send is a lease with a time: a suspended process does not hold it for good, and no lock guards it meanwhile.
 @Suite("The lease on sending")
 struct LeaseTests {
     let scene: ReportScene
@@ -107,7 +107,9 @@ struct LeaseTests {
         #expect(next == nil)
     }
 
-    @Test("A clock that is set back does not keep a lease alive, and a broken note is none", arguments: [true, false])
+    @Test(
+        "A clock that is set back does not keep a lease alive, and a broken note does not count",
+        arguments: [true, false])
     func broken(isNote: Bool) async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
         try keep(first, 1)

@@ -36,7 +36,7 @@ extension NWProtocolTLS.Options {
     }
 }
 
-/// What a handshake asks.
+/// The question of a handshake about its server.
 ///
 /// Sendable: the queue that takes the question hands it on and touches it no more.
 private struct HandshakeQuestion: @unchecked Sendable {

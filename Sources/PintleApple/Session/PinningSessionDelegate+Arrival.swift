@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 import Security
 
-/// Why a response is refused when it arrives, though its server was not.
+/// The reason that a response is refused when it arrives, though its server was not.
 package enum ArrivalRefusal: Sendable, Hashable {
     /// The request was for `https`, and the response came over `http`.
     case insecureRedirect

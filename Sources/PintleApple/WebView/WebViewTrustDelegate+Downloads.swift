@@ -5,7 +5,7 @@ import Security
 import WebKit
 
 /// Answers for downloads. A download asks its own delegate about servers and redirects, and never the web view's. So your
-/// `WKDownloadDelegate` has to forward these questions, or the system alone decides about the download's server:
+/// `WKDownloadDelegate` has to forward these questions, or only the system decides about the download's server:
 ///
 ///     func download(
 ///         _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,

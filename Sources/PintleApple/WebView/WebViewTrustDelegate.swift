@@ -65,8 +65,7 @@ public final class WebViewTrustDelegate: NSObject {
 
     var policy: PinningPolicy { source.current.policy }
 
-    /// Of downloads that end without a question about their error nobody takes the start away: beyond 1,024 all are
-    /// forgotten.
+    /// An entry stays where the app does not call ``explain(_:of:)`` for the download. So beyond 1,024 all are forgotten.
     func noteStart(of download: WKDownload) {
         if downloads.count >= 1_024 { downloads = [:] }
         let id = ObjectIdentifier(download)

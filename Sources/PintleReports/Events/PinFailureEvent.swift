@@ -1,7 +1,7 @@
 public import Pintle
 
-/// What an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy or with a
-/// session.
+/// An event that an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy or
+/// with a session.
 public enum PinFailureEvent: Sendable {
     /// A server was refused, or let in although no pin matched or the pins were past their date.
     case verdict(PinFailure)

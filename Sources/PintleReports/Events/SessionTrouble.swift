@@ -12,7 +12,7 @@ public struct SessionTrouble: Sendable, Hashable {
     public let classes: [String]
     /// A Boolean value that indicates whether the session is free of it.
     public let isResolved: Bool
-    /// What happened, in words.
+    /// A description of what happened, in words.
     public let text: String
 
     /// - Parameters:

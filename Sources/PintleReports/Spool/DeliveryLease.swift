@@ -68,7 +68,7 @@ final class DeliveryLease: Sendable {
         onStep?("released")
     }
 
-    /// What stands in the lock's file: `HOLDER SINCE LENGTH`, always in as many bytes.
+    /// The content of the lock's file: `HOLDER SINCE LENGTH`, always in as many bytes.
     private struct Note {
         let holder: String
         let since: Milliseconds

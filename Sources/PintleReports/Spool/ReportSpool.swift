@@ -5,7 +5,7 @@ package import PintleStorage
 /// Reports on the disk, each in a file of its own, until every address is done with them.
 ///
 /// A file is written once and removed once; what changes meanwhile is in `state.json`. Both happen under one lock, so that
-/// processes can share a folder. No lock is held while a report is on its way: who sends has a ``DeliveryLease``.
+/// processes can share a folder. No lock is held while a report is on its way: a process that sends has a ``DeliveryLease``.
 package final class ReportSpool: Sendable {
     /// What became of a report that was to be kept.
     package enum Outcome: Sendable, Equatable {

@@ -337,7 +337,7 @@ extension URLError {
     }
 }
 
-/// A configuration that nobody outside can reach, without loaders beside the system's.
+/// A configuration that callers cannot reach, without loaders beside the system's.
 ///
 /// Sendable: it is read alone, and handed out in copies.
 private final class Kept: @unchecked Sendable {

@@ -19,7 +19,7 @@ final class Loader: Sendable {
             }
             task.progress.with { $0.request = request }
             if let loader = ForeignLoader(request, session.configuration) {
-                // Asks nobody about the server.
+                // It does not ask about the server.
                 guard let (response, data) = loader.run() else {
                     return task.finish(with: URLError(.networkConnectionLost), data: Data())
                 }
@@ -100,7 +100,7 @@ final class Loader: Sendable {
     }
 
     private func askRedirect(_ response: HTTPURLResponse, _ request: URLRequest) -> URLRequest? {
-        // In the background every redirect is followed, and nobody is asked.
+        // In the background the system follows every redirect without asking.
         guard session.configuration.identifier == nil, let delegate = task.delegate ?? session.taskDelegate else {
             return request
         }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Foundation
 
-/// What policies ask of a single certificate.
+/// The questions of policies about a single certificate.
 extension SecCertificate {
     enum Digest: CaseIterable {
         case md5, sha1

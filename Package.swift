@@ -25,6 +25,9 @@ let usesStandIns = false
 let apple: [SwiftSetting] = [.define("PINTLE_APPLE")]
 #endif
 
+// For the accessor that stands in for `Array.span`.
+let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
 var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
@@ -34,7 +37,7 @@ var products: [Product] = [
 ]
 
 var targets: [Target] = [
-    .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
+    .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict + lifetimes),
     .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
     .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
     .target(

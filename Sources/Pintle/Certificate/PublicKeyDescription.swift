@@ -50,7 +50,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
 
     /// Reads the algorithm of a SubjectPublicKeyInfo, DER, which must be the whole input.
     package init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-        let bytes = der.span
+        let bytes = der.elementSpan
         var input = DERReader(0..<bytes.count)
         let info = try input.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo")
         try input.finish(reading: "subjectPublicKeyInfo")

@@ -58,8 +58,8 @@ struct HostTableBuilder {
         var duplicates: [Duplicate] = []
         var start = 0
         while start < records.count {
-            let header = RecordHeader(records.span.bytes, at: start)
-            let host = records.span.bytes.extracting(header.host(at: start))
+            let header = RecordHeader(records.elementSpan.bytes, at: start)
+            let host = records.elementSpan.bytes.extracting(header.host(at: start))
             let hash = function(host) &+ function.term(port: header.port)
             var index = Slot.home(of: hash, count: slots.count)
             var earlier: Int?
@@ -81,8 +81,8 @@ struct HostTableBuilder {
 
     /// The index of the rule whose record stands here, if it names the host and port of the other one.
     private func rule(at start: Int, ifSameAs other: Int) -> Int? {
-        let header = RecordHeader(records.span.bytes, at: start)
-        let otherHeader = RecordHeader(records.span.bytes, at: other)
+        let header = RecordHeader(records.elementSpan.bytes, at: start)
+        let otherHeader = RecordHeader(records.elementSpan.bytes, at: other)
         guard header.key == otherHeader.key else { return nil }
         let isSame = records[header.host(at: start)].elementsEqual(records[otherHeader.host(at: other)])
         return isSame ? header.rule : nil

@@ -55,7 +55,7 @@ package enum NameComparisons {
 extension Certificate {
     /// The names that constraints apply to: the subject, its e-mail addresses and the alternative names.
     fileprivate var comparedNames: Int64 {
-        Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der.span))
+        Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der.elementSpan))
             + NameComparisons.weight(subjectAlternativeNames ?? [])
     }
 }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Spans of arrays")
 struct ElementSpanTests {
-    @Test("The span of an array has its elements, in order", arguments: [[], [7], [1, 2, 3], Array(0..<200)] as [[UInt8]])
+    @Test(
+        "The span of an array has its elements, in order",
+        arguments: [[], [7], [1, 2, 3], Array(0..<200)] as [[UInt8]])
     func elements(_ bytes: [UInt8]) {
         let span = bytes.elementSpan
         #expect(span.count == bytes.count)

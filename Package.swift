@@ -25,6 +25,15 @@ let usesStandIns = false
 let apple: [SwiftSetting] = [.define("PINTLE_APPLE")]
 #endif
 
+// Apple asks for a manifest of each module that uses certain API. The article on Apple's systems says which. Elsewhere it is
+// left out, because a resource makes a bundle that a program has to be shipped with.
+#if os(Linux)
+let manifest: (resources: [Resource], exclude: [String]) =
+    usesStandIns ? ([.copy("PrivacyInfo.xcprivacy")], []) : ([], ["PrivacyInfo.xcprivacy"])
+#else
+let manifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#endif
+
 // For the accessor that stands in for `Array.span`.
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 
@@ -38,8 +47,12 @@ var products: [Product] = [
 
 var targets: [Target] = [
     .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict + lifetimes),
-    .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
-    .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
+    .target(
+        name: "PintleFiles", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
+        swiftSettings: strict),
+    .target(
+        name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
+        swiftSettings: strict),
     .target(
         name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto", "PintleStorage"], swiftSettings: strict),
     .target(

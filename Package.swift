@@ -202,13 +202,21 @@ if usesStandIns {
         .target(
             name: "Security", dependencies: ["COpenSSL", "CCurl"], path: "Tests/StandIns/Security",
             swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
-        .target(name: "SwiftUI", path: "Tests/StandIns/SwiftUI", swiftSettings: warnings),
+        .target(name: "Combine", path: "Tests/StandIns/Combine", swiftSettings: warnings),
+        .target(
+            name: "SwiftUI", dependencies: ["Combine"], path: "Tests/StandIns/SwiftUI", swiftSettings: warnings),
         .target(
             name: "ClientModel", dependencies: ["PintleURLSession", "Security"], path: "Examples/Sources/ClientModel",
-            swiftSettings: warnings),
+            swiftSettings: warnings + [.enableUpcomingFeature("MemberImportVisibility")]),
         .executableTarget(
-            name: "AppViews", dependencies: ["ClientModel", "PintleURLSession", "SwiftUI", "WebKit"],
-            path: "Examples/App", exclude: ["README.md"], swiftSettings: warnings),
+            name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
+            path: "Examples/App", exclude: ["README.md"],
+            // As Xcode 26 sets up a new project.
+            swiftSettings: warnings + [
+                .defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InferIsolatedConformances"),
+                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            ]),
         .target(
             name: "AttackDemo", dependencies: ["PintleURLSession", "PintleTestKit", "Security"],
             path: "Tests/AttackDemo", swiftSettings: strict + apple),

@@ -71,6 +71,7 @@ apple-build:
 test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
 	@Scripts/setup.sh test
 	@$(MAKE) apple-build
+	@Scripts/oldest-apple.sh
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 

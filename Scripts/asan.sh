@@ -12,9 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . Scripts/sanitizers.sh
 Fuzz/run.sh build                                          # no work where the targets are built
 swift build --build-tests --disable-build-manifest-caching # nor where the tests are
-debug=$(readlink -f .build/debug)
-instrumented=$(readlink -f Fuzz/.build/release)
-programs=$PWD/.build/asan
+debug=$(readlink -f .build/debug) instrumented=$(readlink -f Fuzz/.build/release) programs=$PWD/.build/asan
 mkdir -p "$programs"
 
 # Links a program of the debug build anew, with the instrumented object wherever there is one.

@@ -36,6 +36,20 @@ struct HandshakeFailureTests {
         #expect(error?.message == "127.0.0.1:\(peer.port) does not speak TLS: it \(description)")
     }
 
+    @Test(
+        "A suite with a Diffie-Hellman group of the server's choice is not offered; an elliptic curve is",
+        arguments: [("DHE-RSA-AES128-GCM-SHA256", false), ("ECDHE-RSA-AES128-GCM-SHA256", true)])
+    func finiteField(suite: String, isOffered: Bool) throws {
+        let identity = try CertificateAuthority.root().issue(keyType: .rsa(bits: 2_048))
+        let server = try SServer(identity, ["-tls1_2", "-cipher", suite])
+        if isOffered {
+            #expect(try connect(to: server.port).cipher.hasPrefix("TLS_ECDHE_RSA_"))
+        } else {
+            let error = expectFailure(.tlsAlert) { try connect(to: server.port) }
+            #expect(error?.isBeforeCertificate == true)
+        }
+    }
+
     @Test("A server that closes is told apart from one that stalls")
     func closes() throws {
         let peer = try ScriptedPeer { _ = $0.read() }

@@ -244,30 +244,50 @@ struct PathFindingTests {
     }
 
     @Test("A key whose signatures take a hundred times as long is not followed")
-    func hugeExponent() throws {
+    func slowKeys() throws {
         // The key in the certificate is not the one that signs: it must not even be tried.
-        func chain(exponent: [UInt8]) throws -> [[UInt8]] {
+        func summary(_ algorithm: DERWriter.OID, parameters: [UInt8], key: [UInt8]) throws -> String {
+            let slow = try root.intermediate(name: "Slow") {
+                $0.subjectPublicKeyInfo = SubjectPublicKeyInfo.encode(
+                    algorithm: algorithm, parameters: parameters, key: key)
+            }
+            let identifier = SignatureAlgorithm.rsaPKCS1(.sha256).identifierDER
+            let chain = try slow.issue(hosts: [Validation.host]) {
+                $0.innerAlgorithmIdentifier = identifier
+                $0.outerAlgorithmIdentifier = identifier
+            }.chain
+            return try Validation.decide(chain, anchors: [root.certificate]).summary
+        }
+        func rsa(bits: Int, exponent: [UInt8]) throws -> String {
             let key = DERWriter.encode { der in
                 der.sequence { der in
-                    der.integer(magnitude: [UInt8](repeating: 0xC1, count: 384))
+                    der.integer(magnitude: [UInt8](repeating: 0xC1, count: bits / 8))
                     der.integer(magnitude: exponent)
                 }
             }
-            let slow = try root.intermediate(name: "Slow") {
-                $0.subjectPublicKeyInfo = SubjectPublicKeyInfo.encode(
-                    algorithm: [1, 2, 840, 113_549, 1, 1, 1], parameters: [0x05, 0x00], key: key)
-            }
-            let algorithm = SignatureAlgorithm.rsaPKCS1(.sha256).identifierDER
-            return try slow.issue(hosts: [Validation.host]) {
-                $0.innerAlgorithmIdentifier = algorithm
-                $0.outerAlgorithmIdentifier = algorithm
-            }.chain
+            return try summary([1, 2, 840, 113_549, 1, 1, 1], parameters: [0x05, 0x00], key: key)
         }
-        let long = try chain(exponent: [UInt8](repeating: 0x7F, count: 383))
-        let usual = try chain(exponent: [1, 0, 1])
-        #expect(try Validation.decide(long, anchors: [root.certificate]).summary == "invalid-path untrusted-root")
-        #expect(
-            try Validation.decide(usual, anchors: [root.certificate]).summary == "invalid-path invalid-signature")
+        let (tried, notTried) = ("invalid-path invalid-signature", "invalid-path untrusted-root")
+        #expect(try rsa(bits: 3_072, exponent: [1, 0, 1]) == tried)
+        #expect(try rsa(bits: 3_072, exponent: [UInt8](repeating: 0x7F, count: 383)) == notTried)
+        #expect(try rsa(bits: 16_384, exponent: [1, 0, 1]) == tried)
+        #expect(try rsa(bits: 16_384, exponent: [UInt8](repeating: 0xFF, count: 8)) == notTried)
+        #expect(try rsa(bits: 4_096, exponent: [UInt8](repeating: 0xFF, count: 8)) == tried)
+
+        // A DSA key chooses its modulus, group and generator (RFC 3279 section 2.3.2).
+        func dsa(bits: Int) throws -> String {
+            let numbers = DERWriter.encode { der in
+                der.sequence { der in
+                    der.integer(magnitude: [UInt8](repeating: 0xC1, count: bits / 8))
+                    der.integer(magnitude: [UInt8](repeating: 0xC1, count: 32))
+                    der.integer(magnitude: [2])
+                }
+            }
+            let key = DERWriter.encode { der in der.integer(magnitude: [3]) }
+            return try summary([1, 2, 840, 10_040, 4, 1], parameters: numbers, key: key)
+        }
+        #expect(try dsa(bits: 10_000) == notTried)
+        #expect(try dsa(bits: 2_048) == notTried)
     }
 
     @Test("Whoever owns a certificate cannot make paths without number through it")

@@ -16,6 +16,8 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
     case windowUpdate
     /// Over plain http: content without end.
     case content
+    /// Over plain http: the same in chunks of one byte (RFC 9112 section 7.1).
+    case chunks
     /// Over plain http: responses with status 100, which precede the final one (RFC 9110 section 15.2.1).
     case interim
 
@@ -36,6 +38,7 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
         case .ping: return repeated([0, 0, 8, 6, 1, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8))
         case .windowUpdate: return repeated([0, 0, 4, 8, 0, 0, 0, 0, 1, 0, 0, 0, 1])
         case .content: return repeated([0x78])
+        case .chunks: return repeated(Array("1\r\nx\r\n".utf8))
         case .interim: return repeated(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
     }
@@ -67,9 +70,12 @@ final class FloodServer: Sendable {
         }
         let address: String
         switch flood {
-        case .helloRequest, .content, .interim:
+        case .helloRequest, .content, .chunks, .interim:
             let tcp = try LoopbackTCPServer { connection in
                 _ = try? connection.read(upTo: 4_096)
+                if flood == .chunks {
+                    try? connection.write(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
+                }
                 if flood == .content { try? connection.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8)) }
                 pour(connection)
             }

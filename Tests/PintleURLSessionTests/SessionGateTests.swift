@@ -54,6 +54,22 @@ struct SessionGateTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test("Requests go out until the end of a certificate's last second", arguments: [0.5, 1.5])
+    func lastSecond(seconds: Double) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let notAfter = try Certificate(der: stage.identity.certificate.der).validity.notAfter
+        let options = CurlTransport.Options(now: { notAfter + seconds })
+        let session = URLSession.pinned(to: try stage.policy(), options: options)
+        if seconds < 1 {
+            #expect(try await session.data(from: try server.address()).0.count == 3)
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.refusal == .notJudged)
+            #expect(server.requestByteCount == 0)
+        }
+    }
+
     @Test("A kept connection is not used at a time at which its certificate was not valid yet", arguments: [0.0, 1.0])
     func clockSetBack(days: Double) async throws {
         let stage = try Stage()

@@ -63,6 +63,35 @@ struct SessionHTTP2FaultTests {
         #expect(server.completedHandshakeCount == 2)
     }
 
+    @Test("What is repeated over HTTP/1.1 is read by the rules of HTTP/1.1", arguments: [true, false])
+    func refusedAndRepeated(isWhole: Bool) async throws {
+        let stage = try Stage()
+        let streams = try server(stage) { _ in Frame.reset(code: 7) }
+        let text = try stage.server(stream: { stream in
+            _ = try? stream.read(upTo: 4_096)
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(isWhole ? 4 : 100)\r\n\r\nhalf".utf8))
+            // The whole answer ends where its length says so, and not with the connection.
+            while isWhole, (try? stream.read(upTo: 4_096).isEmpty) == false {}
+        })
+        let address = try streams.address()
+        let ports = [streams.port, text.port]
+        let count = Atomic<Int>(0)
+        let proxy = try LoopbackProxy(.httpConnect) { _, _ in ports[min(1, count.add(1, ordering: .relaxed).oldValue)] }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        var request = URLRequest(url: address)
+        request.httpMethod = "POST"
+        request.httpBody = Data(repeating: 1, count: 1_000)
+        if isWhole {
+            #expect(try await session.data(for: request).0 == Data("half".utf8))
+        } else {
+            let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+            #expect(error?.code == .networkConnectionLost)
+        }
+        #expect(text.completedHandshakeCount == 1)
+    }
+
     /// Speaks HTTP/2 and answers the first request of each connection, given its number.
     private func server(
         _ stage: Stage, hangsUp: Bool = false, answer: @escaping @Sendable (Int) -> [UInt8]

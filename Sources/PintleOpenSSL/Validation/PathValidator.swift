@@ -16,6 +16,8 @@ public final class PathValidator: Sendable {
 
     /// Bits of an RSA exponent. OpenSSL draws the same line for large keys; 17 are in use.
     private static let largestExponent = 64
+    /// The work of one signature by a key of 16,384 bits, OpenSSL's largest, with the usual exponent: about 2 ms.
+    private static let largestWork = 16_384 * 16_384 * 17
 
     public init(system: SystemAnchors = .shared, budget: PathBudget = PathBudget()) {
         self.system = system
@@ -56,6 +58,15 @@ public final class PathValidator: Sendable {
         return validate(request, leaf: leaf, others: pairs)
     }
 
+    /// Returns whether signatures by this key may be verified. With numbers of its own choice a certificate makes one of
+    /// them take as long as a hundred others. No TLS client of today offers DSA, whose keys choose all of their numbers.
+    private static func isVerifiable(by key: PublicKeyDescription) -> Bool {
+        if case .dsa = key.algorithm { return false }
+        guard let exponent = key.exponentBits, let bits = key.bits else { return true }
+        guard exponent <= largestExponent, bits <= 1 << 20 else { return false }
+        return bits * bits * exponent <= largestWork
+    }
+
     private func validate(_ request: PathRequest, leaf: X509Reference, others: [PresentedIssuer]) -> PathOutcome {
         guard Verification.canJudge(request.instant) else {
             return .invalid(PathFailure(.other, text: "the instant is not one that a clock shows"))
@@ -66,8 +77,7 @@ public final class PathValidator: Sendable {
         } catch {
             return .invalid(error)
         }
-        // One signature with such a key takes as long as a hundred others.
-        let others = others.filter { $0.certificate.publicKey.exponentBits ?? 0 <= Self.largestExponent }
+        let others = others.filter { Self.isVerifiable(by: $0.certificate.publicKey) }
         guard let untrusted = X509Stack(others.map(\.reference)) else {
             return .invalid(PathFailure(.other, text: "out of memory"))
         }

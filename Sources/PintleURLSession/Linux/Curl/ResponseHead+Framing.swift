@@ -7,8 +7,13 @@ extension ResponseHead {
     ///
     /// A valid `Content-Length` that is given more than once is replaced by one field (RFC 9110 section 8.6).
     ///
+    /// - Parameter isStream: `true` where the connection speaks HTTP/2, whatever the status line says.
     /// - Returns: what is wrong, for the text of an error; `nil` for nothing.
-    mutating func checkFraming() -> String? {
+    mutating func checkFraming(isStream: Bool) -> String? {
+        // libcurl writes the line of a stream itself, and believes the line of any other response.
+        guard version.hasPrefix(isStream ? "HTTP/2" : "HTTP/1") else {
+            return "the status line has another version of HTTP"
+        }
         let lengths = values(of: "content-length")
         let transferCodings = values(of: "transfer-encoding")
         let codings = values(of: "content-encoding")
@@ -18,7 +23,7 @@ extension ResponseHead {
             return lengths.allSatisfy { $0 == "0" } && transferCodings.isEmpty && codings.isEmpty
                 ? nil : "an interim response has a field about content"
         }
-        if let fault = Self.transferCodingFault(transferCodings, isStream: version.hasPrefix("HTTP/2")) { return fault }
+        if let fault = Self.transferCodingFault(transferCodings, isStream: isStream) { return fault }
         // Decoders that are stacked multiply what they make of each byte.
         guard codings.reduce(0, { $0 + Self.elements(of: $1).count }) <= 1 else {
             return "the response has more than one content coding"

@@ -28,7 +28,7 @@ extension Transfer {
                 return refuseHead("\(attempt.head.fields.last?.name ?? "") goes on in another line of the head")
             }
         case .end where attempt.head.status >= 200:
-            if let fault = attempt.head.checkFraming() { return refuseHead(fault) }
+            if let fault = attempt.head.checkFraming(isStream: attempt.isStream) { return refuseHead(fault) }
             // libcurl would take the 0 for the length of this response, and leave its content out.
             if attempt.hasInterimLength, !attempt.head.hasFraming {
                 return refuseHead("an interim response has a length, and the final response has none")
@@ -37,7 +37,7 @@ extension Transfer {
             if attempt.head.isCoded { watchDecoder() }
             if let events { holds.formUnion(events.transfer(self, didReceive: attempt.head)) }
         case .end:
-            if let fault = attempt.head.checkFraming() { return refuseHead(fault) }
+            if let fault = attempt.head.checkFraming(isStream: attempt.isStream) { return refuseHead(fault) }
             if attempt.head.hasFraming { attempt.hasInterimLength = true }
             (attempt.isHeadNew, attempt.isInField) = (true, false)
             return count

@@ -15,7 +15,8 @@ extension Transfer {
         attempt.isCoded = true
         // A connection without TLS carries one transfer at a time.
         attempt.decoding = attempt.connectionJudge?.decoding ?? DecodingBudget(countedBy: counter)
-        pintle_curl_set_long(handle, CURLOPT_BUFFERSIZE, Self.pieceSize)
+        let pieceSize = request.url.scheme == .https ? Self.pieceSize : min(Self.pieceSize, Self.clearPieceSize)
+        pintle_curl_set_long(handle, CURLOPT_BUFFERSIZE, pieceSize)
         pintle_curl_set_progress(
             handle, { at, _, received, _, _ in Transfer.at(at)?.noteProgress(Int64(received)) ?? 1 },
             Unmanaged.passUnretained(self).toOpaque())

@@ -27,12 +27,13 @@ extension Transfer {
             handle,
             { at, _, _ in
                 Transfer.at(at)?.attempt.isConnecting = true
+                Transfer.at(at)?.attempt.isStream = false
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         // Whatever this libcurl can undo: gzip, deflate, br, zstd.
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
-        set(CURLOPT_BUFFERSIZE, 64 * 1024)
+        set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? 64 * 1024 : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
         // They are the server's; a proxy that makes a tunnel gets none of them.
@@ -88,13 +89,19 @@ extension Transfer {
                     + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
     }
 
+    /// Bytes that libcurl reads at once where there is no TLS. It reads a hundred times in a turn, so that a turn has no
+    /// more of them than of a connection with TLS; see ``ReadLimits``.
+    static let clearPieceSize = 2_560
+
     /// Has libcurl read an answer over HTTP/2 to the end of its stream. At the end of its content libcurl 7.88
     /// would cease to read, and so never hear that it may go on to send the content of the request.
     ///
     /// Whether there is more or less than announced nghttp2 watches over (RFC 9113 section 8.1.1), and so does
     /// ``end(_:)``.
-    func readToEndOfStream() {
-        set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
+    ///
+    /// - Parameter isStream: `false` restores the rule. libcurl may repeat over HTTP/1.1 what a server refused over HTTP/2.
+    func readToEndOfStream(_ isStream: Bool) {
+        set(CURLOPT_IGNORE_CONTENT_LENGTH, isStream ? 1 : 0)
     }
 
     private func setMethod(_ this: UnsafeMutableRawPointer) {

@@ -168,7 +168,7 @@ extension Transfer {
         attempt.head.receipt = receipt.receipt
         attempt.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
         attempt.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
-        if request.hasContent, attempt.isStream { readToEndOfStream() }
+        if request.hasContent { readToEndOfStream(attempt.isStream) }
         return true
     }
 }

@@ -43,7 +43,8 @@ final class HandshakeReceipt: Sendable {
         // Those on the path have been read before; if one cannot be, the connection serves no request.
         let validities = path.certificates.map { der in try? Validity(ofCertificate: der) }
         var start = validities.map { $0?.notBefore ?? .distantFuture }.max() ?? .distantFuture
-        var end = validities.map { $0?.notAfter ?? .distantPast }.min() ?? .distantPast
+        // A certificate counts to the end of its last second, as `Validity.contains` has it.
+        var end = validities.map { $0.map { $0.notAfter + 1 } ?? .distantPast }.min() ?? .distantPast
         if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date {
             if pinsEnd > instant { end = min(end, pinsEnd) } else { start = max(start, pinsEnd) }
         }

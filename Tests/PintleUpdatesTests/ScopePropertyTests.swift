@@ -67,6 +67,12 @@ struct ScopePropertyTests {
         let governing = pair.bundled.rule(for: endpoint).map { pair.bundled.hosts[$0.index] }
         let rule = pair.update.rule(for: endpoint).map { pair.update.hosts[$0.index] }
         guard isValid(server, under: governing?.anchors ?? .system) else { return "other anchors" }
+        let terms = governing?.pathTerms ?? .none
+        if (terms.minimumLength ?? 1) > server.path.certificates.count { return "a path that is too short" }
+        if let issuer = terms.issuerKey, issuer != server.root.publicKeyPin {
+            // An update may name another issuer, as it may state other pins.
+            return rule?.issuerKey == server.root.publicKeyPin ? nil : "an issuer that the update did not name"
+        }
         let successor = pair.update.hosts.first { $0.host == governing?.host && $0.port == governing?.port }
         let isNarrowed = successor?.includesSubdomains == false && governing?.includesSubdomains == true
         let isAddition = rule.map { "\($0.host)".count > "\(governing?.host.description ?? "")".count } ?? false

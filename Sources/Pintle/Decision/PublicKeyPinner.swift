@@ -70,6 +70,6 @@ extension PinnedHost {
         PinnedHost(
             unchecked: host, port: nil, includesSubdomains: false, pins: pins, backupPins: backupPins,
             backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms)
     }
 }

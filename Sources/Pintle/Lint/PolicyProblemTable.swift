@@ -13,6 +13,7 @@ package enum PolicyProblemTable {
     /// The file is not the JSON that is read.
     private static let json = [
         error("unreadable-file", "the policy file cannot be read"),
+        error("missing-resource", "a bundle without the policy file"),
         error("too-large", "the file is larger than 64 MiB"),
         error("byte-order-mark", "the file begins with a byte-order mark"),
         error("invalid-utf8", "the file is not UTF-8"),

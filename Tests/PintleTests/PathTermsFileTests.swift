@@ -108,6 +108,10 @@ struct PathTermsFileTests {
             ("\"issuerKey\": \"\(PolicyText.third)\"", []),
             ("\"issuerKey\": \"\(PolicyText.pin)\"", ["issuer-key-of-leaf hosts[0].issuerKey"]),
             ("\"issuerKey\": \"\(PolicyText.backup)\"", []),
+            (
+                "\"issuerKey\": \"sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\"",
+                ["placeholder-pin hosts[0].issuerKey"]
+            ),
         ] as [(String, [String])])
     func lint(_ term: String, _ expected: [String]) throws {
         let rule = """

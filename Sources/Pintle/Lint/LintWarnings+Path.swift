@@ -19,6 +19,11 @@ extension LintWarnings {
         }
         guard let issuer = host.issuerKey else { return }
         let pin = Pin(.publicKey(issuer))
+        if issuer.isPlaceholder {
+            warn(
+                "placeholder-pin", "hosts[\(index)].issuerKey",
+                "this is the placeholder that examples carry, not the hash of a key", help: "pintle pin \(host)")
+        }
         if (host.pins + host.backupPins).contains(where: { $0.subject == pin.subject && $0.position == .leaf }) {
             warn(
                 "issuer-key-of-leaf", "hosts[\(index)].issuerKey",

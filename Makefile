@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-side-builds ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -34,16 +34,13 @@ build: ## Build the tool: .build/release/pintle
 # has a folder of its own; the set-up downloads meanwhile.
 ci-builds:
 	@Scripts/setup.sh build
-	@$(MAKE) -j3 --output-sync=target release-tool ci-side-builds setup-ci
-
-ci-side-builds:
-	@Scripts/asan.sh build
-	@$(MAKE) apple-build
+	@$(MAKE) -j3 --output-sync=target release-tool apple-build setup-ci
 
 setup-ci:
 	@Scripts/setup.sh test model
 
-# The tests wait for servers half of their time. The fuzz targets are compiled meanwhile, at the lowest priority.
+# The tests wait for servers half of their time. The fuzz targets are compiled meanwhile, at the lowest priority; asan and
+# fuzz-smoke take them from there.
 ci-tests:
 	@nice -n 19 Fuzz/run.sh build >.build/fuzz-build.log 2>&1 & fuzz=$$!; \
 	trap 'kill $$fuzz 2>/dev/null || true' EXIT; \
@@ -74,6 +71,7 @@ apple-build:
 test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's modules
 	@Scripts/setup.sh test
 	@$(MAKE) apple-build
+	@Scripts/oldest-apple.sh
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
 

@@ -25,6 +25,18 @@ let usesStandIns = false
 let apple: [SwiftSetting] = [.define("PINTLE_APPLE")]
 #endif
 
+// Apple asks for a manifest of each module that uses certain API. The article on Apple's systems says which. Elsewhere it is
+// left out, because a resource makes a bundle that a program has to be shipped with.
+#if os(Linux)
+let manifest: (resources: [Resource], exclude: [String]) =
+    usesStandIns ? ([.copy("PrivacyInfo.xcprivacy")], []) : ([], ["PrivacyInfo.xcprivacy"])
+#else
+let manifest: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#endif
+
+// For the accessor that stands in for `Array.span`.
+let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
+
 var products: [Product] = [
     .library(name: "Pintle", targets: ["Pintle"]),
     .library(name: "PintleFiles", targets: ["PintleFiles"]),
@@ -34,9 +46,13 @@ var products: [Product] = [
 ]
 
 var targets: [Target] = [
-    .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict),
-    .target(name: "PintleFiles", dependencies: ["Pintle"], swiftSettings: strict),
-    .target(name: "PintleStorage", dependencies: ["Pintle"], swiftSettings: strict),
+    .target(name: "Pintle", dependencies: ["PintleCrypto"], swiftSettings: strict + lifetimes),
+    .target(
+        name: "PintleFiles", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
+        swiftSettings: strict),
+    .target(
+        name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
+        swiftSettings: strict),
     .target(
         name: "PintleUpdates", dependencies: ["Pintle", "PintleCrypto", "PintleStorage"], swiftSettings: strict),
     .target(
@@ -186,13 +202,21 @@ if usesStandIns {
         .target(
             name: "Security", dependencies: ["COpenSSL", "CCurl"], path: "Tests/StandIns/Security",
             swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
-        .target(name: "SwiftUI", path: "Tests/StandIns/SwiftUI", swiftSettings: warnings),
+        .target(name: "Combine", path: "Tests/StandIns/Combine", swiftSettings: warnings),
+        .target(
+            name: "SwiftUI", dependencies: ["Combine"], path: "Tests/StandIns/SwiftUI", swiftSettings: warnings),
         .target(
             name: "ClientModel", dependencies: ["PintleURLSession", "Security"], path: "Examples/Sources/ClientModel",
-            swiftSettings: warnings),
+            swiftSettings: warnings + [.enableUpcomingFeature("MemberImportVisibility")]),
         .executableTarget(
-            name: "AppViews", dependencies: ["ClientModel", "PintleURLSession", "SwiftUI", "WebKit"],
-            path: "Examples/App", exclude: ["README.md"], swiftSettings: warnings),
+            name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
+            path: "Examples/App", exclude: ["README.md"],
+            // As Xcode 26 sets up a new project.
+            swiftSettings: warnings + [
+                .defaultIsolation(MainActor.self), .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InferIsolatedConformances"),
+                .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+            ]),
         .target(
             name: "AttackDemo", dependencies: ["PintleURLSession", "PintleTestKit", "Security"],
             path: "Tests/AttackDemo", swiftSettings: strict + apple),

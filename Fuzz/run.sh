@@ -19,8 +19,9 @@ if [ "$mode" != smoke ] && [ "$mode" != build ] && [ ! -d "Sources/${entry:-.}/"
 fi
 
 # SwiftPM's --sanitize takes one; libFuzzer's coverage and ASan together go past it. Release, for speed;
-# Swift keeps its traps on overflow and bounds there.
-build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing)
+# Swift keeps its traps on overflow and bounds there. With what debug builds alone have, because Scripts/asan.sh links
+# these objects with the tests.
+build=(swift build -c release --sanitize fuzzer -Xswiftc -sanitize=address,fuzzer -Xswiftc -enable-testing -Xswiftc -DDEBUG)
 [ "$mode" = smoke ] || [ "$mode" = build ] || build+=(--product "$entry")
 [ "$mode" = one ] || touch Package.swift # or SwiftPM overlooks files that came or went in the package beside this one
 [ "$mode" = one ] || "${build[@]}"

@@ -9,6 +9,7 @@ imports() { # pathspec... -> file:line:module, without the stand-in for Foundati
     git ls-files -co --exclude-standard -- "$@" | while read -r file; do
         [ ! -e "$file" ] || awk -v file="$file" '
             /^#if canImport\(FoundationEssentials\)$/ { standin = 1 }
+            /^#if canImport\(Darwin\) .. !canImport\(FoundationEssentials\)$/ { otherwise = standin = 1 }
             /^#endif/ { standin = 0; otherwise = 0 }
             /^#else$/ { otherwise = standin }
             /^ *([a-z@_]+(\([a-zA-Z]+\))? +)*import / {

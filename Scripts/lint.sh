@@ -40,6 +40,7 @@ long() { # most lines allowed, pathspec...
 report 'one idea a file: at most 400 lines' < <(long 400 $all 'Tests/*.swift')
 report 'a script says what it proves in under 60 lines' < <(long 59 'Scripts/*' 'Fuzz/*.sh' 'Benchmarks/*.sh')
 
+report 'newer than the deployment targets: mend it, or ask for the version' < <(Scripts/availability.sh)
 report 'the import is not allowed here' < <(Scripts/imports.sh)
 report 'the documentation says something else than the code' < <(Scripts/documented.sh && Scripts/one-line.sh)
 

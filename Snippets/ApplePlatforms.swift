@@ -62,6 +62,32 @@ final class Browser: NSObject, WKNavigationDelegate {
     }
 }
 
+/// Keeps files, and forwards what a download asks about its server.
+@MainActor
+final class Downloader: NSObject, WKDownloadDelegate {
+    private let trust: WebViewTrustDelegate
+
+    init(_ trust: WebViewTrustDelegate) {
+        self.trust = trust
+    }
+
+    func download(
+        _ download: WKDownload, decideDestinationUsing response: URLResponse, suggestedFilename: String,
+        completionHandler: @escaping @MainActor @Sendable (URL?) -> Void
+    ) {
+        completionHandler(FileManager.default.temporaryDirectory.appendingPathComponent(suggestedFilename))
+    }
+
+    // snippet.download
+    func download(
+        _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @MainActor @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        trust.download(download, didReceive: challenge, completionHandler: completionHandler)
+    }
+    // snippet.end
+}
+
 /// A browser that asks.
 @MainActor
 final class AskingBrowser: NSObject, WKNavigationDelegate {

@@ -1,4 +1,6 @@
 import ClientModel
+import Combine
+import Foundation
 import SwiftUI
 
 @main

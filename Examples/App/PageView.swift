@@ -1,4 +1,5 @@
 import ClientModel
+import Foundation
 import PintleURLSession
 import SwiftUI
 import WebKit

@@ -27,7 +27,8 @@ extension TLSClient {
     ///
     /// The verdict is about the target's own endpoint, wherever ``HandshakeTarget/connectTo`` leads. A host
     /// that the policy does not allow (`host-not-allowed`) is neither resolved nor connected to: its name
-    /// would be told to resolvers, proxies and, in the ClientHello, to everybody on the way.
+    /// would be told to resolvers, proxies and, in the ClientHello, to everybody on the way. Neither is an address under
+    /// which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`): the error is `invalid-host`.
     ///
     /// - Parameter approvals: what people have said about servers that no rule covers, for a policy that asks them.
     /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.
@@ -35,6 +36,7 @@ extension TLSClient {
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none, checking policy: PinningPolicy,
         approvals: TrustApprovals = .none, at instant: Date = Date(), validator: PathValidator = PathValidator()
     ) throws(HandshakeError) -> CheckedConnection {
+        try target.requireOwnAddress()
         if policy.unpinnedHosts == .reject, policy.rule(for: target.endpoint) == nil {
             return .rejected(TrustEvaluation(notAllowed: target.endpoint))
         }

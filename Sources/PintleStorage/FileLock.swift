@@ -51,6 +51,26 @@ package final class FileLock: Sendable {
         guard Self.isInPlace(descriptor, path) else { throw Self.busy(path, "its lock was removed meanwhile") }
     }
 
+    /// Returns what ``write(note:)`` has put into the lock's own file, up to one byte more than `limit`; empty where nothing
+    /// was written.
+    package func note(limit: Int) throws(StorageError) -> [UInt8] {
+        guard lseek(descriptor.number, 0, SEEK_SET) == 0, let bytes = descriptor.content(limit: limit) else {
+            throw .unreadable(path + ".lock", errno)
+        }
+        return bytes
+    }
+
+    /// Writes a few bytes into the lock's own file, over those that were there. Write always as many, because the file is
+    /// not cut.
+    ///
+    /// It does not wait for the disk. After a loss of power an older note may be there, or garbage.
+    package func write(note bytes: [UInt8]) throws(StorageError) {
+        try check()
+        guard lseek(descriptor.number, 0, SEEK_SET) == 0, descriptor.write(bytes[...]) else {
+            throw .notWritten(path + ".lock", errno)
+        }
+    }
+
     private static func opened(_ path: String) throws(StorageError) -> Descriptor {
         let lock = path + ".lock"
         guard let descriptor = Descriptor.open(lock, O_RDWR | O_CREAT, mode: 0o600) else {

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Pintle
 
 /// A request that a pinned session does not make: what is the matter, and what to do about it.
 ///
@@ -40,6 +41,10 @@ public struct SessionRefusal: Error, Sendable, Hashable {
         self.message = message
         self.hint = hint
         self.errorCode = errorCode
+    }
+
+    init(_ alias: AddressAlias) {
+        self.init(.invalidRequest, alias.message, hint: alias.hint)
     }
 
     static func unsupported(_ what: String, hint: String? = nil) -> SessionRefusal {

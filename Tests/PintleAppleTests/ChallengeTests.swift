@@ -40,7 +40,8 @@ struct ChallengeTests {
             .evaluate(try Stage.challenge(stranger.chain))
         #expect(foreign.disposition == .cancelAuthenticationChallenge && foreign.credential == nil)
         #expect(foreign.rejection?.pathFailure?.code == .untrustedRoot)
-        #expect(foreign.rejection?.pathFailure?.primary.platformCode == Int(errSecNotTrusted))
+        // The root is not among what the server sent.
+        #expect(foreign.rejection?.pathFailure?.primary.platformCode == Int(errSecCreateChainFailed))
     }
 
     @Test("A pinned certificate that is appended to a foreign chain counts for nothing")
@@ -103,6 +104,24 @@ struct ChallengeTests {
         #expect(odd.rejection?.pathFailure?.code == .nameMismatch)
         for answer in [empty, odd] { #expect(answer.disposition == .cancelAuthenticationChallenge) }
         #expect(evaluator.evaluate(try Stage.challenge(stage.identity.chain)).rejection == nil)
+    }
+
+    @Test(
+        "An address that leads past the rules for this machine is refused, and the address of a rule is not",
+        arguments: ["0.0.0.0", "::", "::ffff:127.0.0.1", "127.0.0.1", "::1"])
+    func alias(host: String) throws {
+        let isAlias = !["127.0.0.1", "::1"].contains(host)
+        let stage = try Stage(isSystem: true)
+        let identity = try stage.root.issue(hosts: [host])
+        let challenge = try Stage.challenge(identity.chain, host: host)
+        for unpinnedHosts in [PinningPolicy.UnpinnedHosts.systemTrust, .askUser] {
+            let policy = try PinningPolicy(hosts: [], unpinnedHosts: unpinnedHosts)
+            let answer = ServerTrustEvaluator(policy: policy).evaluate(challenge)
+            let expected = unpinnedHosts == .askUser ? "unknown-host" : nil
+            #expect(answer.rejection?.reason == (isAlias ? "invalid-path" : expected))
+            #expect(answer.rejection?.pathFailure?.code == (isAlias ? .other : nil))
+            if isAlias { #expect(answer.disposition == .cancelAuthenticationChallenge) }
+        }
     }
 
     @Test("A host without a rule is refused where the policy says so")

@@ -91,6 +91,8 @@ struct PlainHTTPTests {
         for (text, isAllowed) in [
             ("http://example.com/", true), ("http://[::1]:8080/", true), ("http://exa%20mple/", false),
             ("http:///path", false), ("https://exa%20mple/", true),
+            ("http://0.0.0.0/", false), ("http://[::]/", false), ("http://[::ffff:127.0.0.1]/", false),
+            ("http://127.0.0.1/", true), ("http://[::1]/", true),
         ] {
             #expect(policy.allowsPlainHTTP(to: try #require(URL(string: text))) == isAllowed, "\(text)")
         }

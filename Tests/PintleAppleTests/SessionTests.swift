@@ -32,6 +32,28 @@ struct SessionTests {
         #expect(interceptor.requestByteCount == 0)
     }
 
+    @Test("An address that leads past the rules for this machine gets no request, with TLS or without; its twin does")
+    func alias() async throws {
+        let stage = try Stage(isSystem: true)
+        let identity = try stage.root.issue(hosts: ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::"])
+        let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
+        let plain = try LoopbackTCPServer.http()
+        let session = URLSession.pinned(to: try PinningPolicy(hosts: []))
+        for host in ["0.0.0.0", "[::]", "[::ffff:127.0.0.1]"] {
+            for text in ["https://\(host):\(server.port)/", "http://\(host):\(plain.port)/"] {
+                let url = try #require(URL(string: text))
+                let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+                #expect(error?.code == .badURL)
+                #expect((error?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .invalidRequest, "\(text)")
+            }
+        }
+        #expect(server.connectionCount == 0 && plain.connectionCount == 0)
+        for text in ["https://127.0.0.1:\(server.port)/", "http://127.0.0.1:\(plain.port)/"] {
+            let url = try #require(URL(string: text))
+            #expect((try await session.data(from: url).1 as? HTTPURLResponse)?.statusCode == 200)
+        }
+    }
+
     @Test("An untrusted path is refused before any pin, with the failure as reason")
     func path() async throws {
         let stage = try Stage()

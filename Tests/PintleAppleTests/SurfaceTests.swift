@@ -34,6 +34,23 @@ struct SurfaceTests {
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch", "invalid-path"])
     }
 
+    @Test("A connection of Network.framework's for an address that leads past the rules is refused")
+    func networkAlias() throws {
+        for (host, isTrusted) in [("0.0.0.0", false), ("::", false), ("::ffff:127.0.0.1", false), ("::1", true)] {
+            let stage = try Stage(isSystem: true)
+            let reasons = Locked<[String]>([])
+            let options = NWProtocolTLS.Options()
+            let server = ServerEndpoint(host: try ServerName(host))
+            options.decideTrust(of: server, by: LivePolicy(try PinningPolicy(hosts: []))) { evaluation in
+                reasons.withLock { $0.append(evaluation.decision.reason) }
+            }
+            let chain = try stage.root.issue(hosts: [host]).chain
+            let trust = try #require(try Stage.challenge(chain, host: host).protectionSpace.serverTrust)
+            #expect(options.securityProtocolOptions.verify(trust) == isTrusted)
+            #expect(reasons.withLock { $0 } == [isTrusted ? "host-not-pinned" : "invalid-path"])
+        }
+    }
+
     @Test("The article names every function that has a stand-in")
     func article() throws {
         var root = URL(fileURLWithPath: #filePath)

@@ -95,6 +95,29 @@ struct ConstraintWorkTests {
         #expect(time < 10 * usual)
     }
 
+    @Test("A chain may cause as many comparisons as the budget says, and not one more", arguments: Names.allCases)
+    func exactBudget(names: Names) throws {
+        let small = try chain(names, half: 2, names: 20, constraints: 30)
+        let path = try (small.identity.chain + [small.root.certificate.der]).map { try Certificate(der: $0) }
+        let steps = NameComparisons.steps(path)
+        // Two authorities with 30 constraints, above two certificates with 20 names and more.
+        #expect(steps > 2 * 2 * 20 * 30)
+        func decide(_ budget: Int64, _ chain: (root: CertificateAuthority, identity: Identity)) throws -> String {
+            var limits = PathBudget()
+            limits.nameComparisons = Int(budget)
+            return try Validation.decide(chain.identity.chain, anchors: [chain.root.certificate], budget: limits)
+                .summary
+        }
+        #expect(try decide(steps, small) == "host-not-pinned")
+        #expect(try decide(steps - 1, small) == "invalid-path limits-exceeded")
+        // One name more on the leaf is compared with all constraints.
+        let larger = try chain(names, half: 2, names: 21, constraints: 30)
+        #expect(try decide(steps, larger) == "invalid-path limits-exceeded")
+        let control = try chain(names, half: 2, names: 21, constraints: 30, isControl: true)
+        #expect(try decide(0, control) == "host-not-pinned")
+        print("\(names): \(steps) comparisons are within a budget of \(steps)")
+    }
+
     @Test("Signatures, dates, names and strength are told beside the limit")
     func detail() throws {
         let root = try CertificateAuthority.root()

@@ -30,6 +30,39 @@ struct HandshakePolicyTests {
         #expect(server.serverNames == [Validation.host])
     }
 
+    @Test(
+        "An address that leads past the rules for this machine is refused before the connection",
+        arguments: [("0.0.0.0", "127.0.0.1"), ("::ffff:127.0.0.1", "127.0.0.1"), ("::", "::1")])
+    func alias(_ alias: String, _ address: String) throws {
+        let root = try CertificateAuthority.root()
+        let server = try LoopbackTLSServer(root.issue(hosts: ["127.0.0.1", "::1", alias]))
+        let rules = try ["127.0.0.1", "::1"].map { host in
+            try PinnedHost(
+                host, pins: [Validation.pin(root.certificate)], backup: .noneAccepted,
+                anchors: .only([Certificate(der: root.certificate.der)]))
+        }
+        let machine = try ServerEndpoint(host: "127.0.0.1", port: server.port)
+        let client = try TLSClient()
+        let validator = PathValidator(
+            system: SystemAnchors(replacedBy: [try Certificate(der: root.certificate.der)]))
+        for hosts in [PinningPolicy.UnpinnedHosts.systemTrust, .reject, .askUser] {
+            let policy = try PinningPolicy(hosts: rules, unpinnedHosts: hosts)
+            for connectTo in [nil, machine] {
+                let target = try HandshakeTarget(host: alias, port: server.port, connectTo: connectTo)
+                let error = #expect(throws: HandshakeError.self) {
+                    try client.connect(to: target, checking: policy, validator: validator)
+                }
+                #expect(error?.code == .invalidHost)
+                #expect(error?.isBeforeCertificate == true)
+            }
+        }
+        #expect(server.connectionCount == 0)
+        let twin = try HandshakeTarget(host: address, port: server.port, connectTo: machine)
+        let connection = try client.connect(
+            to: twin, checking: PinningPolicy(hosts: rules), validator: validator)
+        #expect(connection.evaluation.decision.summary == "pin-matched")
+    }
+
     @Test("A proxy that must not resolve names is told no name, not even of an address with a scope")
     func scopedAddress() throws {
         let name = try ServerEndpoint(host: "printer.example.test", port: 443)

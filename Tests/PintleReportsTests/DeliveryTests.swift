@@ -198,7 +198,8 @@ struct DeliveryTests {
         }
         let reporter = try scene.reporter(
             Nested {
-                let results = [await other.deliver(), await inside.withLock { $0 }?.deliver()]
+                let now = ReportScene.now
+                let results = [await other.deliver(at: now), await inside.withLock { $0 }?.deliver(at: now)]
                 seen.withLock { $0 += results.compactMap(\.self) }
             })
         inside.withLock { $0 = reporter }

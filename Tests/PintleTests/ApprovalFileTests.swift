@@ -100,16 +100,16 @@ struct ApprovalFileTests {
             (file(approval(port: "0")), "invalid-port"), (file(approval(port: "65536")), "invalid-port"),
             (file(approval(port: "\"443\"")), "invalid-port"),
             (file(approval(", \"spki\": \"\(pin)\"")), "invalid-pin"),
-            (file(approval().replacing(pin, with: "ab")), "wrong-pin-length"),
-            (file(approval().replacing("certificate", with: "spki")), "invalid-pin"),
-            (file(approval().replacing("self-signed", with: "weak-key")), "unacceptable-failure"),
-            (file(approval().replacing("[\"self-signed\"]", with: "true")), "wrong-type"),
-            (file(approval().replacing("00Z", with: "00Zjunk")), "invalid-date"),
+            (file(approval().replacingText(pin, with: "ab")), "wrong-pin-length"),
+            (file(approval().replacingText("certificate", with: "spki")), "invalid-pin"),
+            (file(approval().replacingText("self-signed", with: "weak-key")), "unacceptable-failure"),
+            (file(approval().replacingText("[\"self-signed\"]", with: "true")), "wrong-type"),
+            (file(approval().replacingText("00Z", with: "00Zjunk")), "invalid-date"),
             (file(approval(", \"expiresAt\": \"2027-02-30T00:00:00Z\"")), "invalid-date"),
             (file(approval(", \"expiresAt\": null")), "wrong-type"),
             (file(approval(", \"revokedAt\": 1")), "wrong-type"),
             (file(approval(", \"note\": \"\(String(repeating: "x", count: 1_001))\"")), "note-too-long"),
-            (file(approval().replacing("\"port\": 443, ", with: "")), "missing-key"),
+            (file(approval().replacingText("\"port\": 443, ", with: "")), "missing-key"),
         ] as [(String, String)])
     func mistakes(_ text: String, _ id: String) {
         let error = Self.refusal(text)
@@ -123,7 +123,7 @@ struct ApprovalFileTests {
 
     @Test("A mistake is told with its place, and without what could act on a terminal")
     func place() throws {
-        let text = Self.file(Self.approval(host: "\"a\\u001b[2J\"")).replacing(", ", with: ",\n")
+        let text = Self.file(Self.approval(host: "\"a\\u001b[2J\"")).replacingText(", ", with: ",\n")
         let error = try #require(Self.refusal(text))
         #expect(error.id == "invalid-host" && error.line == 3 && error.column == 24)
         let shown = "\(error)"

@@ -23,9 +23,9 @@ struct CertificatePinTests {
     @Test(
         "The forms of openssl and of browsers are one fingerprint, printed in one form",
         arguments: [
-            hex, hex.uppercased(), colons, colons.lowercased(), colons.replacing(":", with: " "),
+            hex, hex.uppercased(), colons, colons.lowercased(), colons.replacingText(":", with: " "),
             "sha256 Fingerprint=" + colons, "SHA256 Fingerprint=" + colons, "  \(hex)\n",
-            twoRows, twoRows.replacing(":", with: " "), twoRows.replacing("\n", with: "\r\n    "),
+            twoRows, twoRows.replacingText(":", with: " "), twoRows.replacingText("\n", with: "\r\n    "),
             "SHA256: " + colons, "\t SHA256: \(colons)", "SHA-256: " + colons, "sha256:" + hex,
             "SHA-256 Fingerprint: " + colons, "SHA256 Fingerprint\n" + twoRows, "SHA-256 " + hex.uppercased(),
             "\u{200E}" + hex,
@@ -52,8 +52,8 @@ struct CertificatePinTests {
         let pin = try CertificatePin(Self.hex)
         #expect(pin.text(.digits) == Self.hex)
         #expect(pin.text(.colons) == Self.colons)
-        #expect(pin.text(.rows) == Self.twoRows.replacing(":\n", with: "\n"))
-        #expect(pin.text(.blanks) == Self.colons.replacing(":", with: " "))
+        #expect(pin.text(.rows) == Self.twoRows.replacingText(":\n", with: "\n"))
+        #expect(pin.text(.blanks) == Self.colons.replacingText(":", with: " "))
         #expect(pin.text(.openssl) == "sha256 Fingerprint=" + Self.colons)
         #expect(pin.text(.keytool) == "SHA256: " + Self.colons)
     }

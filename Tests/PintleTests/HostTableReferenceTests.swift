@@ -67,14 +67,15 @@ enum HostTableReference {
     ) throws -> (table: HostTable, duplicates: [HostTableBuilder.Duplicate]) {
         var builder = HostTableBuilder()
         for rule in rules {
-            try builder.add(host: Array(rule.host.utf8).span, port: rule.port, includesSubdomains: rule.subdomains)
+            try builder.add(
+                host: Array(rule.host.utf8).elementSpan, port: rule.port, includesSubdomains: rule.subdomains)
         }
         var keys = keys
         return builder.build(using: &keys)
     }
 
     static func look(up host: String, port: UInt16, isAddress: Bool = false, in table: HostTable) -> HostTable.Match? {
-        table.match(host: Array(host.utf8).span, port: port, allowsSubdomainMatch: !isAddress)
+        table.match(host: Array(host.utf8).elementSpan, port: port, allowsSubdomainMatch: !isAddress)
     }
 
     static func scan(_ rules: [Rule], for host: String, port: UInt16, isAddress: Bool) -> HostTable.Match? {

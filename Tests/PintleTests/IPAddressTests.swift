@@ -56,6 +56,16 @@ struct IPAddressTests {
         }
     }
 
+    @Test("An address under which the system connects to another one is an alias, and its neighbours are not")
+    func aliases() throws {
+        for text in ["0.0.0.0", "::", "::0.0.0.0", "::ffff:127.0.0.1", "::FFFF:7f00:1", "[::ffff:0.0.0.0]"] {
+            #expect(AddressAlias(try ServerName(text)) != nil, "\(text)")
+        }
+        for text in ["127.0.0.1", "::1", "0.0.0.1", "::2", "::fffe:7f00:1", "::ffff:0:7f00:1", "localhost"] {
+            #expect(AddressAlias(try ServerName(text)) == nil, "\(text)")
+        }
+    }
+
     @Test("Text of any length is refused, not cut off")
     func length() {
         let padding = String(repeating: "0", count: 60)

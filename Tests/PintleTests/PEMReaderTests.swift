@@ -221,21 +221,3 @@ struct PEMReaderTests {
         #expect(throws: PEMError.self) { try PEMReader.blocks(in: Array(block.utf8) + text) }
     }
 }
-
-extension String {
-    /// The standard library's own `replacing` asks for a newer macOS than the package does.
-    fileprivate func replacingText(_ old: String, with new: String) -> String {
-        var result = ""
-        var rest = self[...]
-        while let first = rest.first {
-            if rest.utf8.starts(with: old.utf8) {
-                result += new
-                rest = rest[rest.utf8.index(rest.startIndex, offsetBy: old.utf8.count)...]
-            } else {
-                result.append(first)
-                rest.removeFirst()
-            }
-        }
-        return result
-    }
-}

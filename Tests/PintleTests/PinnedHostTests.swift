@@ -82,7 +82,7 @@ struct PinnedHostTests {
 
     @Test("Two spellings of one pin are one pin")
     func spellings() {
-        let other = Self.text.replacing("sha256/", with: "sha256//")
+        let other = Self.text.replacingText("sha256/", with: "sha256//")
         let problems = Self.problems { () throws(PolicyError) in
             try PinnedHost("a.example", pins: [Self.text, other], backupPins: [Self.spareText])
         }

@@ -23,7 +23,7 @@ struct PolicyFileKeyTests {
 
     @Test("A key with escapes is the key that it spells, and nearly the key is none")
     func spelling() throws {
-        let escaped = PolicyText.rule().replacing("\"host\"", with: "\"h\\u006fst\"")
+        let escaped = PolicyText.rule().replacingText("\"host\"", with: "\"h\\u006fst\"")
         #expect(PolicyText.ids(PolicyText.policy(escaped)) == [])
         for key in ["hosT", "hos", "hosts", "h\\u006Fsts", ""] {
             let text = PolicyText.policy(PolicyText.rule("example.com", "\"\(key)\": 1"))
@@ -34,7 +34,7 @@ struct PolicyFileKeyTests {
     @Test("A pin with escapes is the pin that it spells")
     func escapedPin() throws {
         let plain = PolicyText.policy(PolicyText.rule())
-        let policy = try PinningPolicy(json: Array(plain.replacing("sha256/", with: "sha256\\/").utf8))
+        let policy = try PinningPolicy(json: Array(plain.replacingText("sha256/", with: "sha256\\/").utf8))
         #expect(Array(policy.hosts) == Array(try PinningPolicy(json: Array(plain.utf8)).hosts))
     }
 }

@@ -46,7 +46,7 @@ struct PublicKeyPinTests {
             let text = String(decoding: bytes, as: UTF8.self)
             let pin = try? PublicKeyPin(text)
             let isPrinted = pin?.description == text
-            let found = PublicKeyPin(printed: bytes.span.bytes)
+            let found = PublicKeyPin(printed: bytes.elementSpan.bytes)
             #expect(found == (isPrinted ? pin : nil), "\(text)")
             count += isPrinted ? 1 : 0
         }

@@ -54,6 +54,23 @@ struct AuditTests {
         #expect(good.requestByteCount == 0)
     }
 
+    @Test("An address that leads past the rules for this machine is not judged, and the server beside it is")
+    func alias() throws {
+        let server = try LoopbackTLSServer(scene.identity)
+        let list = try scene.list([
+            ("0.0.0.0", server.port), ("[::]", server.port), ("[::ffff:127.0.0.1]", server.port),
+            ("a.audit.test", server.port),
+        ])
+        let run = scene.audit(try scene.policy(), "--hosts", list, "--json")
+        #expect(
+            try AuditScene.records(run.output).mapValues(AuditScene.verdict) == [
+                "0.0.0.0": "invalid-host", "::": "invalid-host", "::ffff:127.0.0.1": "invalid-host",
+                "a.audit.test": "trusted pin-matched",
+            ])
+        #expect(server.waitUntilClosed())
+        #expect(server.connectionCount == 1)
+    }
+
     @Test("It decides as check does, and finds what lint finds")
     func sameAsTheOthers() throws {
         let spareIdentity = try scene.stranger()

@@ -63,6 +63,29 @@ struct CheckTests {
         #expect(server.requestByteCount == 0)
     }
 
+    @Test(
+        "An address that leads past the rule for this machine cannot be checked, and the address of the rule can",
+        arguments: [("0.0.0.0", 2), ("[::]", 2), ("[::ffff:127.0.0.1]", 2), ("127.0.0.1", 1), ("[::1]", 1)])
+    func alias(host: String, code: Int32) throws {
+        let rules = ["127.0.0.1", "::1"].map {
+            #"{"host": "\#($0)", "pins": ["\#(Self.strange)"], "#
+                + #""backupPins": ["\#(Self.spare)"]}"#
+        }
+        let policy = try directory.write(
+            #"{"version": 1, "hosts": [\#(rules.joined(separator: ","))]}"#, to: "policy.json")
+        let own = try LoopbackTLSServer(authority.issue(hosts: ["127.0.0.1", "::1", "0.0.0.0", "::"]))
+        let run = ToolRun(
+            arguments: [
+                "check", "https://\(host):\(own.port)/", "--policy", policy, "--anchors", anchors, "--json",
+                "--connect-to", "127.0.0.1:\(own.port)",
+            ])
+        #expect(run.code == code)
+        let answer = try run.json()
+        #expect(answer["error"]?["code"]?.string == (code == 2 ? "invalid-host" : nil))
+        #expect(answer["reason"]?.string == (code == 2 ? nil : "pin-mismatch"))
+        #expect(own.connectionCount == (code == 2 ? 0 : 1))
+    }
+
     @Test("A server with another key is refused inside the handshake, and told so")
     func mismatch() throws {
         let run = check(policy: try policy(pins: [Self.strange]))

@@ -118,12 +118,19 @@ extension Frame {
     static func readRequest(_ stream: any ByteStream) -> Bool {
         guard (try? stream.read(exactly: preface.count)) == preface else { return false }
         try? stream.write(settings)
+        return readNextRequest(stream) != nil
+    }
+
+    /// Reads up to the end of the next request of a connection.
+    ///
+    /// - Returns: the last byte of the number of its stream.
+    static func readNextRequest(_ stream: any ByteStream) -> UInt8? {
         while true {
-            guard let header = try? stream.read(exactly: 9) else { return false }
+            guard let header = try? stream.read(exactly: 9) else { return nil }
             let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
-            guard count == 0 || (try? stream.read(exactly: count)) != nil else { return false }
+            guard count == 0 || (try? stream.read(exactly: count)) != nil else { return nil }
             // HEADERS or DATA with END_STREAM.
-            if header[3] <= 1, header[4] & 1 == 1 { return true }
+            if header[3] <= 1, header[4] & 1 == 1 { return header[8] }
         }
     }
 }

@@ -1,4 +1,4 @@
-/// HTTP/2 frames (RFC 9113 section 6), as many as are needed here. All are about stream 1.
+/// HTTP/2 frames (RFC 9113 section 6), as many as are needed here. All are about stream 1 unless they say so.
 enum Frame {
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     static let settings = frame(4, stream: 0, [])
@@ -14,6 +14,21 @@ enum Frame {
         frame(0, flags: isLast ? 1 : 0, stream: 1, Array(text.utf8))
     }
 
+    /// A response with coded content, in frames of 16 KiB.
+    static func response(_ content: [UInt8], coding: String, stream: UInt8) -> [UInt8] {
+        // `content-encoding` is entry 26.
+        let field = [0x88, 0x0F, 0x0B, UInt8(truncatingIfNeeded: coding.utf8.count)] + Array(coding.utf8)
+        var frames = frame(1, flags: 4, stream: stream, field)
+        for start in stride(from: 0, to: content.count, by: 16_384) {
+            let end = min(start + 16_384, content.count)
+            frames += frame(0, flags: end == content.count ? 1 : 0, stream: stream, Array(content[start..<end]))
+        }
+        return frames
+    }
+
+    /// A response without content.
+    static func empty(stream: UInt8) -> [UInt8] { frame(1, flags: 5, stream: stream, [0x88]) }
+
     static func reset(code: UInt8) -> [UInt8] { frame(3, stream: 1, [0, 0, 0, code]) }
 
     static func goAway(last: UInt8) -> [UInt8] { frame(7, stream: 0, [0, 0, 0, last, 0, 0, 0, 0]) }
@@ -25,6 +40,7 @@ enum Frame {
     }
 
     private static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
-        [0, 0, UInt8(truncatingIfNeeded: payload.count), type, flags, 0, 0, 0, stream] + payload
+        let length = [16, 8, 0].map { UInt8(truncatingIfNeeded: payload.count >> $0) }
+        return length + [type, flags, 0, 0, 0, stream] + payload
     }
 }

@@ -75,13 +75,20 @@ struct HeadCookieTests {
             ("__Host-a=b; Secure; Path=/", "https://a.example/", true),
             ("__Host-a=b; Secure; Path=/x", "https://a.example/", false),
             ("__Host-a=b; Path=/", "https://a.example/", false),
+            // The path of the request would be "/" too, and the server has not said so.
+            ("__Host-a=b; Secure", "https://a.example/", false), ("__hoSt-a=b; Secure", "https://a.example/x", false),
+            ("__Host-a=b; Secure; XPath=/", "https://a.example/", false),
+            ("__Host-a=Path=/; Secure", "https://a.example/", false),
+            ("c=d; Path=/, __Host-a=b; Secure", "https://a.example/", false),
+            ("__Host-a=b; Secure; pATH =/", "https://a.example/x/y", true), ("a=b; Secure", "https://a.example/", true),
             ("__Host-a=b; Secure; Path=/; Domain=a.example", "https://a.example/", false),
             ("__HOST-a=b; Secure; Path=/; Domain=a.example", "https://www.a.example/", false),
             ("__Host-a=b; Secure; Path=/", "http://a.example/", false), ("__Hos-a=b", "http://a.example/", true),
             ("Secure-a=b", "http://a.example/", true),
         ] {
             #expect(
-                try cookies([Array(cookie.utf8)], from: address).count == (isKept ? 1 : 0), "\(cookie) at \(address)")
+                try cookies([Array(cookie.utf8)], from: address).filter { !$0.hasPrefix("c=") }.count
+                    == (isKept ? 1 : 0), "\(cookie) at \(address)")
         }
     }
 

@@ -86,7 +86,7 @@ struct SessionApprovalTests {
         #expect(try await Self.rejection(session, try server.address())?.reason == "unknown-host")
     }
 
-    @Test("libcurl's own check of the name is off for one approved endpoint only, and never where a rule decides")
+    @Test("Another name is accepted at one approved endpoint only, and never where a rule decides")
     func checkOfTheName() async throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"])
         let server = try Self.server(identity)

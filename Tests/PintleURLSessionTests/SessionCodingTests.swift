@@ -43,7 +43,9 @@ struct SessionCodingTests {
         #expect(error?.localizedDescription == "the response has more than one content coding")
     }
 
-    @Test("One content coding is undone, and none is", arguments: ["deflate", "deflate,", "identity", ""])
+    @Test(
+        "Content with one coding is decoded, and content without a coding comes as it is",
+        arguments: ["deflate", "deflate,", "identity", ""])
     func one(coding: String) async throws {
         let isCoded = coding.hasPrefix("deflate")
         let content = isCoded ? Deflate.block(0x61, isLast: true) : [0x61]
@@ -136,6 +138,47 @@ struct SessionCodingTests {
         #expect(try await large.0 == Data(repeating: 0x61, count: 258 * copies + 1))
         print("\(258 * copies) bytes decoded in \(counter.turn) turns")
         // A turn takes 32 MiB, and one piece of 64 KiB more, which expands to 10 MiB here.
-        #expect(counter.turn > 258 * copies / (Transfer.decodedPerTurn + 11 << 20))
+        #expect(counter.turn > 258 * copies / (DecodingBudget.perTurn + 11 << 20))
+    }
+
+    @Test(
+        "Many responses over one connection share what it may decode in a turn, and another server is served meanwhile")
+    func manyStreams() async throws {
+        let (count, copies) = (6, 96_000)
+        let content = Deflate.letters(copies)
+        let good = try stage.server { _ in .text("good") }
+        let hostile = try LoopbackTLSServer(stage.identity) { configuration in
+            configuration.applicationProtocols = ["h2"]
+            configuration.application = .stream { stream in
+                // The first response lets the client know that the connection carries several.
+                guard Frame.readRequest(stream) else { return }
+                try? stream.write(Frame.empty(stream: 1))
+                let streams = (0..<count).compactMap { _ in Frame.readNextRequest(stream) }
+                try? stream.write(
+                    streams.flatMap { Frame.response(content, coding: "deflate", stream: $0) })
+                while (try? stream.read(upTo: 4_096).isEmpty) == false {}
+            }
+        }
+        let session = URLSession.pinned(to: try stage.policy())
+        let counter = try session.transport().counter
+        let (address, goodAddress) = (try hostile.address(), try good.address())
+        _ = try await session.data(from: address)
+        let turn = counter.turn
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await session.data(from: address).0.count } }
+            let (before, decoded) = (counter.turn, counter.decodedByteCount)
+            #expect(try await session.data(from: goodAddress).0 == Data("good".utf8))
+            let (turns, bytes) = (counter.turn - before, counter.decodedByteCount - decoded)
+            print("\(count) coded responses: a good request took \(turns) turns and \(bytes) bytes of decoded content")
+            #expect(turns < 20_000)
+            #expect(bytes <= (turns + 2) * (DecodingBudget.perTurn + 128 << 10))
+            for try await size in group { #expect(size == 258 * copies + 1) }
+        }
+        let total = count * (258 * copies + 1)
+        print("\(total) bytes decoded in \(counter.turn - turn) turns, at most \(counter.mostDecodedInTurn) in one")
+        #expect(hostile.connectionCount == 1)
+        #expect(counter.decodedByteCount == total)
+        #expect(counter.mostDecodedInTurn <= DecodingBudget.perTurn + 128 << 10)
+        #expect(counter.mostDecodedInTurn > DecodingBudget.perTurn / 4)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Peers that send without end. All transfers of a session share one thread: each peer gets a share of every pass.
+/// Peers that send without end. All transfers of a session share one thread: each peer gets a share of every turn of the loop.
 @Suite("Pinned sessions: floods", .serialized)
 struct SessionFloodTests {
     private let stage: Stage
@@ -103,6 +103,25 @@ struct SessionFloodTests {
         let limits = ReadLimits()
         #expect(share.bytes == limits.handshake)
         #expect(share.turns >= limits.handshake / limits.perTurnOfHandshake)
+    }
+
+    @Test("Where no memory is left for a limit on reading, the error says so and blames no certificate")
+    func noMemory() async throws {
+        let server = try stage.server { _ in .text("good") }
+        for isAvailable in [false, true] {
+            var options = CurlTransport.Options()
+            options.readLimits.isAvailable = isAvailable
+            let session = URLSession.pinned(to: try stage.policy(), options: options)
+            guard !isAvailable else {
+                #expect(try await session.data(from: try server.address()).0 == Data("good".utf8))
+                continue
+            }
+            let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+            #expect(error?.code == .secureConnectionFailed)
+            #expect(error?.localizedDescription.hasPrefix("out of memory") == true, "\(error as Any)")
+            #expect(error.flatMap { TrustRejection(underlying: $0) } == nil)
+            #expect(server.requestByteCount == 0)
+        }
     }
 
     @Test("Interim responses without end are an error, over plain http too")

@@ -91,36 +91,60 @@ struct SessionFramingTests {
         #expect(length == nil || length == "5" || answer.head.contains("Chunked"))
     }
 
-    @Test(
-        "The end of a connection ends no content with another transfer coding or length, and with close_notify ends the rest",
-        arguments: ["Transfer-Encoding: identity\r\n", "Content-Length: 99999999999999999999\r\n", ""])
-    func cut(field: String) async throws {
-        let written = DispatchSemaphore(value: 0)
+    /// A response of which the connection is cut after half of it, the error, and its twin, which ends as it should.
+    struct Cut: Sendable {
+        let field: String
+        let content: String
+        let code: URLError.Code
+        /// The words of the error, where the head itself is refused.
+        var fault: String?
+        let twin: (field: String, content: String)
+    }
+
+    static let cuts = [
+        Cut(
+            field: "Transfer-Encoding: identity\r\n", content: "half", code: .badServerResponse,
+            fault: "the transfer coding of the response is not chunked",
+            twin: ("Transfer-Encoding: chunked\r\n", "4\r\nhalf\r\n0\r\n\r\n")),
+        Cut(
+            field: "Content-Length: 99999999999999999999\r\n", content: "half", code: .badServerResponse,
+            fault: "the length of the response is not a number", twin: ("Content-Length: 4\r\n", "half")),
+        Cut(
+            field: "Content-Length: 8\r\n", content: "half", code: .networkConnectionLost,
+            twin: ("Content-Length: 4\r\n", "half")),
+        Cut(
+            field: "Transfer-Encoding: chunked\r\n", content: "4\r\nhalf\r\n", code: .networkConnectionLost,
+            twin: ("Transfer-Encoding: chunked\r\n", "4\r\nhalf\r\n0\r\n\r\n")),
+        Cut(field: "", content: "half", code: .networkConnectionLost, twin: ("", "half")),
+    ]
+
+    @Test("A connection that is cut ends no content, and close_notify ends content without a length", arguments: cuts)
+    func cut(_ cut: Cut) async throws {
         let gate = DispatchSemaphore(value: 0)
         let server = try stage.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
-            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(field)\r\nhalf".utf8))
-            written.signal()
-            if field.isEmpty { gate.signal() }
+            try? stream.write(Array("HTTP/1.1 200 OK\r\n\(cut.field)\r\n\(cut.content)".utf8))
             gate.wait()
         })
-        defer { gate.signal() }
         let proxy = try LoopbackProxy(.httpConnect)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         let address = try server.address()
-        let request = Task { try await session.data(from: address).0 }
-        if field.isEmpty {
-            #expect(try await request.value == Data("half".utf8))
-            return
-        }
-        try await aside {
-            written.wait()
-            proxy.close()
+        let arrival = ContentArrival()
+        let request = Task { try await session.data(for: URLRequest(url: address), delegate: arrival).0 }
+        if cut.fault == nil {
+            try await aside {
+                arrival.semaphore.wait()
+                proxy.close()
+            }
         }
         let error = await #expect(throws: URLError.self) { try await request.value }
-        #expect(error?.code == .badServerResponse || error?.code == .networkConnectionLost)
+        #expect(error?.code == cut.code)
+        if let fault = cut.fault { #expect(error?.localizedDescription == fault) }
+        gate.signal()
+        withExtendedLifetime((server, proxy)) {}
+        #expect(try await load("200 OK\r\n\(cut.twin.field)", cut.twin.content, isPlain: false).0 == Data("half".utf8))
     }
 
     @Test("Over HTTP/2 there is no transfer coding", arguments: ["HTTP/1.1", "HTTP/2"])
@@ -138,4 +162,11 @@ struct SessionFramingTests {
         #expect(head.checkFraming() == nil)
         #expect(head.fields.map { "\($0.name): \($0.value)" } == ["Content-Length: 7", "X: y"])
     }
+}
+
+/// Signals when content has come.
+private final class ContentArrival: NSObject, URLSessionDataDelegate, Sendable {
+    let semaphore = DispatchSemaphore(value: 0)
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { semaphore.signal() }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import PintleReports
 import PintleTestKit
 import Synchronization
 import Testing
@@ -19,7 +20,7 @@ struct SessionGateTests {
                 .0.count == 3)
         let before = server.requestByteCount
 
-        options.writesReceipts = false
+        options.receipts = .missing
         let error = await #expect(throws: URLError.self) {
             try await URLSession.pinned(to: try stage.policy(), options: options).data(from: try server.address())
         }
@@ -158,6 +159,26 @@ struct SessionGateTests {
         #expect(server.connectionCount == 0)
     }
 
+    @Test("A loader in the configuration carries no request, and the session names it", arguments: [true, false])
+    func foreignLoader(isThere: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        if isThere { configuration.protocolClasses = [Carrier.self] + (configuration.protocolClasses ?? []) }
+        let recorder = PinFailureRecorder()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, observer: recorder)
+        #expect(session.removedProtocols == (isThere ? [String(reflecting: Carrier.self)] : []))
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+        #expect(server.requests.count == 1)
+        await PinFailureFeed.shared.settle()
+        let codes = recorder.events.compactMap { event -> SessionTrouble.Code? in
+            if case .session(let trouble) = event { trouble.code } else { nil }
+        }
+        #expect(codes == (isThere ? [.foreignProtocol] : []))
+        // A session's own guard is no news to another session.
+        #expect(URLSession.pinned(to: try stage.policy(), configuration: session.configuration).removedProtocols == [])
+    }
+
     @Test("What is not there yet fails with its name", arguments: ["resumeData", "stream", "scheme"])
     func unsupported(what: String) async throws {
         let stage = try Stage()
@@ -222,4 +243,12 @@ extension SessionRefusal.Code {
         guard let refusal = (error as NSError).userInfo[NSUnderlyingErrorKey] as? SessionRefusal else { return nil }
         self = refusal.code
     }
+}
+
+/// Takes every request, and never answers.
+private final class Carrier: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func startLoading() {}
+    override func stopLoading() {}
 }

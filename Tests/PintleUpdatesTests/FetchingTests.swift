@@ -141,6 +141,44 @@ struct FetchingTests {
         servers.isReleased.withLock { $0 = true }
     }
 
+    @Test("Requests to a transport that ignores cancellation do not pile up; once it has ended, the next refresh asks")
+    func noPile() async throws {
+        let servers = TestServers(["a": .ignoresCancellation, "b": .fails])
+        var source = source(servers, "a", "b")
+        source.timeout = 0.01
+        let store = try scene.open()
+        guard case .failed = await store.refresh(from: source, at: Publication.now) else {
+            Issue.record("not failed")
+            return
+        }
+        #expect(servers.takeRequests().count == 2)
+        _ = scene.takeEvents()
+        let failures = await store.record.history.failures
+        for number in 1...20 {
+            guard case .failed = await store.refresh(from: source, at: Publication.now) else {
+                Issue.record("not failed")
+                return
+            }
+            // An attempt all the same, or a schedule would ask without a pause.
+            #expect(await store.record.history.failures == failures + number)
+        }
+        #expect(servers.takeRequests().isEmpty)
+        #expect(scene.takeEvents() == (0..<20).flatMap { _ in ["not fetched a", "not fetched b"] })
+        #expect(!servers.hasEnded.withLock { $0 })
+
+        // A refresh that waits goes on as soon as the transport ends.
+        servers.set("b", .serves(try scene.update(7), tag: nil))
+        source.timeout = 60
+        async let resumed = store.refresh(from: source, at: Publication.now)
+        servers.isReleased.withLock { $0 = true }
+        guard case .adopted(let update) = await resumed else {
+            Issue.record("not adopted")
+            return
+        }
+        #expect(update.version == 7)
+        #expect(servers.takeRequests().count == 2)
+    }
+
     @Test("A server that hangs keeps nobody from the others, nor longer than the time-out")
     func hanging() async throws {
         let servers = TestServers(["a": .hangs, "b": .serves(try scene.update(7), tag: nil)])

@@ -28,15 +28,25 @@ struct PolicyAlphabet {
         let isSystem: Bool
     }
 
-    static let hosts = ["example.com", "api.example.com", "v1.api.example.com", "example.net", "192.0.2.1"]
+    /// The last name ends in the letters of the first one and is not below it.
+    static let hosts = [
+        "example.com", "api.example.com", "v1.api.example.com", "example.net", "192.0.2.1", "notexample.com",
+    ]
     static let ports: [UInt16?] = [nil, nil, 443, 8443]
-    /// Each host, a name below each and one beside all of them.
-    static let probes = hosts + ["x.example.com", "x.api.example.com", "y.x.v1.api.example.com", "other.test"]
+    /// Each host, a name below each, and names beside all of them that look like one.
+    static let probes =
+        hosts + [
+            "x.example.com", "x.api.example.com", "y.x.v1.api.example.com", "x.example.net", "x.notexample.com",
+            "xapi.example.com", "example.com.test", "other.test",
+        ]
     static let probePorts: [UInt16] = [443, 8443, 25]
     static let early = Date(timeIntervalSince1970: 1_800_000_000)
     static let late = Date(timeIntervalSince1970: 1_900_000_000)
-    /// Before both dates, between them and after them.
-    static let instants = [early.addingTimeInterval(-60), early, late].map { $0.addingTimeInterval(1) }
+    /// Every instant that rules with these dates can tell apart: before each date, and at it.
+    static func instants(of policies: PinningPolicy...) -> [Date] {
+        let dates = Set(policies.flatMap { $0.hosts.compactMap(\.expiry.date) })
+        return dates.isEmpty ? [early] : dates.flatMap { [$0.addingTimeInterval(-1), $0] }
+    }
 
     let servers: [Server]
     private let pins: [Pin]
@@ -53,6 +63,7 @@ struct PolicyAlphabet {
             let root = try Certificate(der: authority.certificate.der)
             roots.append(root)
             pins.append(Pin(.publicKey(root.publicKeyPin), at: .ca))
+            pins.append(Pin(.certificate(root.fingerprint)))
             for _ in 0..<2 {
                 let leaf = try Certificate(der: try authority.issue(hosts: [Self.hosts[0]]).certificate.der)
                 servers.append(
@@ -61,6 +72,7 @@ struct PolicyAlphabet {
                         isSystem: name == "System"))
                 pins.append(Pin(.publicKey(leaf.publicKeyPin), at: .leaf))
                 pins.append(Pin(.publicKey(leaf.publicKeyPin)))
+                pins.append(Pin(.certificate(leaf.fingerprint), at: .leaf))
             }
         }
         self.servers = servers
@@ -87,11 +99,12 @@ struct PolicyAlphabet {
             ].compactMap(\.self)
         default: chosen = Array(pins.shuffled(using: &random).prefix(Int.random(in: 1...2, using: &random)))
         }
+        let backup = chosen.isEmpty || requires == .leafAndCA ? [] : backupPins(beside: chosen, using: &random)
         let date = Bool.random(using: &random) ? Self.early : Self.late
         let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: date), .rejecting(after: date)]
         return PinnedHost(
             unchecked: name, port: Self.ports.randomElement(using: &random) ?? nil,
-            includesSubdomains: name.ipAddress == nil && Bool.random(using: &random), pins: chosen, backupPins: [],
+            includesSubdomains: name.ipAddress == nil && Bool.random(using: &random), pins: chosen, backupPins: backup,
             backupRequirement: .noneAccepted, requires: requires,
             expiry: expiries.randomElement(using: &random) ?? .never,
             enforcement: Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce,
@@ -102,8 +115,14 @@ struct PolicyAlphabet {
     /// Mostly none, so that most servers are not refused for their path.
     private func pathTerms(using random: inout SeededGenerator) -> PathTerms {
         PathTerms(
-            minimumLength: [nil, nil, nil, 1, 2, 3].randomElement(using: &random) ?? nil,
-            issuerKey: Int.random(in: 0..<4, using: &random) == 0 ? issuers.randomElement(using: &random) : nil)
+            minimumLength: [nil, nil, nil, nil, nil, nil, 1, 2, 2, 3].randomElement(using: &random) ?? nil,
+            issuerKey: Int.random(in: 0..<6, using: &random) == 0 ? issuers.randomElement(using: &random) : nil)
+    }
+
+    /// None or one, which is not among the other pins.
+    private func backupPins(beside chosen: [Pin], using random: inout SeededGenerator) -> [Pin] {
+        let others = pins.filter { pin in !chosen.contains { $0.subject == pin.subject } }
+        return Array(others.shuffled(using: &random).prefix(Int.random(in: 0...1, using: &random)))
     }
 
     /// Distinct rules in random order.
@@ -122,17 +141,26 @@ struct PolicyAlphabet {
             let place = rules.indices.randomElement(using: &random) ?? 0
             let old = rules[place]
             let other = try rule(for: Self.hosts.randomElement(using: &random) ?? "example.com", using: &random)
-            switch Int.random(in: 0..<11, using: &random) {
+            switch Int.random(in: 0..<13, using: &random) {
             case 0: rules[place] = old.with(includesSubdomains: !old.includesSubdomains && old.host.ipAddress == nil)
             case 1: rules[place] = old.with(expiry: other.expiry)
             case 2: rules[place] = old.with(enforcement: other.enforcement)
             case 3: rules[place] = old.with(anchors: other.anchors)
-            case 4: rules[place] = old.with(pins: other.pins, requires: other.requires)
-            case 5: rules[place] = old.with(withdraws: "the key was stolen")
+            case 4:
+                rules[place] = old.with(pins: other.pins, backupPins: other.backupPins, requires: other.requires)
+            case 5, 11: rules[place] = old.with(withdraws: "the key was stolen")
             case 6: rules.remove(at: place)
-            case 7: rules.shuffle(using: &random)
-            case 8: rules[place] = old.with(pathTerms: other.pathTerms)
-            case 9: rules[place] = old.with(host: other.host, port: other.port)
+            case 7:
+                // The backup key is taken into use.
+                guard let backup = old.backupPins.first else { break }
+                rules[place] = old.with(pins: [backup], backupPins: Array(old.pins.prefix(1)))
+            case 8: rules.shuffle(using: &random)
+            case 9:
+                // Another issuer, more often than none.
+                var terms = other.pathTerms
+                if old.issuerKey != nil { terms.issuerKey = terms.issuerKey ?? issuers.randomElement(using: &random) }
+                rules[place] = old.with(pathTerms: terms)
+            case 10: rules[place] = old.with(host: other.host, port: other.port)
             default: rules.append(other)
             }
         }
@@ -144,14 +172,15 @@ struct PolicyAlphabet {
 extension PinnedHost {
     func with(
         host: ServerName? = nil, port: UInt16?? = nil, includesSubdomains: Bool? = nil, pins: [Pin]? = nil,
-        requires: PinRequirement? = nil, expiry: PinExpiry? = nil, enforcement: Enforcement? = nil,
+        backupPins: [Pin]? = nil, requires: PinRequirement? = nil, expiry: PinExpiry? = nil,
+        enforcement: Enforcement? = nil,
         anchors: TrustAnchors? = nil, withdraws: String? = nil, pathTerms: PathTerms? = nil
     ) -> PinnedHost {
         let host = host ?? self.host
         return PinnedHost(
             unchecked: host, port: port ?? self.port,
             includesSubdomains: (includesSubdomains ?? self.includesSubdomains) && host.ipAddress == nil,
-            pins: pins ?? self.pins, backupPins: backupPins, backupRequirement: backupRequirement,
+            pins: pins ?? self.pins, backupPins: backupPins ?? self.backupPins, backupRequirement: backupRequirement,
             requires: requires ?? self.requires, expiry: expiry ?? self.expiry,
             enforcement: enforcement ?? self.enforcement, anchors: anchors ?? self.anchors, reportTo: reportTo,
             withdraws: withdraws ?? self.withdraws, pathTerms: pathTerms ?? self.pathTerms)

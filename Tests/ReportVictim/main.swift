@@ -13,6 +13,8 @@ import Synchronization
 // linger FOLDER POLICY STEP HOST...: the same, and nobody takes what is handed over.
 // deliver FOLDER LOG STEP: sends what is there to a collector that appends "ID URL" to the file LOG. Prints what came of it.
 //
+// With $LATER set, it delivers as if it were so many seconds later.
+//
 // No file may grow beyond $LIMIT bytes, if it is set: a disk that is full.
 //
 // At the given step, of the writing or of the sending, it kills itself; 0 for never.
@@ -91,7 +93,8 @@ case "keep", "exit", "linger":
     }
 case "deliver":
     let reporter = PinReporter(spool: spool, options: options, transport: Collector(path: words[2]))
-    switch await reporter.deliver() {
+    let later = getenv("LATER").flatMap { Double(String(cString: $0)) } ?? 0
+    switch await reporter.deliver(at: Date(timeIntervalSinceNow: later)) {
     case .done(let delivered, let failed): say("done \(delivered) \(failed)")
     case .elsewhere: say("elsewhere")
     case .unusable(let error): say("unusable \(error.code.rawValue)")

@@ -1,6 +1,9 @@
 // Prints how each address answers, and how long the answer is.
 import Foundation
+
+#if canImport(FoundationNetworking)
 import FoundationNetworking
+#endif
 
 let session = URLSession(configuration: .default)
 for address in CommandLine.arguments.dropFirst() {

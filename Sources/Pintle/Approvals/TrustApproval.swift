@@ -63,8 +63,8 @@ public struct TrustApproval: Sendable, Hashable {
     /// - Parameters:
     ///   - subject: the certificate, or the key in whatever certificate.
     ///   - endpoint: the server that it is for, and no other port of it.
-    ///   - accepts: by default ``AcceptedFailure/missingAuthority``: whoever brings the fingerprint vouches for the
-    ///     server. Name `nameMismatch` or `expired` for a device whose certificate has another name or an old date.
+    ///   - accepts: by default ``AcceptedFailure/missingAuthority``: the person who brings the fingerprint vouches
+    ///     for the server. Name `nameMismatch` or `expired` for a device whose certificate has another name or an old date.
     ///   - instant: now; fractions of a second are dropped, here and in the expiry.
     ///   - expiry: the instant from which on it no longer counts.
     ///   - note: the person's own words, at most ``maximumNoteSize`` bytes.

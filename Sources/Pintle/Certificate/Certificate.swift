@@ -37,7 +37,7 @@ public struct Certificate: Sendable {
     /// extension that stands there twice is an error (RFC 5280 section 4.2).
     public init(der: [UInt8]) throws(DERError) {
         guard der.count <= Self.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "certificate") }
-        let bytes = der.span
+        let bytes = der.elementSpan
         let layout = try CertificateLayout(bytes)
         try DistinguishedName.check(layout.issuer, in: bytes)
         try DistinguishedName.check(layout.subject, in: bytes)
@@ -109,7 +109,7 @@ public struct Certificate: Sendable {
     }
 
     private func name(_ element: DERElement) -> DistinguishedName {
-        DistinguishedName(element, in: der.span)
+        DistinguishedName(element, in: der.elementSpan)
     }
 
     /// More than any certificate has use for; it bounds the search for duplicates.

@@ -19,7 +19,7 @@ package struct CertificateRequest: Sendable, Hashable {
     /// - Parameter der: the whole request.
     package init(der: [UInt8]) throws(DERError) {
         guard der.count <= Certificate.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "request") }
-        let bytes = der.span
+        let bytes = der.elementSpan
         var input = DERReader(0..<bytes.count)
         let whole = try input.next(DERTag.sequence, in: bytes, reading: "request")
         try input.finish(reading: "request")

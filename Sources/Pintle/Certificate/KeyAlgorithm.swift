@@ -19,7 +19,7 @@ package enum KeyAlgorithm {
     /// certificate holds.
     package init(ofCertificate der: [UInt8]) {
         do {
-            self = try Self.read(der.span)
+            self = try Self.read(der.elementSpan)
         } catch {
             self = .unreadable
         }

@@ -30,8 +30,8 @@ public struct PublicKeyDescription: Sendable, Hashable {
     public let bits: Int?
     /// Size of an RSA key's public exponent in bits; `nil` for other keys.
     package private(set) var exponentBits: Int?
-    /// Whether this is a key of an EC algorithm whose parameters are not the name of a curve (RFC 5480 section 2.1.1).
-    /// A library that decodes such a key computes with numbers that the certificate chose.
+    /// A Boolean value that indicates whether this is a key of an EC algorithm whose parameters are not the name of a
+    /// curve (RFC 5480 section 2.1.1). A library that decodes such a key computes with numbers that the certificate chose.
     package let hasUnnamedCurve: Bool
 
     /// `EC`, `RSA`, `Ed25519`...: the type alone.
@@ -50,7 +50,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
 
     /// Reads the algorithm of a SubjectPublicKeyInfo, DER, which must be the whole input.
     package init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-        let bytes = der.span
+        let bytes = der.elementSpan
         var input = DERReader(0..<bytes.count)
         let info = try input.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo")
         try input.finish(reading: "subjectPublicKeyInfo")

@@ -20,7 +20,7 @@ public struct Validity: Sendable, Hashable {
 
     /// Of a certificate that has been read before (DER), of which nothing else is wanted now.
     package init(ofCertificate der: [UInt8]) throws(DERError) {
-        let bytes = der.span
+        let bytes = der.elementSpan
         try self.init(CertificateLayout(bytes).validity, in: bytes)
     }
 

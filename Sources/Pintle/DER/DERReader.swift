@@ -106,17 +106,18 @@ struct DERReader {
         guard end - start >= 2 else { throw DERError(.truncated, at: start, reading: field) }
         let tag = bytes[start]
         guard tag & 0x1F != 0x1F else { throw DERError(.highTagNumber, at: start, reading: field) }
-        let first = Int(bytes[start + 1])
+        let first = bytes[start + 1]
         var contentStart = start + 2
-        var length = first
+        // Four octets can be more than the `Int` of 32-bit systems holds.
+        var length = UInt32(first)
         if first >= 0x80 {
             guard first != 0x80 else { throw DERError(.indefiniteLength, at: start, reading: field) }
-            let octets = first & 0x7F
+            let octets = Int(first & 0x7F)
             guard octets <= 4 else { throw DERError(.lengthTooLarge, at: start, reading: field) }
             guard end - contentStart >= octets else { throw DERError(.truncated, at: start, reading: field) }
             length = 0
             for _ in 0..<octets {
-                length = length << 8 | Int(bytes[contentStart])
+                length = length << 8 | UInt32(bytes[contentStart])
                 contentStart += 1
             }
             // The shortest form: no long form below 128, no leading zero octet.
@@ -124,8 +125,17 @@ struct DERReader {
                 throw DERError(.nonMinimalLength, at: start, reading: field)
             }
         }
-        guard end - contentStart >= length else { throw DERError(.truncated, at: start, reading: field) }
-        return DERElement(tag: tag, start: start, contentStart: contentStart, end: contentStart + length)
+        guard let count = Self.count(length, within: end - contentStart) else {
+            throw DERError(.truncated, at: start, reading: field)
+        }
+        return DERElement(tag: tag, start: start, contentStart: contentStart, end: contentStart + count)
+    }
+
+    /// Returns the length as an offset counts it, or `nil` if it is more than the octets that are left.
+    ///
+    /// Generic, so that tests can count in the `Int` of 32-bit systems.
+    static func count<Size: FixedWidthInteger>(_ length: UInt32, within available: Size) -> Size? {
+        length <= available ? Size(length) : nil
     }
 
     /// The next element if it has this tag; otherwise nothing is read.

@@ -182,8 +182,8 @@ extension PinningPolicy.Storage {
         _ terms: [RuleTerms], _ place: Int, _ path: ValidatedPath, at instant: Date
     ) -> TrustDecision? {
         // A span reads where they stand: to copy terms would count references, five of them.
-        let terms = terms.span
-        let pins = terms[place].pinSet.entries.span
+        let terms = terms.elementSpan
+        let pins = terms[place].pinSet.entries.elementSpan
         if pins.isEmpty { return terms[place].key.pathTerms.isEmpty ? .trusted(.hostNotPinned) : nil }
         guard !terms[place].key.expiry.isOver(at: instant), let match = pins.match(path, terms[place].settling)
         else {

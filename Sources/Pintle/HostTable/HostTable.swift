@@ -53,7 +53,7 @@ struct HostTable: Sendable {
 
     /// What was added at this place.
     func record(at start: UInt32) -> (host: [UInt8], port: UInt16?, includesSubdomains: Bool) {
-        let header = RecordHeader(records.span.bytes, at: Int(start))
+        let header = RecordHeader(records.elementSpan.bytes, at: Int(start))
         return (Array(records[header.host(at: Int(start))]), header.port, header.includesSubdomains)
     }
 
@@ -121,8 +121,8 @@ struct HostTable: Sendable {
     /// name, only one that covers its subdomains.
     @inline(__always)
     private func find(_ name: RawSpan, from offset: Int, port: UInt16?, hash: UInt64) -> Match? {
-        let slots = slots.span
-        let records = records.span.bytes
+        let slots = slots.elementSpan
+        let records = records.elementSpan.bytes
         let key = RecordHeader.key(length: name.byteCount &- offset, port: port)
         let hash = hash &+ self.hash.term(port: port)
         let tag = Slot.tag(of: hash)

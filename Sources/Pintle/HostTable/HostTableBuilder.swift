@@ -32,7 +32,7 @@ struct HostTableBuilder {
     @discardableResult
     mutating func add(host: Span<UInt8>, port: UInt16?, includesSubdomains: Bool) throws(Refusal) -> UInt32 {
         guard !host.isEmpty, host.count <= HostTable.maximumHostLength else { throw .length(host.count) }
-        guard records.count + RecordHeader.size + host.count < Int(UInt32.max) else { throw .full }
+        guard Self.hasRoom(after: records.count, forHostOf: host.count) else { throw .full }
         let header = RecordHeader(
             rule: ruleCount, length: host.count, port: port, includesSubdomains: includesSubdomains)
         let start = UInt32(records.count)
@@ -42,6 +42,14 @@ struct HostTableBuilder {
         hasPorts = hasPorts || port != nil
         ruleCount += 1
         return start
+    }
+
+    /// Returns whether a record for a host of this length fits behind the records so far.
+    ///
+    /// Compares in 64 bits, because the limit of a place is beyond the `Int` of 32-bit systems. Generic, so that tests can
+    /// count in the `Int` of those systems.
+    static func hasRoom<Size: BinaryInteger>(after used: Size, forHostOf length: Size) -> Bool {
+        UInt64(used) + UInt64(RecordHeader.size) + UInt64(length) < UInt64(UInt32.max)
     }
 
     /// The table, and every pair of rules that name the same host and port.
@@ -58,8 +66,8 @@ struct HostTableBuilder {
         var duplicates: [Duplicate] = []
         var start = 0
         while start < records.count {
-            let header = RecordHeader(records.span.bytes, at: start)
-            let host = records.span.bytes.extracting(header.host(at: start))
+            let header = RecordHeader(records.elementSpan.bytes, at: start)
+            let host = records.elementSpan.bytes.extracting(header.host(at: start))
             let hash = function(host) &+ function.term(port: header.port)
             var index = Slot.home(of: hash, count: slots.count)
             var earlier: Int?
@@ -81,8 +89,8 @@ struct HostTableBuilder {
 
     /// The index of the rule whose record stands here, if it names the host and port of the other one.
     private func rule(at start: Int, ifSameAs other: Int) -> Int? {
-        let header = RecordHeader(records.span.bytes, at: start)
-        let otherHeader = RecordHeader(records.span.bytes, at: other)
+        let header = RecordHeader(records.elementSpan.bytes, at: start)
+        let otherHeader = RecordHeader(records.elementSpan.bytes, at: other)
         guard header.key == otherHeader.key else { return nil }
         let isSame = records[header.host(at: start)].elementsEqual(records[otherHeader.host(at: other)])
         return isSame ? header.rule : nil

@@ -60,7 +60,7 @@ extension JSONParser {
             let count = left.end - left.start
             guard right.end - right.start == count else { return false }
             // With their quotes, which are the same.
-            let bytes = bytes.span.bytes
+            let bytes = bytes.elementSpan.bytes
             let key = bytes.extracting(Int(left.start)..<Int(left.end))
             return key.hasSameBytes(from: 0, as: bytes, from: Int(right.start))
         }

@@ -29,7 +29,7 @@ extension JSONParser {
 
     /// Where the ASCII ends that needs no look, eight bytes at a time: most of an update is one long string.
     private var endOfPlain: Int {
-        let text = bytes.span.bytes
+        let text = bytes.elementSpan.bytes
         var offset = position
         while offset &+ 8 <= text.byteCount, Self.arePlain(text.word(at: offset)) { offset &+= 8 }
         while offset < text.byteCount, Self.isPlain(bytes[offset]) { offset &+= 1 }

@@ -50,7 +50,7 @@ struct JSONParser {
 
     /// Most blanks are a line break and the indentation behind it.
     private var endOfBlanks: Int {
-        let text = bytes.span.bytes
+        let text = bytes.elementSpan.bytes
         var offset = position
         while offset < text.byteCount {
             switch bytes[offset] {

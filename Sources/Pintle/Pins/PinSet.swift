@@ -64,7 +64,7 @@ struct PinSet: Sendable {
 
     /// The match that satisfies the rule, or `nil`. Where a leaf and a CA are required it is the leaf's.
     func match(_ path: ValidatedPath) -> PinMatch? {
-        entries.span.match(path, terms)
+        entries.elementSpan.match(path, terms)
     }
 
     private static func entry(_ pin: Pin, isBackup: Bool) -> Entry {
@@ -97,10 +97,10 @@ extension Span<PinSet.Entry> {
     private func firstMatch(
         in path: ValidatedPath, from start: Int, _ terms: PinSet.Terms
     ) -> (index: Int, depth: Int)? {
-        let certificates = path.certificates.span
+        let certificates = path.certificates.elementSpan
         var depth = start
         while depth < certificates.count {
-            if let index = index(matching: certificates[depth].span, at: depth, terms) { return (index, depth) }
+            if let index = index(matching: certificates[depth].elementSpan, at: depth, terms) { return (index, depth) }
             depth += 1
         }
         return nil
@@ -135,7 +135,7 @@ extension Span<PinSet.Entry> {
 extension PublicKeyPin {
     /// Hashes the SubjectPublicKeyInfo where it stands in a certificate; `nil` where there is none.
     init?(sliceOf certificate: [UInt8]) {
-        self.init(sliceOf: certificate.span)
+        self.init(sliceOf: certificate.elementSpan)
     }
 
     @inline(__always)

@@ -54,7 +54,7 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key
     ///   bytes are not one and are refused.
     public init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-        try SubjectPublicKeyInfo.check(der.span)
+        try SubjectPublicKeyInfo.check(der.elementSpan)
         digest = SHA256Digest(hashing: der)
     }
 

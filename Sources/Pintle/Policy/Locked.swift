@@ -1,24 +1,14 @@
-// Of the two locks, each is missing somewhere: `Mutex` on the oldest Apple systems that this package runs on,
-// `NSLock` where only the essentials of Foundation are linked.
-#if canImport(FoundationEssentials)
-internal import Synchronization
-#else
+// `Mutex` is missing on Apple's systems before iOS 18 and macOS 15, `NSLock` where only the essentials of Foundation are
+// linked. Darwin comes first, because an SDK of Apple's may have the essentials too.
+#if canImport(Darwin) || !canImport(FoundationEssentials)
 internal import Foundation
+#else
+internal import Synchronization
 #endif
 
 /// A value that one thread at a time reads or changes.
 package final class Locked<Value: Sendable>: Sendable {
-    #if canImport(FoundationEssentials)
-    private let value: Mutex<Value>
-
-    package init(_ value: Value) {
-        self.value = Mutex(value)
-    }
-
-    package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
-        value.withLock { body(&$0) }
-    }
-    #else
+    #if canImport(Darwin) || !canImport(FoundationEssentials)
     private let lock = NSLock()
     // Touched under the lock alone.
     private nonisolated(unsafe) var value: Value
@@ -31,6 +21,16 @@ package final class Locked<Value: Sendable>: Sendable {
         lock.lock()
         defer { lock.unlock() }
         return body(&value)
+    }
+    #else
+    private let value: Mutex<Value>
+
+    package init(_ value: Value) {
+        self.value = Mutex(value)
+    }
+
+    package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        value.withLock { body(&$0) }
     }
     #endif
 }

@@ -4,6 +4,7 @@ extension PinningPolicy {
     ///
     /// - Parameter ports: ``portsOfRules``, which somebody who asks often keeps.
     package func allowsPlainHTTP(to endpoint: ServerEndpoint, ports: @autoclosure () -> Set<UInt16>) -> Bool {
+        guard AddressAlias(endpoint.host) == nil else { return false }
         guard unpinnedHosts == .systemTrust, rule(for: endpoint) == nil else { return false }
         return ports().allSatisfy { rule(for: ServerEndpoint(host: endpoint.host, port: $0)) == nil }
     }

@@ -32,7 +32,8 @@ extension PinningPolicy {
                 if place == next { terms.append(RuleTerms(key)) }
                 do {
                     let record = try builder.add(
-                        host: host.span, port: hosts[index].port, includesSubdomains: hosts[index].includesSubdomains)
+                        host: host.elementSpan, port: hosts[index].port,
+                        includesSubdomains: hosts[index].includesSubdomains)
                     rules.append(Rule(record: record, terms: place))
                 } catch {
                     throw PolicyError([Self.tooMany(at: index)])
@@ -93,7 +94,7 @@ extension PinningPolicy {
 extension HostTable {
     func match(_ endpoint: ServerEndpoint) -> Match? {
         match(
-            host: endpoint.host.canonical.span, port: endpoint.port,
+            host: endpoint.host.canonical.elementSpan, port: endpoint.port,
             allowsSubdomainMatch: endpoint.host.ipAddress == nil)
     }
 }

@@ -36,7 +36,7 @@ extension PolicyFileReader {
 
     private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> String, _ index: Int) -> Pin {
         let bytes = value.tape.bytes
-        if let text = value.plainRange, let pin = PublicKeyPin(printed: bytes.span.bytes.extracting(text)) {
+        if let text = value.plainRange, let pin = PublicKeyPin(printed: bytes.elementSpan.bytes.extracting(text)) {
             return Pin(.publicKey(pin))
         }
         let path = "\(list())[\(index)]"

@@ -23,9 +23,9 @@ extension PolicyFileKey {
             return
         }
         let bytes = tape.bytes
-        let spelling = bytes.span.bytes.extracting(tape.rawRange(of: node))
+        let spelling = bytes.elementSpan.bytes.extracting(tape.rawRange(of: node))
         for (place, name) in names.enumerated() where name.count == spelling.byteCount {
-            if spelling.hasSameBytes(from: 0, as: name.span.bytes, from: 0) {
+            if spelling.hasSameBytes(from: 0, as: name.elementSpan.bytes, from: 0) {
                 self.init(rawValue: place)
                 return
             }

@@ -55,13 +55,13 @@ package enum NameComparisons {
 extension Certificate {
     /// The names that constraints apply to: the subject, its e-mail addresses and the alternative names.
     fileprivate var comparedNames: Int64 {
-        Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der.span))
+        Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der.elementSpan))
             + NameComparisons.weight(subjectAlternativeNames ?? [])
     }
 }
 
 extension GeneralName {
-    /// What the name consists of, without its tag.
+    /// The contents of the name, without its tag.
     fileprivate var octets: ArraySlice<UInt8> {
         switch self {
         case .dns(let octets), .ipAddress(let octets), .email(let octets), .uri(let octets),

@@ -106,7 +106,7 @@ extension Certificate {
     /// accessLocation GeneralName }`; a certificate without it is readable too.
     private var hasReadableAuthorityInfoAccess: Bool {
         guard let field = extensionField(.authorityInfoAccess) else { return true }
-        let bytes = der.span
+        let bytes = der.elementSpan
         do {
             var outer = DERReader(field.value)
             let list = try outer.next(DERTag.sequence, in: bytes, reading: "authorityInfoAccess")

@@ -25,10 +25,21 @@ extension NWProtocolTLS.Options {
         sec_protocol_options_set_verify_block(
             securityProtocolOptions,
             { _, reference, complete in
-                let trust = sec_trust_copy_ref(reference).takeRetainedValue()
-                let evaluation = ServerTrustEvaluator(source.current).evaluate(server, trust, at: Date())
-                observer(evaluation)
-                complete(evaluation.decision.isTrusted)
-            }, TrustQueue.shared)
+                let question = HandshakeQuestion(reference: reference, complete: complete)
+                TrustQueue.async {
+                    let trust = sec_trust_copy_ref(question.reference).takeRetainedValue()
+                    let evaluation = ServerTrustEvaluator(source.current).evaluate(server, trust, at: Date())
+                    observer(evaluation)
+                    question.complete(evaluation.decision.isTrusted)
+                }
+            }, TrustQueue.entrance)
     }
+}
+
+/// The question of a handshake about its server.
+///
+/// Sendable: the queue that takes the question hands it on and touches it no more.
+private struct HandshakeQuestion: @unchecked Sendable {
+    let reference: sec_trust_t
+    let complete: sec_protocol_verify_complete_t
 }

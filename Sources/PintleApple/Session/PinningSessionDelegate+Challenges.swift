@@ -23,9 +23,7 @@ extension PinningSessionDelegate: URLSessionDelegate {
     }
 
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
-        #if !os(macOS)
         sessions.flatMap { offered($0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
-        #endif
     }
 }
 
@@ -49,10 +47,11 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
 
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let start = rejections.start(of: task)
+        let arrival = arrivalError(of: task, task.response)
         let explained = error.map {
-            start.refusal ?? rejections.explain($0, url: task.currentRequest?.url, since: start.mark)
+            start.refusal ?? arrival ?? rejections.explain($0, url: task.currentRequest?.url, since: start.mark)
         }
-        tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained)
+        tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained ?? arrival)
     }
 
     /// From `https` to `http` no redirect is followed, and none over `http` to a host that the policy has something to
@@ -76,9 +75,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     }
 
     private func allows(_ request: URLRequest, after response: HTTPURLResponse) -> Bool {
-        guard let url = request.url else { return false }
-        guard response.url?.scheme?.lowercased() != "https" || url.scheme?.lowercased() == "https" else { return false }
-        return source.current.policy.allowsPlainHTTP(to: url)
+        source.current.policy.allowsRedirect(from: response.url, to: request.url)
     }
 
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
@@ -126,6 +123,17 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
             return completionHandler(nil)
         }
         ask(session, task, completionHandler)
+    }
+
+    @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard
+            let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStreamFrom:completionHandler:)) })
+        else { return completionHandler(nil) }
+        ask(session, task, offset, completionHandler)
     }
 
     public func urlSession(

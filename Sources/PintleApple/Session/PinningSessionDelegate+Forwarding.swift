@@ -11,6 +11,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
+        guard arrivalError(of: dataTask, response) == nil else { return completionHandler(.cancel) }
         guard
             let ask = data.flatMap({ offered($0.urlSession(_:dataTask:didReceive:completionHandler:)) })
         else { return completionHandler(.allow) }
@@ -18,6 +19,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
     }
 
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard !isRefusedOnArrival(dataTask) else { return }
         self.data.flatMap { offered($0.urlSession(_:dataTask:didReceive:)) }?(session, dataTask, data)
     }
 
@@ -34,6 +36,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
+        guard !isRefusedOnArrival(dataTask) else { return completionHandler(nil) }
         guard
             let ask = data.flatMap({ offered($0.urlSession(_:dataTask:willCacheResponse:completionHandler:)) })
         else { return completionHandler(proposedResponse) }
@@ -49,6 +52,7 @@ extension PinningSessionDelegate: URLSessionDownloadDelegate {
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
+        guard !isRefusedOnArrival(downloadTask) else { return }
         let receiver = downloads.flatMap { $0 }
         receiver?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     }

@@ -33,6 +33,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
     /// Whether the delegate is to hear that a session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
+    /// Makes the error for a response that is refused when it arrives.
+    let refused: @Sendable (ArrivalRefusal, URL) -> URLError
     /// Under which generation of the policy the oldest connection of a session may have been made.
     private let generations: Locked<[ObjectIdentifier: UInt64]>
 
@@ -51,13 +53,15 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         generations = Locked([:])
         self.observer = { evaluation, _, _ in observer(evaluation) }
         isLast = { _ in true }
+        refused = { Self.plainError($0, $1) }
     }
 
     /// For one of several sessions that are one to the user.
     package init(
         _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
         observer: @escaping @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void,
-        isLast: @escaping @Sendable (URLSession) -> Bool
+        isLast: @escaping @Sendable (URLSession) -> Bool,
+        refused: @escaping @Sendable (ArrivalRefusal, URL) -> URLError
     ) {
         self.source = source
         forwarded = delegate
@@ -66,6 +70,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         generations = Locked([:])
         self.observer = observer
         self.isLast = isLast
+        self.refused = refused
     }
 
     /// For a task of the other's session that brings a delegate of its own.
@@ -77,6 +82,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         generations = other.generations
         observer = other.observer
         isLast = other.isLast
+        refused = other.refused
     }
 
     /// What to give to a task instead of its own delegate: the system asks a task's before the session's.
@@ -139,7 +145,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let handed = Handed(challenge)
-        TrustQueue.shared.async {
+        TrustQueue.async {
             let challenge = handed.value
             let (snapshot, now) = (self.source.current, Date())
             let answer = ServerTrustEvaluator(snapshot).evaluate(challenge, at: now)

@@ -1,6 +1,23 @@
 import Dispatch
+import Foundation
 
-/// Where trust is evaluated: several connections at once, and none on anybody's delegate queue.
+/// Evaluates trust away from delegate queues, several connections at a time.
+///
+/// An evaluation blocks its thread, because the system may go to the network meanwhile. Without a limit, a burst of
+/// connections would take every thread that the system gives to a process.
 enum TrustQueue {
-    static let shared = DispatchQueue(label: "Pintle.trust", qos: .userInitiated, attributes: .concurrent)
+    static let width = 4
+
+    private static let queue: OperationQueue = {
+        let queue = OperationQueue()
+        queue.name = "Pintle.trust"
+        queue.qualityOfService = .userInitiated
+        queue.maxConcurrentOperationCount = width
+        return queue
+    }()
+
+    /// Hands questions on, for callers that take only a queue of Dispatch. Nothing that blocks may run on it.
+    static let entrance = DispatchQueue(label: "Pintle.trust.entrance", qos: .userInitiated)
+
+    static func async(_ work: @escaping @Sendable () -> Void) { queue.addOperation(work) }
 }

@@ -22,7 +22,7 @@ extension PublicKeyPinner {
             guard let trust = SecTrust.presenting(request.chain.certificates.map(\.der)) else {
                 return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the system cannot read it"))
             }
-            return trust.outcome(of: request)
+            return SystemValidation(trust).outcome(of: request)
         }
     }
 

@@ -17,7 +17,7 @@ extension ServerTrustEvaluator {
             guard let trust = SecTrust.presenting(request.chain.certificates.map(\.der)) else {
                 return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the system cannot read it"))
             }
-            return trust.outcome(of: request)
+            return SystemValidation(trust).outcome(of: request)
         }
     }
 
@@ -27,9 +27,13 @@ extension ServerTrustEvaluator {
             policy: snapshot.policy, approvals: { snapshot.approvals }, newestKnownTime: snapshot.newestKnownTime)
     }
 
-    /// Decides about the server behind a trust object, whose anchors and date are replaced and whose policies get one more.
+    /// Decides about the server behind a trust object, whose anchors, date and policies are replaced. Its own policies stay
+    /// among them, except where the server's certificate is itself the anchor.
     ///
     /// The system evaluates, which may take its time: never call it on the main queue.
+    ///
+    /// An address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`) is refused with
+    /// `invalid-path` and the path failure `other`.
     ///
     /// - Parameters:
     ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate.
@@ -43,11 +47,16 @@ extension ServerTrustEvaluator {
     func judge(
         _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
     ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
+        if let alias = AddressAlias(server.host) {
+            let failure = PathFailure(.other, text: "\(alias.message); \(alias.hint)")
+            return (TrustEvaluation(of: server, unreadable: failure), false)
+        }
         var isPrivate = false
+        let validation = SystemValidation(trust)
         let evaluation = policy.evaluate(
             server, presented: trust.certificates, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime
         ) { request in
-            let outcome = trust.outcome(of: request)
+            let outcome = validation.outcome(of: request)
             // Of two outcomes a later one counts only where it is the path that is trusted.
             if case .valid = outcome { isPrivate = !request.anchors.certificates.isEmpty }
             return outcome

@@ -16,6 +16,8 @@ import WebKit
 /// server is missing from it, and ``init(_:forwardingTo:observer:)`` has an observer who hears of it. Evaluation is done
 /// away from the main queue. Private anchors and approved servers load as in a session.
 ///
+/// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
+///
 /// A service worker or a media element may load through other processes of the system: what they ask, and whether they do,
 /// is the system's to say.
 @MainActor
@@ -26,6 +28,8 @@ public final class WebViewTrustDelegate: NSObject {
     private let observer: @Sendable (TrustEvaluation) -> Void
     /// When the page's loading began.
     var start = 0
+    /// When downloads first asked about a server.
+    private var downloads: [ObjectIdentifier: Int] = [:]
     /// When a page was last loaded again because its process was lost.
     var lastReload: DispatchTime?
 
@@ -59,6 +63,17 @@ public final class WebViewTrustDelegate: NSObject {
         self.init(ApprovedPolicy(policy, approvals: store), forwardingTo: delegate, observer: observer)
     }
 
+    var policy: PinningPolicy { source.current.policy }
+
+    /// An entry stays where the app does not call ``explain(_:of:)`` for the download. So beyond 1,024 all are forgotten.
+    func noteStart(of download: WKDownload) {
+        if downloads.count >= 1_024 { downloads = [:] }
+        let id = ObjectIdentifier(download)
+        downloads[id] = downloads[id] ?? rejections.mark
+    }
+
+    func takeStart(of download: WKDownload) -> Int? { downloads.removeValue(forKey: ObjectIdentifier(download)) }
+
     func answer(
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler:
@@ -67,7 +82,7 @@ public final class WebViewTrustDelegate: NSObject {
             ) -> Void
     ) {
         let (handed, source, observer, rejections) = (Handed(challenge), source, observer, rejections)
-        TrustQueue.shared.async {
+        TrustQueue.async {
             let challenge = handed.value
             let answer = ServerTrustEvaluator(source.current).evaluate(challenge)
             if let evaluation = answer.evaluation { observer(evaluation) }

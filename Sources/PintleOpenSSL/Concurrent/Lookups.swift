@@ -29,7 +29,7 @@ final class Lookups {
     deinit { results.abandon() }
 
     /// Readable where ``deliver()`` has something to do.
-    var bell: CInt { results.bell }
+    var bell: CInt { results.bell.descriptor }
 
     /// - Parameter handler: called by ``deliver()``.
     func add(_ work: @escaping @Sendable () -> Result, whenDone handler: @escaping (Result) -> Void) {
@@ -52,32 +52,10 @@ final class Lookups {
             let (id, work) = waiting.removeFirst()
             running += 1
             let results = results
-            if Self.startThread({ results.put(id, work()) }) { continue }
+            if DetachedThread.start({ results.put(id, work()) }) { continue }
             // Nobody else does it: the loop waits, and goes on.
             results.put(id, work())
         }
-    }
-
-    private static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-        final class Body: Sendable {
-            let run: @Sendable () -> Void
-            init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-        }
-        let body = Unmanaged.passRetained(Body(body))
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, nil,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
-                return nil
-            }, body.toOpaque())
-        guard status == 0 else {
-            body.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 
     /// What the threads share.
@@ -87,24 +65,10 @@ final class Lookups {
             var isAbandoned = false
         }
 
-        /// Both ends of a connection that nothing blocks on.
-        let bell: CInt
-        private let hammer: CInt
+        let bell: Bell
         private let state = Mutex(State())
 
-        init() throws(HandshakeError) {
-            var ends: [CInt] = [-1, -1]
-            let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-            guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-                throw .noResources("cannot open a pair of sockets: \(systemMessage(errno))")
-            }
-            (bell, hammer) = (ends[0], ends[1])
-        }
-
-        deinit {
-            close(bell)
-            close(hammer)
-        }
+        init() throws(HandshakeError) { bell = try Bell() }
 
         func put(_ id: Int, _ result: Result) {
             let isWanted = state.withLock { state in
@@ -112,13 +76,11 @@ final class Lookups {
                 return !state.isAbandoned
             }
             guard isWanted else { return Self.drop(result) }
-            var byte: UInt8 = 0
-            _ = send(hammer, &byte, 1, CInt(MSG_NOSIGNAL))
+            bell.ring()
         }
 
         func takeAll() -> [(id: Int, result: Result)] {
-            var bytes = [UInt8](repeating: 0, count: 64)
-            while read(bell, &bytes, bytes.count) == bytes.count {}
+            bell.silence()
             return state.withLock { state in
                 defer { state.done = [] }
                 return state.done

@@ -38,6 +38,11 @@ final class PendingHandshake {
 
     /// Finds out where to connect to. A literal address is known at once.
     func open(_ lookups: Lookups) {
+        do throws(HandshakeError) {
+            try order.target.requireOwnAddress()
+        } catch {
+            return end(.failure(error))
+        }
         let destination = order.target.destination
         guard case .none = order.proxy else {
             let (proxy, timeout) = (order.proxy, timeouts.connect)

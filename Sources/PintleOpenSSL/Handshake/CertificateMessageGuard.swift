@@ -17,7 +17,7 @@ package import Pintle
 ///
 /// If a later version of OpenSSL parses a copy, only time is lost: a slot that has a verdict is not asked again.
 package enum CertificateMessageGuard {
-    /// What the guard did about a message.
+    /// The guard's changes to a message, and their reason.
     package enum Action {
         /// The message is unreadable now, for this reason.
         case refused(PathFailure)

@@ -18,6 +18,12 @@ public struct HandshakeTarget: Hashable, Sendable {
         self.init(try ServerEndpoint(host: host, port: port), connectTo: connectTo)
     }
 
+    /// - Throws: `invalid-host` where the system would connect to another address than the one that is judged.
+    func requireOwnAddress() throws(HandshakeError) {
+        guard let alias = AddressAlias(endpoint.host) else { return }
+        throw HandshakeError(.invalidHost, alias.message, hint: alias.hint)
+    }
+
     /// Where TCP, or the proxy, has to connect to.
     var destination: ServerEndpoint { connectTo ?? endpoint }
 }

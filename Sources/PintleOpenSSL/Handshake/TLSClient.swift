@@ -63,6 +63,7 @@ public final class TLSClient: Sendable {
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none,
         verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict
     ) throws(HandshakeError) -> TLSConnection {
+        try target.requireOwnAddress()
         let timeouts = configuration.timeouts
         let socket = try ProxyTunnel.open(proxy, to: target.destination, timeout: timeouts.connect)
         var handshake = try TLSHandshake(

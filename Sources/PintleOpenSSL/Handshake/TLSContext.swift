@@ -11,7 +11,7 @@ package final class TLSContext: @unchecked Sendable {
     /// message that was read. OpenSSL allocates no more than this, whatever length a server announces.
     static let certificateListLimit = 4 * 1024 * 1024 + 64 * 1024
 
-    /// What a server may send before the handshake has ended: the largest chain, and as much again for all else.
+    /// The bytes that a server may send before the handshake has ended: the largest chain, and as much again for all else.
     package static let handshakeAllowance = 2 * certificateListLimit
 
     /// `SSL_CTX *`

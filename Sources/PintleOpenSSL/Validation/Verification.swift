@@ -17,7 +17,7 @@ struct Verification {
     let host: ServerName
     let instant: Date
     let maximumIntermediates: Int
-    /// Whether OpenSSL may compare names with name constraints.
+    /// The answer to the question whether OpenSSL may compare names with name constraints.
     enum Comparison {
         case allowed
         case tooMuchWork
@@ -35,7 +35,7 @@ struct Verification {
         /// Leaf first. Complete only where there are no findings.
         var path: [X509Reference] = []
         var findings: [PathFailure.Finding] = []
-        /// Whether the path ends in an anchor, as far as OpenSSL got.
+        /// A Boolean value that indicates whether the path ends in an anchor, as far as OpenSSL got.
         var hasAnchor = true
     }
 

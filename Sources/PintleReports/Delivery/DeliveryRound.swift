@@ -9,7 +9,8 @@ package import Foundation
 
 /// One pass over what is in the spool: which request is to be made next, and what its answer means.
 ///
-/// Whoever has one is alone in sending, among all processes, until it goes.
+/// Only one round sends at a time, among all processes. Where this process is suspended in the midst of a request for
+/// longer than the ``DeliveryLease`` lasts, another process goes on, and this round ends.
 package struct DeliveryRound {
     private let spool: ReportSpool
     private let options: ReportOptions
@@ -17,7 +18,7 @@ package struct DeliveryRound {
     private let startedAt: Milliseconds
     /// When the request that is under way was made, or its answer came.
     private var now: Date
-    private let lock: FileLock
+    private let lease: DeliveryLease
     private var names: ArraySlice<SpoolName>
     private var current: Current?
     private var closed: Set<String> = []
@@ -39,14 +40,14 @@ package struct DeliveryRound {
     private static let longest: Int64 = 300_000
 
     /// - Parameter clock: is asked before each request and after it.
-    /// - Throws: `busy` where somebody else is sending.
+    /// - Throws: `busy` where another round is sending.
     package init(_ reporter: PinReporter, clock: @escaping @Sendable () -> Date) throws(StorageError) {
         spool = reporter.spool
         options = reporter.options
         self.clock = clock
         now = clock()
-        lock = try spool.lockDelivery()
         let time = Milliseconds(now)
+        lease = try spool.lease(timeout: options.timeout, at: time)
         startedAt = time
         spool.dropExpired(at: time)
         names = spool.names().filter { $0.isDue(at: time) && !SpoolState.isExpired($0.createdAt, at: time) }[...]
@@ -60,7 +61,7 @@ package struct DeliveryRound {
             guard var current = current ?? nextReport() else { return nil }
             while current.place < current.report.addresses.count {
                 self.current = current
-                if isOpen(current), let request = request(current) { return request }
+                if isOpen(current), let request = request(current) { return lease.renew(at: time) ? request : nil }
                 current.place += 1
             }
             self.current = nil

@@ -1,11 +1,14 @@
 public import Pintle
 
-/// What an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy.
+/// An event that an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy or
+/// with a session.
 public enum PinFailureEvent: Sendable {
     /// A server was refused, or let in although no pin matched or the pins were past their date.
     case verdict(PinFailure)
     /// An update of the policy is late, or was not taken.
     case update(UpdateTrouble)
+    /// A session was made from a configuration that would have weakened its pins.
+    case session(SessionTrouble)
 
     /// How much it matters, in the words that loggers have.
     public enum Level: String, Sendable, Hashable, CaseIterable {
@@ -22,6 +25,7 @@ public enum PinFailureEvent: Sendable {
             case .stale: .warning
             case .rejected, .lostStore, .notStored: .error
             }
+        case .session(let trouble): trouble.isResolved ? .warning : .error
         }
     }
 }
@@ -32,6 +36,7 @@ extension PinFailureEvent: CustomStringConvertible {
         switch self {
         case .verdict(let failure): failure.description
         case .update(let trouble): trouble.description
+        case .session(let trouble): trouble.description
         }
     }
 }

@@ -21,6 +21,9 @@ package struct Milliseconds: Sendable, Hashable, Comparable, CustomStringConvert
         self.count = count
     }
 
+    /// The beginning of 1970.
+    static let zero = Milliseconds(Date(timeIntervalSince1970: 0))
+
     package var date: Date { Date(timeIntervalSince1970: Double(count) / 1_000) }
     package var description: String { "\(count)" }
 

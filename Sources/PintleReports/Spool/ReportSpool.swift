@@ -5,7 +5,7 @@ package import PintleStorage
 /// Reports on the disk, each in a file of its own, until every address is done with them.
 ///
 /// A file is written once and removed once; what changes meanwhile is in `state.json`. Both happen under one lock, so that
-/// processes can share a folder. Who sends holds a lock of its own, see ``lockDelivery()``.
+/// processes can share a folder. No lock is held while a report is on its way: a process that sends has a ``DeliveryLease``.
 package final class ReportSpool: Sendable {
     /// What became of a report that was to be kept.
     package enum Outcome: Sendable, Equatable {
@@ -69,8 +69,12 @@ package final class ReportSpool: Sendable {
         Self.file("\(folder.path)/\(name.text)", SpooledReport.maximumBytes, onStep)
     }
 
-    /// Beside the state's, so that a report can be kept while another one is being sent.
-    package func lockDelivery() throws(StorageError) -> FileLock { try deliveryFile.lock(patience: 0) }
+    /// Takes the right to send. Its lock is beside the state's, so that a report can be kept meanwhile.
+    ///
+    /// - Throws: `busy` where another process, or another call, is sending.
+    func lease(timeout: Double, at now: Milliseconds) throws(StorageError) -> DeliveryLease {
+        try DeliveryLease(deliveryFile, timeout: timeout, at: now, onStep: onStep)
+    }
 
     package var counts: ReportCounts { state().counts + pending.withLock { $0 } }
 

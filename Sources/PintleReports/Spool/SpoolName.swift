@@ -76,5 +76,5 @@ extension SpoolName {
         Hex.encode(SHA256Digest(hashing: Array(text.utf8)).bytes.prefix(digits / 2))
     }
 
-    private static func randomID() -> String { Hex.encode((0..<16).map { _ in UInt8.random(in: 0...255) }) }
+    static func randomID() -> String { Hex.encode((0..<16).map { _ in UInt8.random(in: 0...255) }) }
 }

@@ -123,11 +123,18 @@ public final class AttackServer: Sendable {
     public func waitUntilQuiet(seconds: Double = 2) -> Bool {
         // A connection is made before the server takes it.
         _ = first.wait(seconds: 0.2) { !$0.isEmpty }
-        let isFirstQuiet = first.waitUntilIdle(seconds: seconds)
+        return waitUntilIdle(seconds: seconds)
+    }
+
+    /// Waits until no connection is open that the server has taken, for each of its ports at most so long.
+    ///
+    /// - Returns: `false` where one is still open.
+    public func waitUntilIdle(seconds: Double) -> Bool {
+        let isFirstIdle = first.waitUntilIdle(seconds: seconds)
         switch elsewhere {
-        case .tls(let server): return server.waitUntilIdle(seconds: seconds) && isFirstQuiet
-        case .plain(let server, _): return server.waitUntilIdle(seconds: seconds) && isFirstQuiet
-        case .nowhere, .later: return isFirstQuiet
+        case .tls(let server): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
+        case .plain(let server, _): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
+        case .nowhere, .later: return isFirstIdle
         }
     }
 

@@ -19,9 +19,7 @@ final class SurveyThread: Sendable {
     /// How long the survey may take to end once it is told to. Longer than any step of a handshake except a verdict.
     private static let grace = Duration.seconds(1)
 
-    /// Both ends of a connection that nothing blocks on: readable where there is something to take.
-    private let bell: CInt
-    private let hammer: CInt
+    private let bell: Bell
     private let state = Mutex(State())
     private static let abandoned = Atomic(false)
 
@@ -30,17 +28,11 @@ final class SurveyThread: Sendable {
     static var isAnyLeftBehind: Bool { abandoned.load(ordering: .relaxed) }
 
     init() throws(ToolError) {
-        var ends: [CInt] = [-1, -1]
-        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            throw .unusable("no-resources", "cannot open a pair of sockets: \(String(cString: strerror(errno)))")
+        do throws(HandshakeError) {
+            bell = try Bell()
+        } catch {
+            throw ToolError(error)
         }
-        (bell, hammer) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(bell)
-        close(hammer)
     }
 
     // MARK: The survey's side
@@ -53,17 +45,12 @@ final class SurveyThread: Sendable {
     func put(_ line: [UInt8]) {
         while state.withLock({ !$0.isStopped && $0.lines.count >= Self.maximumLines }) { usleep(1_000) }
         state.withLock { $0.lines.append(line) }
-        ring()
+        bell.ring()
     }
 
     private func finish(_ end: Result<Bool, ToolError>) {
         state.withLock { $0.end = end }
-        ring()
-    }
-
-    private func ring() {
-        var byte: UInt8 = 0
-        _ = send(hammer, &byte, 1, CInt(MSG_NOSIGNAL))
+        bell.ring()
     }
 
     // MARK: The other side
@@ -79,7 +66,7 @@ final class SurveyThread: Sendable {
         _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, take: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
-        guard start({ self.finish(survey()) }) else {
+        guard DetachedThread.start({ self.finish(survey()) }) else {
             throw .unusable("no-resources", "the system gives no thread", hint: "ask fewer servers at a time")
         }
         do throws(ToolError) {
@@ -103,8 +90,7 @@ final class SurveyThread: Sendable {
     }
 
     private func takeAll() -> (lines: [[UInt8]], end: Result<Bool, ToolError>?) {
-        var bytes = [UInt8](repeating: 0, count: 512)
-        while recv(bell, &bytes, bytes.count, 0) == bytes.count {}
+        bell.silence()
         return state.withLock { state in
             defer { state.lines = [] }
             return (state.lines, state.end)
@@ -112,7 +98,7 @@ final class SurveyThread: Sendable {
     }
 
     private func wait(atMost milliseconds: CInt) {
-        var entry = pollfd(fd: bell, events: Int16(POLLIN), revents: 0)
+        var entry = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
         poll(&entry, 1, milliseconds)
     }
 
@@ -133,27 +119,5 @@ final class SurveyThread: Sendable {
             }
             wait(atMost: 10)
         }
-    }
-
-    private func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        final class Body: Sendable {
-            let run: @Sendable () -> Void
-            init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-        }
-        let body = Unmanaged.passRetained(Body(body))
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread, nil,
-            { pointer in
-                guard let pointer else { return nil }
-                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
-                return nil
-            }, body.toOpaque())
-        guard status == 0 else {
-            body.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 }

@@ -69,7 +69,7 @@ struct ExportLockOut {
         self.hosts = withoutPins.isEmpty ? withoutList : withoutPins
     }
 
-    /// Whether the rule is one of an imported list of authorities, as far as can be told.
+    /// Returns whether the rule is one of an imported list of authorities, as far as can be told.
     private static func isList(_ host: PinnedHost, _ shared: Set<Set<Pin>>) -> Bool {
         guard host.backupPins.isEmpty, host.pins.allSatisfy({ $0.position == .any }) else { return false }
         return host.pins.count >= authorityCount || shared.contains(Set(host.pins))

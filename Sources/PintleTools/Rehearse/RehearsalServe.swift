@@ -52,6 +52,12 @@ final class RehearsalServe {
             usleep(50_000)
             tellEvents()
         }
+        // An alert that a client has sent may still be on its way through the server.
+        let deadline = ContinuousClock.now.advanced(by: .seconds(1))
+        for server in servers {
+            let rest = ContinuousClock.now.duration(to: deadline) / .seconds(1)
+            guard rest > 0, server.waitUntilIdle(seconds: rest) else { break }
+        }
         seen.end()
         for server in servers { server.close() }
         tellEvents()

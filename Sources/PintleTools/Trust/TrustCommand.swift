@@ -24,8 +24,8 @@ extension Command {
             """
             Approvals count for hosts that no rule of a policy covers, and only where the policy says \
             "unpinnedHosts": "askUser". Each is for one host and port, and for one certificate or key. It forgives \
-            that nobody whom this machine trusts vouches for the server, and nothing else: name and dates still count. \
-            An approval of the exact certificate can also accept that it is for another name, or that its last day \
+            that no authority which this machine trusts vouches for the server, and nothing else: name and dates still \
+            count. An approval of the exact certificate can also accept that it is for another name, or that its last day \
             has passed: --accept name-mismatch, --accept expired.
             """,
             """

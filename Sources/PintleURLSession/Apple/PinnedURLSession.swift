@@ -24,6 +24,10 @@ public final class PinnedURLSession: Sendable {
     private let configuration: Kept
     private let delegateQueue: OperationQueue?
     private let delegate: PinningSessionDelegate
+    /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
+    /// Debugging tools add one to every configuration, and it would carry requests past the pins. The session does not use
+    /// them, nor any other class in the list; an observer gets ``SessionTrouble``.
+    public let removedProtocols: [String]
     private let last = Locked<ObjectIdentifier?>(nil)
     private let state: Locked<State>
 
@@ -33,6 +37,8 @@ public final class PinnedURLSession: Sendable {
     ) {
         self.source = source
         self.configuration = Kept(configuration)
+        let foreign = self.configuration.foreignProtocols
+        removedProtocols = foreign.names
         self.delegateQueue = delegateQueue
         // Of the sessions that a change of the policy ends the delegate hears nothing.
         self.delegate = PinningSessionDelegate(
@@ -44,10 +50,19 @@ public final class PinnedURLSession: Sendable {
                 else { return }
                 PinFailureFeed.shared.post(.verdict(failure), to: observer)
             },
-            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
+            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } },
+            refused: { refusal, url in
+                URLError(
+                    refusal == .plainHTTP
+                        ? SessionRefusal(plainHTTPTo: url)
+                        : SessionRefusal(
+                            .insecureRedirect, "the server redirects from https to http",
+                            hint: "have the server redirect to https"), url: url)
+            })
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
         state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
+        foreign.tell(observer)
     }
 
     deinit {
@@ -190,15 +205,12 @@ public final class PinnedURLSession: Sendable {
                 .unsupportedURL,
                 userInfo: [NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal])
         }
-        guard let url, !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
-        let refusal = SessionRefusal(
-            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
-        return URLError(
-            .appTransportSecurityRequiresSecureConnection,
-            userInfo: [
-                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
-                NSURLErrorFailingURLErrorKey: url,
-            ])
+        guard let url else { return nil }
+        if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
+            return URLError(SessionRefusal(alias), code: .badURL, url: url)
+        }
+        guard !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
+        return URLError(SessionRefusal(plainHTTPTo: url), url: url)
     }
 }
 
@@ -304,14 +316,42 @@ extension PinnedURLSession {
     }
 }
 
-/// A configuration that nobody outside can reach.
+extension SessionRefusal {
+    fileprivate init(plainHTTPTo url: URL) {
+        self.init(
+            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
+    }
+}
+
+extension URLError {
+    /// The error of a request that must not go over `http`.
+    fileprivate init(
+        _ refusal: SessionRefusal, code: URLError.Code = .appTransportSecurityRequiresSecureConnection, url: URL
+    ) {
+        self.init(
+            code,
+            userInfo: [
+                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
+                NSURLErrorFailingURLErrorKey: url,
+            ])
+    }
+}
+
+/// A configuration that callers cannot reach, without loaders beside the system's.
 ///
 /// Sendable: it is read alone, and handed out in copies.
 private final class Kept: @unchecked Sendable {
     private let configuration: URLSessionConfiguration
+    let foreignProtocols: ForeignProtocols
 
     init(_ configuration: URLSessionConfiguration) {
-        self.configuration = Self.copy(of: configuration)
+        let copy = Self.copy(of: configuration)
+        // The system's own loaders need no place in the list.
+        copy.protocolClasses = []
+        // A request would leave before the handshake is over, on the word of an earlier one.
+        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) { copy.enablesEarlyData = false }
+        self.configuration = copy
+        foreignProtocols = ForeignProtocols(in: configuration, removedFrom: copy)
     }
 
     var isForBackground: Bool { configuration.identifier != nil }

@@ -53,7 +53,9 @@ extension PinStore {
 
     /// Asks all servers for an update now.
     ///
-    /// Whoever asks while somebody else is asking gets the same answer.
+    /// A call while another one runs gets the same answer. A transport that goes on after its task was cancelled is waited
+    /// for: until it has ended, or the time-out has passed. In the second case the result is ``UpdateRefresh/failed``, an
+    /// event says why, and nothing is asked.
     @discardableResult
     public func refresh(from source: UpdateSource, at now: Date = Date()) async -> UpdateRefresh {
         if let refreshing { return await refreshing.value.result }
@@ -106,6 +108,16 @@ extension PinStore {
     private func fetchAll(_ source: UpdateSource, at now: Date) async -> Fetched {
         reload()
         tellIfStale(at: now)
+        guard await openRequests.waitUntilNone({ _ = await Self.sleep(source.timeout) }) else {
+            for url in source.urls {
+                onEvent(.notFetched(from: url, description: "the transport has not ended an earlier request"))
+            }
+            // It counts as an attempt, so that the schedule leaves a pause before the next one.
+            record.history.lastAttempt = now
+            record.history.failures += 1
+            keepRecord()
+            return Fetched(result: .failed, leavesDoubt: false)
+        }
         let before = update?.version
         // A tag is the server's word, and may be that of another document. Whoever has reason to expect one asks for it.
         let expectsAnother = state.isBelowFloor || update.map { now >= $0.expiresAt } ?? true
@@ -119,7 +131,12 @@ extension PinStore {
         var tasks = source.urls.map { url in
             let request = UpdateRequest(
                 url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
-            return Task.detached(priority: priority) { _ = mailbox.yield(await Self.ask(source.transport, request)) }
+            openRequests.begin()
+            return Task.detached(priority: priority) { [openRequests] in
+                let answer = await Self.ask(source.transport, request)
+                openRequests.end()
+                mailbox.yield(answer)
+            }
         }
         tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.timeout)) })
         var open = source.urls.count
@@ -129,7 +146,7 @@ extension PinStore {
             open -= 1
             guard take(answer, askedWith: tags, at: now) else { continue }
             hasAnswer = true
-            // Whoever has only what is in force says nothing about what the others have: they are waited for.
+            // A server that has only the update in force says nothing about the other servers: wait for them.
             guard !isInGrace, update?.version != before else { continue }
             isInGrace = true
             tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.grace)) })

@@ -32,6 +32,8 @@ public actor PinStore: PolicySource {
     var record: FetchRecord
     /// The one fetch that is under way.
     var refreshing: Task<Fetched, Never>?
+    /// Of this fetch, and of an earlier one whose transport ignores cancellation.
+    let openRequests = OpenRequests()
 
     /// Opens a store, and reads what is there.
     ///

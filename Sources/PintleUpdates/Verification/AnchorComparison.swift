@@ -12,7 +12,7 @@ struct AnchorComparison {
     // An identifier stays valid while the policies live, and they outlive the comparison.
     private var known: [Sets: Bool] = [:]
 
-    /// Whether every root in the first set is in the other too.
+    /// Returns whether every root in the first set is in the other too.
     mutating func isNoWider(_ anchors: TrustAnchors, than other: TrustAnchors) -> Bool {
         if anchors.certificates.isEmpty { return anchors.isNoWider(than: other) }
         let sets = Sets(anchors: ObjectIdentifier(anchors.identity), other: ObjectIdentifier(other.identity))

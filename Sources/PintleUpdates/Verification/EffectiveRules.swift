@@ -4,7 +4,7 @@ internal import Pintle
 /// port, or on every port that no rule over the host names.
 struct ServerClass {
     let host: ServerName
-    /// Whether the names below the host are meant, not the host itself.
+    /// A Boolean value that indicates whether the names below the host are meant, not the host itself.
     let isBelow: Bool
     /// `nil`: every port that no rule over the host names.
     let port: UInt16?
@@ -35,14 +35,14 @@ struct EffectiveRules {
     /// A name whose rules cover the names below it.
     private struct Parent {
         let key: [UInt8]
-        /// What stood in ``inherited`` before this name.
+        /// The content of ``inherited`` before this name.
         let any: Pair
         let ports: [(port: UInt16, pair: Pair)]
     }
 
     private let bundled: [PinnedHost]
     private let update: [PinnedHost]
-    /// What the parents of the current name say about all names below them.
+    /// The rules that the names below the current one inherit from it and its parents.
     private var inherited = Rules()
     /// The ports in ``inherited`` for which only one of the policies has a rule.
     private var oneSided: Set<UInt16> = []

@@ -28,7 +28,7 @@ enum OpenTimes {
         }
     }
 
-    /// Whether there is no instant that is in these times and not in the others. A written date has no fraction of a
+    /// Returns whether there is no instant that is in these times and not in the others. A written date has no fraction of a
     /// second, and one that was made in Swift may have one.
     func isWithin(_ other: OpenTimes) -> Bool {
         switch (self, other) {

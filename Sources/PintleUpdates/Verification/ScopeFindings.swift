@@ -1,4 +1,4 @@
-/// What was found about the rules of an update: each kind of finding once a rule, in the order of the rules.
+/// The findings about the rules of an update: each kind of finding once a rule, in the order of the rules.
 struct ScopeFindings {
     /// In the order in which the findings of one rule are listed.
     enum Kind: Hashable {

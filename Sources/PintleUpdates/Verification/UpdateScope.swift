@@ -88,8 +88,8 @@ struct UpdateScope: Sendable {
         }
     }
 
-    /// Whether the update has the bundled rules' hosts, ports and sub-domains, in their order. Then each of its rules
-    /// decides exactly where the bundled rule of the same number does. Most updates only change pins.
+    /// Returns whether the update has the bundled rules' hosts, ports and sub-domains, in their order. Then each of its
+    /// rules decides exactly where the bundled rule of the same number does. Most updates only change pins.
     func repeatsNames(_ hosts: [PinnedHost]) -> Bool {
         hosts.count == rules.count
             && hosts.indices.allSatisfy {

@@ -1,5 +1,5 @@
 // What the views of Examples/App use, for the compiler alone: nothing is drawn, and nothing runs.
-@_exported public import Foundation
+public import Combine
 
 @MainActor public protocol View {
     associatedtype Body: View
@@ -116,13 +116,6 @@ extension EnabledTextSelectability {
 }
 
 // MARK: State
-
-public protocol ObservableObject: AnyObject {}
-
-@propertyWrapper public struct Published<Value> {
-    public var wrappedValue: Value
-    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-}
 
 public struct Binding<Value> {}
 

@@ -11,7 +11,6 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
 }
 
 @MainActor open class WKWebpagePreferences: NSObject {}
-@MainActor open class WKDownload: NSObject {}
 @MainActor open class WKNavigation: NSObject {}
 
 @MainActor open class WKNavigationAction: NSObject {

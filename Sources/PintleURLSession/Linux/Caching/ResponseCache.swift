@@ -21,7 +21,7 @@ final class ResponseCache: Sendable {
         let received: Date
         /// `nil`: it never was fresh.
         let end: Date?
-        /// Whether it is for requests with the same `Accept-Encoding` only.
+        /// A Boolean value that indicates whether the answer is for requests with the same `Accept-Encoding` only.
         let varies: Bool
         let acceptedCodings: String?
     }

@@ -6,6 +6,14 @@ internal import Synchronization
 ///
 /// When the last reference goes, running transfers end normally and the thread with them.
 final class CurlTransport: Sendable {
+    /// The receipts that verdicts leave on their connections.
+    enum Receipts: Sendable {
+        case written
+        case missing
+        /// A receipt that does not say that a person has approved the server.
+        case withoutApproval
+    }
+
     struct Options: Sendable {
         /// Connections for one host and port; more requests wait.
         var connectionsPerHost = 6
@@ -13,8 +21,8 @@ final class CurlTransport: Sendable {
         var readLimits = ReadLimits()
         /// The instant at which verdicts are checked for being over.
         var now: @Sendable () -> Date = { Date() }
-        /// False only in a test of the second gate, which then has to stop every request.
-        var writesReceipts = true
+        /// Another value than the default only in tests of the second gate, which then has to stop the request.
+        var receipts = Receipts.written
         /// `HOST:PORT:ADDRESS`, only in tests: names that lead to this machine without a name service.
         var addresses: [String] = []
     }

@@ -79,18 +79,7 @@ final class CurlURL: @unchecked Sendable {
         } catch {
             throw SessionRefusal(.invalidRequest, "\(error)", hint: error.hint)
         }
-        // The policy takes it for a host of its own, and the system for the IPv4 address inside.
-        guard server.ipAddress?.isMappedIPv4 != true else {
-            throw SessionRefusal(
-                .invalidRequest, "the URL has an IPv4 address in the form of IPv6: \(server)",
-                hint: "write it as four decimal numbers")
-        }
-        // No rule for 127.0.0.1 or ::1 covers it, and the system connects to them.
-        guard server.ipAddress?.isUnspecified != true else {
-            throw SessionRefusal(
-                .invalidRequest, "the URL has the unspecified address \(server), which is no host's",
-                hint: "write 127.0.0.1 or [::1] for this machine")
-        }
+        if let alias = AddressAlias(server) { throw SessionRefusal(alias) }
         return (scheme, ServerEndpoint(host: server, port: port))
     }
 

@@ -5,14 +5,17 @@ extension Transfer {
     /// Bytes of coded content that may come without any decoded content. The largest block that a zstd decoder has to have
     /// as a whole is 128 KiB (RFC 8878 section 3.1.1.2.4); gzip, deflate and br give out what they have.
     static let silentDecodingLimit: Int64 = 256 << 10
-    /// Bytes of decoded content that are taken in one turn of the loop. libcurl keeps what else it makes of the bytes that
-    /// it has read, 64 MiB at most, until the next turn; beyond that the transfer fails.
-    static let decodedPerTurn = 32 << 20
+    /// Bytes of coded content that libcurl decodes at once, and so what it may decode beyond the share of a turn: a
+    /// transfer can be paused between two pieces, not within one. 4 KiB of gzip are 4 MiB at most.
+    private static let pieceSize = 4 << 10
 
     /// Has libcurl report how much has come, for ``noteProgress(_:)``.
     func watchDecoder() {
         guard let handle else { return }
         attempt.isCoded = true
+        // A connection without TLS carries one transfer at a time.
+        attempt.decoding = attempt.connectionJudge?.decoding ?? DecodingBudget(countedBy: counter)
+        pintle_curl_set_long(handle, CURLOPT_BUFFERSIZE, Self.pieceSize)
         pintle_curl_set_progress(
             handle, { at, _, received, _, _ in Transfer.at(at)?.noteProgress(Int64(received)) ?? 1 },
             Unmanaged.passUnretained(self).toOpaque())
@@ -30,15 +33,14 @@ extension Transfer {
         return 1
     }
 
-    /// Counts decoded content; false where the rest has to wait for the next turn.
+    /// Counts decoded content; returns `false` where the rest has to wait for the next turn.
     func mayDecode(_ count: Int) -> Bool {
         attempt.hasDecoded = true
-        if attempt.decodingTurn != counter.turn { (attempt.decodingTurn, attempt.decodedInTurn) = (counter.turn, 0) }
-        guard attempt.decodedInTurn < Self.decodedPerTurn else {
-            gathering?.yield(self)
+        guard attempt.decoding?.take(count) == true else {
+            gathering?.yield(self, behindOthers: attempt.decodingTurn == counter.turn)
             return false
         }
-        attempt.decodedInTurn += count
+        attempt.decodingTurn = counter.turn
         return true
     }
 }

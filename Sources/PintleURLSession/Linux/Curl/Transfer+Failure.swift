@@ -3,7 +3,7 @@ internal import Foundation
 internal import Pintle
 
 extension Transfer {
-    /// What a result of libcurl stands for.
+    /// Returns the failure that a result of libcurl stands for.
     func failure(_ result: CURLcode) -> TransferFailure {
         if attempt.gateFailure == .superseded || attempt.judge?.isSuperseded == true { return .superseded }
         if let rejection = attempt.judge?.rejection { return .rejected(rejection) }
@@ -15,6 +15,11 @@ extension Transfer {
         }
         if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
         if let fault = attempt.tunnelFault { return .library(code: CURLE_RECV_ERROR.rawValue, text: fault) }
+        if attempt.judge?.lacksBudget == true {
+            return .library(
+                code: CURLE_SSL_CONNECT_ERROR.rawValue,
+                text: "out of memory: OpenSSL could not set up a limit on what it reads from the server")
+        }
         if attempt.judge?.hasExceededBudget == true {
             return .library(
                 code: CURLE_SSL_CONNECT_ERROR.rawValue,
@@ -26,18 +31,18 @@ extension Transfer {
         if let fault = attempt.decodingFault {
             return .library(code: CURLE_BAD_CONTENT_ENCODING.rawValue, text: fault)
         }
-        // libcurl's own names for content beyond what it keeps of a paused transfer: 7.88, and 8.6 and newer.
+        // libcurl keeps 64 MiB of a paused transfer. It reports more as 27 (7.88) or 100 (8.6 and newer).
         if attempt.isCoded, [27, 100].contains(result.rawValue) {
             return .library(
                 code: CURLE_BAD_CONTENT_ENCODING.rawValue,
                 text: "the content of the response expands to more than 64 MiB at once")
         }
-        // So libcurl calls a line that goes on with none.
+        // libcurl reports a folded line that follows no field as CURLE_BAD_FUNCTION_ARGUMENT.
         if result == CURLE_BAD_FUNCTION_ARGUMENT, attempt.headLines > 0, !attempt.hasHead {
             return .library(
                 code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response is no field")
         }
-        // So libcurl calls a line of more than 100 kB.
+        // libcurl reports a line of more than 100 kB as CURLE_OUT_OF_MEMORY.
         if result == CURLE_OUT_OF_MEMORY, !attempt.hasHead {
             return .library(
                 code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")

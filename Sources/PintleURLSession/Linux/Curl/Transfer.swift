@@ -60,9 +60,10 @@ final class Transfer: @unchecked Sendable {
         var hasDecoded = false
         /// Bytes of coded content that had come when decoded content came last.
         var codedBefore: Int64 = 0
-        /// The turn of the loop in which content was decoded last, and how many bytes it gave.
+        /// The turn of the loop in which decoded content was taken last.
         var decodingTurn = -1
-        var decodedInTurn = 0
+        /// The budget of the connection.
+        var decoding: DecodingBudget?
         var decodingFault: String?
         var tunnelHeadSize = 0
         /// Why the proxy makes no tunnel.
@@ -85,7 +86,8 @@ final class Transfer: @unchecked Sendable {
         /// Whether it shares its connection with others (HTTP/2).
         var isStream = false
         var gateFailure: GateFailure?
-        /// Whether libcurl leaves the server's name to the verdict, which then has to be an approval.
+        /// A Boolean value that indicates whether libcurl leaves the server's name to the verdict, which then has to be
+        /// an approval.
         var acceptsOtherNames = false
     }
 
@@ -133,7 +135,7 @@ extension Transfer {
     func install(on context: OpaquePointer) -> Bool {
         guard request.url.scheme == .https else { return false }
         let judge = HandshakeJudge(
-            of: request.url.endpoint, in: generation, writesReceipt: options.writesReceipts,
+            of: request.url.endpoint, in: generation, receipts: options.receipts,
             reading: ReadBudget(options.readLimits, countedBy: counter))
         attempt.judge = judge
         return judge.install(on: context)

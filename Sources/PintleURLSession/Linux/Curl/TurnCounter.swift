@@ -1,17 +1,35 @@
 internal import Synchronization
 
-/// Counts the passes of a transport's loop and the bytes that came over TLS.
+/// Counts the turns of a transport's loop, the bytes that came over TLS, and the content that was decoded.
 ///
 /// Only the transport's thread writes, so relaxed loads and stores are enough. Tests read from other threads.
 final class TurnCounter: Sendable {
-    private let passes = Atomic<Int>(0)
+    private let turns = Atomic<Int>(0)
     private let received = Atomic<Int>(0)
+    private let decoded = Atomic<Int>(0)
+    private let decodedInTurn = Atomic<Int>(0)
+    private let mostDecoded = Atomic<Int>(0)
 
-    /// The number of the pass that runs now.
-    var turn: Int { passes.load(ordering: .relaxed) }
+    /// The number of the turn that runs now.
+    var turn: Int { turns.load(ordering: .relaxed) }
     /// Bytes that OpenSSL has read from the sockets of all connections of the loop, TLS framing included.
     var byteCount: Int { received.load(ordering: .relaxed) }
+    /// Bytes of content that libcurl has decoded and handed over, for all transfers of the loop.
+    var decodedByteCount: Int { decoded.load(ordering: .relaxed) }
+    /// The largest number of such bytes in one turn.
+    var mostDecodedInTurn: Int { mostDecoded.load(ordering: .relaxed) }
 
-    func beginTurn() { passes.store(turn &+ 1, ordering: .relaxed) }
+    func beginTurn() {
+        turns.store(turn &+ 1, ordering: .relaxed)
+        decodedInTurn.store(0, ordering: .relaxed)
+    }
+
     func note(_ count: Int) { received.store(byteCount &+ count, ordering: .relaxed) }
+
+    func noteDecoded(_ count: Int) {
+        decoded.store(decodedByteCount &+ count, ordering: .relaxed)
+        let inTurn = decodedInTurn.load(ordering: .relaxed) &+ count
+        decodedInTurn.store(inTurn, ordering: .relaxed)
+        mostDecoded.store(max(mostDecodedInTurn, inTurn), ordering: .relaxed)
+    }
 }

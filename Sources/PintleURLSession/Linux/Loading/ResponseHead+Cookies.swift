@@ -42,8 +42,10 @@ extension ResponseHead {
             let cost = field.utf8.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
             guard cost <= separators else { continue }
             (left, separators) = (left - count, separators - cost)
-            cookies += HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": String(field)], for: url)
-                .compactMap { $0.allowed(by: server, isSecure: isSecure) }
+            let found = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": String(field)], for: url)
+            // Foundation shows a path whether or not one was set. Of several cookies in a field it does not say whose it is.
+            let hasPath = found.count == 1 && Self.hasPath(field)
+            cookies += found.compactMap { $0.allowed(by: server, isSecure: isSecure, hasPath: hasPath) }
         }
         return cookies
     }
@@ -67,6 +69,14 @@ extension ResponseHead {
         return (value[...], count)
     }
 
+    /// Returns whether a cookie comes with an attribute `Path`, in any case (RFC 6265bis section 5.6).
+    private static func hasPath(_ field: Substring) -> Bool {
+        field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).dropFirst().contains {
+            let name = $0.prefix { $0 != UInt8(ascii: "=") }
+            return String(decoding: name, as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased() == "path"
+        }
+    }
+
     private static func isCookie(_ value: String) -> Bool {
         value.utf8.count <= cookieSizeLimit && value.utf8.allSatisfy { 0x20...0x7E ~= $0 || $0 == 0x09 }
     }
@@ -74,9 +84,13 @@ extension ResponseHead {
 
 extension HTTPCookie {
     /// Returns the cookie, or one for the server only, or `nil` where the server may not set it (RFC 6265bis section 5.7).
-    fileprivate func allowed(by server: ServerName, isSecure isSecureConnection: Bool) -> HTTPCookie? {
+    ///
+    /// - Parameter hasPath: whether the server has set a path.
+    fileprivate func allowed(
+        by server: ServerName, isSecure isSecureConnection: Bool, hasPath: Bool
+    ) -> HTTPCookie? {
         // Only a secure connection sets cookies for secure connections.
-        guard isSecureConnection || !isSecure, hasValidPrefix else { return nil }
+        guard isSecureConnection || !isSecure, hasValidPrefix(hasPath: hasPath) else { return nil }
         guard domain.hasPrefix(".") else { return self }
         guard let parent = try? ServerName(domain.dropFirst()) else { return nil }
         if server.ipAddress != nil || parent.ipAddress != nil { return parent == server ? self : nil }
@@ -90,13 +104,15 @@ extension HTTPCookie {
         return parent == server ? hostOnly(host) : nil
     }
 
-    /// A Boolean value that indicates whether the cookie has what the prefix of its name promises, in whatever case the
-    /// prefix is (RFC 6265bis sections 4.1.3 and 5.7).
-    private var hasValidPrefix: Bool {
+    /// Returns whether the cookie has what the prefix of its name promises, in whatever case the prefix is (RFC 6265bis
+    /// sections 4.1.3 and 5.7).
+    private func hasValidPrefix(hasPath: Bool) -> Bool {
         // A server that reads "=__Host-a=b" may take what follows the first sign for the name.
         let start = (name.isEmpty ? value : name).prefix(9).lowercased()
         if start.hasPrefix("__secure-") { return !name.isEmpty && isSecure }
-        if start.hasPrefix("__host-") { return !name.isEmpty && isSecure && !domain.hasPrefix(".") && path == "/" }
+        if start.hasPrefix("__host-") {
+            return !name.isEmpty && isSecure && !domain.hasPrefix(".") && hasPath && path == "/"
+        }
         return true
     }
 

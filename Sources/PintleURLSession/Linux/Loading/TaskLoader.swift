@@ -128,7 +128,8 @@ final class TaskLoader: Sendable {
 // MARK: Commands
 
 extension TaskLoader {
-    /// Whether the task was resumed and has not ended. These are the tasks that a session lists.
+    /// A Boolean value that indicates whether the task was resumed and has not ended. These are the tasks that a session
+    /// lists.
     var isOutstanding: Bool { state.withLock { $0.isLive && $0.hasStarted } }
 
     func resume() {

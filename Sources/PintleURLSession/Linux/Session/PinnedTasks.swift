@@ -115,7 +115,8 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
     }
 }
 
-// Always fails: see `streamTask(withHostName:port:)`. `@unchecked` as the superclass is; what is added never changes.
+// Always fails, and so transfers nothing: see `streamTask(withHostName:port:)`. `@unchecked` as the superclass is; what is
+// added never changes.
 final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
     let loader: TaskLoader
 
@@ -128,20 +129,11 @@ final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
     override var currentRequest: URLRequest? { loader[\.currentRequest] }
-    override var response: URLResponse? { loader[\.response] }
     override var state: URLSessionTask.State { loader[\.phase] }
     override var error: (any Error)? { loader[\.error] }
-    override var countOfBytesReceived: Int64 { loader[\.received] }
-    override var countOfBytesSent: Int64 { loader[\.sent] }
-    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
-    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
     override var delegate: (any URLSessionTaskDelegate)? {
         get { loader[\.delegate] }
         set { loader[\.delegate] = newValue }
-    }
-    override var priority: Float {
-        get { loader[\.priority] }
-        set { loader[\.priority] = newValue }
     }
 
     override func resume() { loader.resume() }

@@ -23,6 +23,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         var delegate: (any URLSessionDelegate)?
     }
 
+    /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
+    /// Such a class would carry requests past the pins. The session does not use them; an observer gets
+    /// ``SessionTrouble``.
+    public let removedProtocols: [String]
     let proxies: ProxySetting
     /// What the loader goes by. Nobody outside gets hold of it, and nobody here changes it.
     let settings: URLSessionConfiguration
@@ -60,8 +64,11 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
         settings = guarded
+        let foreign = ForeignProtocols(in: configuration, removedFrom: guarded)
+        removedProtocols = foreign.names
         // Foundation asks for `delegate`, which is overridden; this one it would keep even when invalidated.
         super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
+        foreign.tell(observer)
     }
 
     private static func copy(of settings: URLSessionConfiguration) -> URLSessionConfiguration {

@@ -10,7 +10,7 @@ internal import PintleOpenSSL
 final class HandshakeJudge {
     private let endpoint: ServerEndpoint
     private let generation: PolicyGeneration
-    private let writesReceipt: Bool
+    private let receipts: CurlTransport.Receipts
     private let budget: ReadBudget
     private var hasBegun = false
     private var hasBudget = false
@@ -22,8 +22,12 @@ final class HandshakeJudge {
     var hasUnreadableCertificates: Bool { sawCertificates && !wasAsked }
     /// Whether the server has said that it sends no more (close_notify), which nobody else can say.
     private(set) var sawEnd = false
+    /// A Boolean value that indicates whether OpenSSL had no memory for the filter that limits what it reads.
+    var lacksBudget: Bool { hasBegun && !hasBudget }
     /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
     var hasExceededBudget: Bool { budget.isExceeded }
+    /// The limit of decoded content on the connection.
+    var decoding: DecodingBudget { budget.decoding }
     /// Why the server was refused.
     private(set) var rejection: TrustRejection?
     /// Whether another policy was in force by the time that the server showed itself: this one said nothing.
@@ -31,14 +35,15 @@ final class HandshakeJudge {
 
     /// - Parameters:
     ///   - endpoint: the transfer's, never what SNI or a certificate says.
-    ///   - writesReceipt: false only in a test of the second gate.
+    ///   - receipts: another value than `written` only in tests of the second gate.
     ///   - budget: of this connection only.
     init(
-        of endpoint: ServerEndpoint, in generation: PolicyGeneration, writesReceipt: Bool, reading budget: ReadBudget
+        of endpoint: ServerEndpoint, in generation: PolicyGeneration, receipts: CurlTransport.Receipts,
+        reading budget: ReadBudget
     ) {
         self.endpoint = endpoint
         self.generation = generation
-        self.writesReceipt = writesReceipt
+        self.receipts = receipts
         self.budget = budget
     }
 
@@ -135,8 +140,10 @@ final class HandshakeJudge {
         generation.tell(evaluation, at: now)
         switch evaluation.decision.handshakeVerdict {
         case .accept:
-            guard let receipt = HandshakeReceipt(evaluation, in: generation, at: now),
-                !writesReceipt || receipt.attach(to: ssl)
+            guard
+                let receipt = HandshakeReceipt(
+                    evaluation, in: generation, at: now, isApproval: receipts != .withoutApproval),
+                receipts == .missing || receipt.attach(to: ssl)
             else {
                 X509_STORE_CTX_set_error(store, X509_V_ERR_OUT_OF_MEM)
                 return 0

@@ -11,7 +11,10 @@ final class HandshakeReceipt: Sendable {
     private let generation: Int
     private let validFrom: Date
 
-    init?(_ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date) {
+    /// - Parameter isApproval: `false` only in a test of the second gate: leaves an approval out.
+    init?(
+        _ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date, isApproval: Bool = true
+    ) {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
         self.generation = generation.number
         var time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
@@ -22,7 +25,8 @@ final class HandshakeReceipt: Sendable {
         }
         validFrom = time.start
         receipt = TrustReceipt(
-            endpoint: evaluation.endpoint, basis: basis, rule: evaluation.rule, path: path,
+            endpoint: evaluation.endpoint, basis: isApproval ? basis : .hostNotPinned, rule: evaluation.rule,
+            path: path,
             generation: generation.snapshot.generation, validUntil: time.end)
     }
 

@@ -34,8 +34,8 @@ struct PolicyGeneration: Sendable {
     /// Whether nothing newer is in force: where something is, nothing may begin any more.
     var isCurrent: Bool { inForce != nil }
 
-    /// What the source has now, if it is still this generation. An update with the same rules is no new generation, and
-    /// its ``PolicySnapshot/newestKnownTime`` is later all the same.
+    /// The snapshot that the source has now, if it is still of this generation. An update with the same rules is no new
+    /// generation, and its ``PolicySnapshot/newestKnownTime`` is later all the same.
     var inForce: PolicySnapshot? {
         let current = source.current
         return current.generation == snapshot.generation ? current : nil

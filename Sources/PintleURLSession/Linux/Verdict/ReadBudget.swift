@@ -6,13 +6,15 @@ internal import Synchronization
 /// All transfers of a session run on one thread. Inside one call OpenSSL passes over HelloRequest messages, and nghttp2
 /// over PRIORITY frames and empty DATA frames, for as long as the socket has more of them. A filter BIO in front of the
 /// socket therefore says "try again later" (`SSL_ERROR_WANT_READ`) once the connection has used up its share of the
-/// current pass of the loop. libcurl then returns to the loop. Nothing is lost and nothing waits too long: the rest is
+/// current turn of the loop. libcurl then returns to the loop. Nothing is lost and nothing waits too long: the rest is
 /// still in the socket, and `poll` reports a socket with unread bytes at once.
 ///
 /// Everything happens on the transport's thread. The BIO owns a reference, and the `SSL` owns the BIO.
 final class ReadBudget {
     private let limits: ReadLimits
     private let counter: TurnCounter
+    /// Of the same connection.
+    let decoding: DecodingBudget
     private var turn = -1
     private var usedInTurn = 0
     private var usedInHandshake = 0
@@ -24,13 +26,16 @@ final class ReadBudget {
     init(_ limits: ReadLimits, countedBy counter: TurnCounter) {
         self.limits = limits
         self.counter = counter
+        decoding = DecodingBudget(countedBy: counter)
     }
 
     func endHandshake() { isHandshaking = false }
 
     /// Puts a filter in front of the BIO that `ssl` reads from; false where OpenSSL has no memory for one.
     func install(on ssl: OpaquePointer) -> Bool {
-        guard let method = Self.method, let source = SSL_get_rbio(ssl), let filter = BIO_new(method.pointer) else {
+        guard limits.isAvailable, let method = Self.method, let source = SSL_get_rbio(ssl),
+            let filter = BIO_new(method.pointer)
+        else {
             return false
         }
         BIO_set_data(filter, Unmanaged.passRetained(self).toOpaque())
@@ -45,7 +50,7 @@ final class ReadBudget {
 
     private enum Allowance {
         case bytes(Int)
-        /// None in this pass of the loop.
+        /// None in this turn of the loop.
         case later
         case never
     }
@@ -61,10 +66,10 @@ final class ReadBudget {
             }
             left = min(left, rest)
         }
-        return left > 0 ? .bytes(left) : .later
+        return left > 0 && !decoding.isUsedUp ? .bytes(left) : .later
     }
 
-    /// Takes the price of a message that came after the handshake from what is left of this pass.
+    /// Takes the price of a message that came after the handshake from what is left of this turn.
     func chargeMessage() {
         if !isHandshaking { usedInTurn += limits.perMessage }
     }
@@ -101,7 +106,7 @@ final class ReadBudget {
 
     private static let method = Method()
 
-    /// What the filter does for each call of the BIO interface.
+    /// The filter's functions for the calls of the BIO interface.
     ///
     /// `@unchecked`: the pointer is constant, and nothing writes to the method after `init`.
     private final class Method: @unchecked Sendable {

@@ -1,8 +1,8 @@
 // The numbers are those of Apple's SecBase.h.
 public var errSecSuccess: OSStatus { 0 }
 public var errSecParam: OSStatus { -50 }
-public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecDuplicateItem: OSStatus { -25299 }
+public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecInteractionNotAllowed: OSStatus { -25308 }
 public var errSecCreateChainFailed: OSStatus { -25318 }
 public var errSecDecode: OSStatus { -26275 }
@@ -13,17 +13,23 @@ public var errSecNoBasicConstraints: OSStatus { -67604 }
 public var errSecNoBasicConstraintsCA: OSStatus { -67605 }
 public var errSecInvalidKeyUsageForPolicy: OSStatus { -67608 }
 public var errSecInvalidExtendedKeyUsage: OSStatus { -67609 }
+public var errSecInvalidIDLinkage: OSStatus { -67610 }
 public var errSecPathLengthConstraintExceeded: OSStatus { -67611 }
 public var errSecInvalidRoot: OSStatus { -67612 }
+public var errSecUnknownCertExtension: OSStatus { -67618 }
+public var errSecTrustSettingDeny: OSStatus { -67654 }
+public var errSecInvalidSubjectName: OSStatus { -67655 }
 public var errSecInternalError: OSStatus { -67671 }
 public var errSecVerificationFailure: OSStatus { -67686 }
 public var errSecInvalidSignature: OSStatus { -67688 }
+public var errSecInvalidName: OSStatus { -67689 }
 public var errSecKeyUsageIncorrect: OSStatus { -67731 }
 public var errSecUnsupportedKeySize: OSStatus { -67735 }
 public var errSecInvalidDigestAlgorithm: OSStatus { -67815 }
 public var errSecCertificateExpired: OSStatus { -67818 }
 public var errSecCertificateNotValidYet: OSStatus { -67819 }
 public var errSecCertificateRevoked: OSStatus { -67820 }
+public var errSecVerifyActionFailed: OSStatus { -67825 }
 public var errSecInvalidCertAuthority: OSStatus { -67826 }
 public var errSecNotTrusted: OSStatus { -67843 }
 public var errSecCertificatePolicyNotAllowed: OSStatus { -67899 }

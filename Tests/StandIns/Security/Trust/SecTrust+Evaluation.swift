@@ -1,8 +1,8 @@
 internal import COpenSSL
 internal import Foundation
 
-/// One `X509_verify_cert`, which stops at the first thing that is wrong: a validator of its own, so that what is
-/// tested against it is not tested against itself.
+/// OpenSSL builds the path and says everything that is wrong with it: a validator of its own, so that what is tested
+/// against it is not tested against itself. The rules of Apple's policies come on top.
 extension SecTrust {
     var evaluated: (path: [SecCertificate], status: OSStatus) {
         if let result { return result }
@@ -15,8 +15,15 @@ extension SecTrust {
         guard let leaf = presented.first, let store = X509_STORE_new() else { return ([], errSecInternalError) }
         defer { X509_STORE_free(store) }
         var roots = anchors ?? []
-        if anchors == nil || !usesAnchorsOnly { roots += StandIn.systemAnchors.compactMap { SecCertificate(der: $0) } }
+        let usesSystem = anchors == nil || !usesAnchorsOnly
+        let system = usesSystem ? StandIn.systemAnchors : []
+        roots += system.compactMap { SecCertificate(der: $0) }
         for root in roots { X509_STORE_add_cert(store, root.pointer) }
+        // An issuer has the right name and key. Key identifiers are looked at when the path is there.
+        X509_STORE_set_check_issued(store) { _, subject, issuer in
+            guard X509_NAME_cmp(X509_get_subject_name(issuer), X509_get_issuer_name(subject)) == 0 else { return 0 }
+            return X509_verify(subject, X509_get0_pubkey(issuer)) == 1 ? 1 : 0
+        }
         guard let others = OPENSSL_sk_new_null(), let context = X509_STORE_CTX_new() else {
             return ([], errSecInternalError)
         }
@@ -26,16 +33,38 @@ extension SecTrust {
             ERR_clear_error()
         }
         for certificate in presented.dropFirst() { OPENSSL_sk_push(others, UnsafeRawPointer(certificate.pointer)) }
+        let instant = instant ?? Date()
         guard X509_STORE_CTX_init(context, store, leaf.pointer, others) == 1,
             let parameters = X509_STORE_CTX_get0_param(context)
         else { return ([], errSecInternalError) }
         X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_PARTIAL_CHAIN))
-        X509_VERIFY_PARAM_set_auth_level(parameters, 2)
-        X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER)
-        X509_VERIFY_PARAM_set_time(parameters, Int((instant ?? Date()).timeIntervalSince1970.rounded(.down)))
-        // Of an anchor that is the server's own certificate no usage is asked.
-        if roots.contains(where: { $0.der == leaf.der }) { X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY) }
-        let isGood = X509_verify_cert(context) == 1
+        // Strength and usages are the policies' to check.
+        X509_VERIFY_PARAM_set_auth_level(parameters, 0)
+        X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY)
+        X509_VERIFY_PARAM_set_time(parameters, Int(instant.timeIntervalSince1970.rounded(.down)))
+        let collected = Collected()
+        X509_STORE_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(collected).toOpaque())
+        X509_STORE_CTX_set_verify_cb(context) { isGood, context in
+            guard isGood != 1, let data = X509_STORE_CTX_get_ex_data(context, 0) else { return isGood }
+            let error = X509_STORE_CTX_get_error(context)
+            Unmanaged<Collected>.fromOpaque(data).takeUnretainedValue().errors.append(error)
+            return 1
+        }
+        var flaws = withExtendedLifetime(collected) {
+            X509_verify_cert(context) == 1 ? [] : [Flaw(.trust, errSecNotTrusted)]
+        }
+        let path = Self.path(context, leaf)
+        flaws += collected.errors.compactMap { Self.flaw($0, path) }
+        let isSystem = path.last.map { system.contains($0.der) } ?? false
+        for policy in policies { flaws += policy.flaws(of: path, isSystem: isSystem, at: instant) }
+        return (path, Flaw.status(of: flaws))
+    }
+
+    private final class Collected {
+        var errors: [Int32] = []
+    }
+
+    private static func path(_ context: OpaquePointer, _ leaf: SecCertificate) -> [SecCertificate] {
         let stack = X509_STORE_CTX_get0_chain(context)
         var path: [SecCertificate] = []
         for index in 0..<max(0, OPENSSL_sk_num(stack)) {
@@ -44,39 +73,20 @@ extension SecTrust {
             else { continue }
             path.append(certificate)
         }
-        if path.isEmpty { path = [leaf] }
-        if isGood {
-            // Since 2019 Apple asks of the leaf that it names the purpose.
-            let isAnchor = roots.contains { $0.der == leaf.der }
-            let usages = X509_get_extended_key_usage(leaf.pointer)
-            guard policies.allSatisfy({ leaf.isFor($0.host) }) else { return (path, errSecHostNameMismatch) }
-            return (path, isAnchor || usages != UInt32.max ? errSecSuccess : errSecInvalidExtendedKeyUsage)
-        }
-        return (path, Self.status(of: X509_STORE_CTX_get_error(context)))
+        return path.isEmpty ? [leaf] : path
     }
 
-    private static func status(of error: Int32) -> OSStatus {
+    private static func flaw(_ error: Int32, _ path: [SecCertificate]) -> Flaw? {
         switch error {
-        case X509_V_ERR_CERT_HAS_EXPIRED: errSecCertificateExpired
-        case X509_V_ERR_CERT_NOT_YET_VALID: errSecCertificateNotValidYet
-        case X509_V_ERR_INVALID_CA: errSecNoBasicConstraintsCA
-        case X509_V_ERR_PATH_LENGTH_EXCEEDED: errSecPathLengthConstraintExceeded
-        case X509_V_ERR_INVALID_PURPOSE: errSecInvalidExtendedKeyUsage
-        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION: errSecCertificateNameNotAllowed
-        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: errSecUnknownCriticalExtensionFlag
-        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL: errSecUnsupportedKeySize
-        case X509_V_ERR_CA_MD_TOO_WEAK: errSecInvalidDigestAlgorithm
-        default: errSecNotTrusted
+        // Not valid yet has no status of its own.
+        case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: Flaw(.dates, errSecCertificateExpired)
+        case X509_V_ERR_INVALID_CA: Flaw(.compliance, errSecNoBasicConstraintsCA)
+        case X509_V_ERR_PATH_LENGTH_EXCEEDED: Flaw(.compliance, errSecPathLengthConstraintExceeded)
+        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION: Flaw(.compliance, errSecInvalidName)
+        case X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION: Flaw(.compliance, errSecUnknownCriticalExtensionFlag)
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            Flaw(.trust, errSecNotTrusted)
+        default: Flaw(.trust, errSecCreateChainFailed)
         }
-    }
-}
-
-extension SecCertificate {
-    /// By the subject alternative name alone; without a host for anybody.
-    fileprivate func isFor(_ host: String?) -> Bool {
-        guard let host, !host.isEmpty else { return true }
-        if X509_check_ip_asc(pointer, host, 0) == 1 { return true }
-        let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
-        return X509_check_host(pointer, host, host.utf8.count, flags, nil) == 1
     }
 }

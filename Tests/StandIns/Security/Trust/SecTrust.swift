@@ -1,16 +1,5 @@
 public import Foundation
 
-/// The policy for TLS servers; there is no other here.
-public final class SecPolicy {
-    let host: String?
-
-    init(host: String?) {
-        self.host = host
-    }
-}
-
-public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy { SecPolicy(host: hostname) }
-
 /// What is to be evaluated, and how. Not `Sendable`, which is the stricter of what Apple's releases say.
 public final class SecTrust {
     let presented: [SecCertificate]

@@ -1,0 +1,33 @@
+/// Something about a session that weakens its pins, or would have. `PintleURLSession` finds it when the session is made.
+public struct SessionTrouble: Sendable, Hashable {
+    /// Stable strings.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The configuration had a `URLProtocol` that is neither the system's nor this package's. Debugging tools add
+        /// one to every configuration, and it carries requests past the pins.
+        case foreignProtocol = "foreign-protocol"
+    }
+
+    public let code: Code
+    /// The names of the classes that it is about.
+    public let classes: [String]
+    /// A Boolean value that indicates whether the session is free of it.
+    public let isResolved: Bool
+    /// A description of what happened, in words.
+    public let text: String
+
+    /// - Parameters:
+    ///   - code: what was found.
+    ///   - classes: the names of the classes that it is about.
+    ///   - isResolved: whether the session is free of it.
+    ///   - text: what happened, in words.
+    public init(_ code: Code, classes: [String], isResolved: Bool, text: String) {
+        self.code = code
+        self.classes = classes
+        self.isResolved = isResolved
+        self.text = text
+    }
+}
+
+extension SessionTrouble: CustomStringConvertible {
+    public var description: String { "session \(code.rawValue): \(text)" }
+}

@@ -1,0 +1,59 @@
+internal import Foundation
+internal import PintleReports
+
+#if PINTLE_APPLE
+import Security
+#else
+internal import FoundationNetworking
+#endif
+
+/// Loaders in a configuration that neither the system nor this package has put there.
+///
+/// Debugging tools replace the getters of `URLSessionConfiguration` and so add a `URLProtocol` to every configuration of
+/// an app. Such a loader carries requests over sessions of its own, past the pins.
+struct ForeignProtocols: Sendable, Hashable {
+    /// The names of the classes, in their order.
+    let names: [String]
+    /// A Boolean value that indicates whether the configuration that is used is free of them.
+    let isRemoved: Bool
+
+    /// - Parameters:
+    ///   - configuration: as the caller has it.
+    ///   - copy: the cleared copy that the session uses.
+    init(in configuration: URLSessionConfiguration, removedFrom copy: URLSessionConfiguration) {
+        let left = Self.names(copy.protocolClasses)
+        names = Self.names(configuration.protocolClasses)
+        // A tool that has replaced the getter answers for the copy too.
+        isRemoved = left.isEmpty
+    }
+
+    /// Returns the classes that are not the system's own: a configuration may list those too.
+    private static func names(_ classes: [AnyClass]?) -> [String] {
+        (classes ?? []).filter { !isSystem($0) }.map { String(reflecting: $0) }
+    }
+
+    private static func isSystem(_ kind: AnyClass) -> Bool {
+        #if canImport(Darwin)
+        return Bundle(for: kind).bundleIdentifier?.hasPrefix("com.apple.") ?? false
+        #else
+        let name = String(reflecting: kind)
+        return name.hasPrefix("FoundationNetworking.") || name.hasPrefix("PintleURLSession.")
+        #endif
+    }
+
+    /// Tells an observer, where there is something to tell.
+    func tell(_ observer: (any PinFailureObserver)?) {
+        guard let observer, let trouble else { return }
+        PinFailureFeed.shared.post(.session(trouble), to: observer)
+    }
+
+    private var trouble: SessionTrouble? {
+        guard !names.isEmpty else { return nil }
+        let list = names.joined(separator: ", ")
+        return SessionTrouble(
+            .foreignProtocol, classes: names, isResolved: isRemoved,
+            text: isRemoved
+                ? "the session does not use loaders of its configuration that carry requests past the pins: \(list)"
+                : "loaders that carry requests past the pins cannot be removed from the configuration: \(list)")
+    }
+}

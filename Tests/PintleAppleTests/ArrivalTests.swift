@@ -1,0 +1,112 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// Sessions in the background follow redirects without asking, so a response is looked at when it arrives.
+@Suite("Apple: redirects in the background")
+struct ArrivalTests {
+    private static var configuration: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.identifier = UUID().uuidString
+        return configuration
+    }
+
+    @Test("A response over http after a request over https is refused on arrival, and gives the delegate nothing")
+    func downgraded() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer.http()
+        // To a host that the policy says nothing about.
+        let target = "http://127.0.0.1:\(plain.port)/"
+        let server = try stage.server { $0.target == "/away" ? .redirect(to: target) : .ok }
+        for (path, isRefused) in [("away", true), ("here", false)] {
+            let recorder = ArrivalRecorder()
+            let session = URLSession.pinned(
+                to: try stage.policy(), configuration: Self.configuration, delegate: recorder)
+            let url = try server.address(path)
+            for task in [session.dataTask(with: url), session.downloadTask(with: URLRequest(url: url))] {
+                let error = await recorder.end(of: task)
+                #expect(Self.refusal(error) == (isRefused ? .insecureRedirect : nil))
+                #expect((error == nil) == !isRefused)
+            }
+            #expect(recorder.events == (isRefused ? [] : ["response", "data", "file"]))
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("A response over http from a host that the policy covers is refused though http was asked for")
+    func covered() async throws {
+        let stage = try Stage()
+        let target = try LoopbackTCPServer.http()
+        let source = try LoopbackTCPServer.http { _ in .redirect(to: "http://localhost:\(target.port)/") }
+        let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
+        for isCovered in [true, false] {
+            let recorder = ArrivalRecorder()
+            let session = URLSession.pinned(
+                to: try stage.policy(host: isCovered ? "localhost" : "other.test"),
+                configuration: Self.configuration, delegate: recorder)
+            let error = await recorder.end(of: session.dataTask(with: url))
+            #expect(Self.refusal(error) == (isCovered ? .plainHTTP : nil))
+            #expect(recorder.events == (isCovered ? [] : ["response", "data"]))
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("A delegate of a session that was made elsewhere refuses it too")
+    func delegate() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer.http()
+        let server = try stage.server { _ in .redirect(to: "http://127.0.0.1:\(plain.port)/") }
+        let recorder = ArrivalRecorder()
+        let session = URLSession(
+            configuration: Self.configuration,
+            delegate: PinningSessionDelegate(try stage.policy(), forwardingTo: recorder), delegateQueue: nil)
+        let error = await recorder.end(of: session.dataTask(with: try server.address()))
+        #expect((error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
+        #expect(recorder.events.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    private static func refusal(_ error: (any Error)?) -> SessionRefusal.Code? {
+        let underlying = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal
+        return (error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection ? underlying?.code : nil
+    }
+}
+
+/// Keeps what a delegate hears of tasks, one after the other.
+private final class ArrivalRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+    private let ends = AsyncStream<(any Error)?>.makeStream()
+    private let state = Locked<[String]>([])
+
+    var events: [String] { state.withLock { $0 } }
+
+    func end(of task: URLSessionTask) async -> (any Error)? {
+        task.resume()
+        for await error in ends.stream { return error }
+        return nil
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        state.withLock { $0.append("response") }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        state.withLock { $0.append("data") }
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    ) {
+        state.withLock { $0.append("file") }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.continuation.yield(error)
+    }
+}

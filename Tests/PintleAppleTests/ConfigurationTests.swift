@@ -1,0 +1,105 @@
+import Foundation
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+@testable import PintleApple
+
+/// The changes that a pinned session makes in its copy of a configuration, and the limit on evaluations at a time.
+@Suite("Apple: limits of a session")
+struct ConfigurationTests {
+    @Test("Early data is off, whatever the configuration says", arguments: [true, false])
+    func earlyData(isOn: Bool) throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.enablesEarlyData = isOn
+        let session = URLSession.pinned(to: try PinningPolicy(hosts: []), configuration: configuration)
+        #expect(!session.current.configuration.enablesEarlyData)
+        #expect(configuration.enablesEarlyData == isOn)
+        session.invalidateAndCancel()
+    }
+
+    @Test("A delegate hears that the events of a background session are over")
+    func events() throws {
+        let listener = EventsListener()
+        let delegate = PinningSessionDelegate(try PinningPolicy(hosts: []), forwardingTo: listener)
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session)
+        #expect(listener.count.withLock { $0 } == 1)
+        session.invalidateAndCancel()
+    }
+
+    @Test("A delegate is asked for the rest of a body; without a delegate the answer is nil", arguments: [true, false])
+    func bodyFromOffset(hasMethod: Bool) throws {
+        let listener = EventsListener()
+        let delegate = PinningSessionDelegate(
+            try PinningPolicy(hosts: []), forwardingTo: hasMethod ? listener : nil)
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        let task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
+        let answers = Locked<[Bool]>([])
+        delegate.urlSession(session, task: task, needNewBodyStreamFrom: 7) { stream in
+            answers.withLock { $0.append(stream != nil) }
+        }
+        #expect(answers.withLock { $0 } == [hasMethod])
+        #expect(listener.offsets.withLock { $0 } == (hasMethod ? [7] : []))
+        session.invalidateAndCancel()
+    }
+
+    @Test("At most so many servers are judged at once")
+    func bounded() async throws {
+        let source = SlowSource(try PinningPolicy(hosts: []))
+        let delegate = PinningSessionDelegate(source)
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        let stage = try Stage(isSystem: true)
+        let answers = AsyncStream<Void>.makeStream()
+        for _ in 0..<40 {
+            delegate.urlSession(session, didReceive: try Stage.challenge(stage.identity.chain)) { _, _ in
+                answers.continuation.yield()
+            }
+        }
+        var count = 0
+        for await _ in answers.stream {
+            count += 1
+            if count == 40 { break }
+        }
+        #expect(source.most.withLock { $0 } > 1 && source.most.withLock { $0 } <= TrustQueue.width)
+        session.invalidateAndCancel()
+    }
+}
+
+private final class EventsListener: NSObject, URLSessionTaskDelegate {
+    let count = Locked(0)
+    let offsets = Locked<[Int64]>([])
+
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { count.withLock { $0 += 1 } }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        offsets.withLock { $0.append(offset) }
+        completionHandler(InputStream(data: Data()))
+    }
+}
+
+/// Counts how many ask it at once.
+private final class SlowSource: PolicySource {
+    private let policy: PinningPolicy
+    private let now = Locked(0)
+    let most = Locked(0)
+
+    init(_ policy: PinningPolicy) {
+        self.policy = policy
+    }
+
+    var current: PolicySnapshot {
+        let count = now.withLock { now in
+            now += 1
+            return now
+        }
+        most.withLock { $0 = max($0, count) }
+        Thread.sleep(forTimeInterval: 0.05)
+        now.withLock { $0 -= 1 }
+        return PolicySnapshot(policy: policy, generation: 0)
+    }
+}

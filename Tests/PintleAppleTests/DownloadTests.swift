@@ -1,0 +1,127 @@
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+import WebKit
+
+/// Downloads of web views ask their own delegate, and not the web view's.
+@Suite("Apple: downloads of web views")
+@MainActor
+struct DownloadTests {
+    @Test("A download that forwards its question is judged as the page is; one that does not is not")
+    func judged() async throws {
+        let stage = try Stage(isSystem: true)
+        for (rightPin, forwards) in [(true, true), (false, true), (false, false)] {
+            let server = try stage.server()
+            let trust = WebViewTrustDelegate(try stage.policy(rightPin: rightPin, anchors: .system))
+            let delegate = Downloads(forwards ? trust : nil)
+            await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
+            let isRefused = !rightPin && forwards
+            #expect((delegate.error == nil) == !isRefused)
+            let rejection = delegate.error.flatMap { TrustRejection(underlying: trust.explain($0, of: delegate.last)) }
+            #expect(rejection?.reason == (isRefused ? "pin-mismatch" : nil))
+            #expect((server.requestByteCount == 0) == isRefused)
+            // An error is explained once, and only after a question about the server.
+            let again = delegate.error.flatMap { TrustRejection(underlying: trust.explain($0, of: delegate.last)) }
+            #expect(again == nil)
+        }
+    }
+
+    @Test("Private anchors and approvals count for downloads too")
+    func anchors() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        for forwards in [true, false] {
+            let trust = WebViewTrustDelegate(try stage.policy())
+            let delegate = Downloads(forwards ? trust : nil)
+            await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
+            #expect((delegate.error == nil) == forwards)
+        }
+    }
+
+    @Test("No redirect leads a download from https to http, nor to http for a host that the policy covers")
+    func redirects() async throws {
+        let stage = try Stage()
+        let plain = try LoopbackTCPServer.http()
+        let target = "http://127.0.0.1:\(plain.port)/"
+        let server = try stage.server { $0.target == "/away" ? .redirect(to: target) : .ok }
+        let trust = WebViewTrustDelegate(try stage.policy())
+        for (path, isAllowed) in [("away", false), ("here", true)] {
+            let delegate = Downloads(trust)
+            await WKDownload.run(URLRequest(url: try server.address(path)), asking: delegate)
+            #expect((delegate.error == nil) == isAllowed)
+        }
+        #expect(plain.connectionCount == 0)
+        let covered = try LoopbackTCPServer.http { _ in .redirect(to: "http://localhost:\(plain.port)/") }
+        let url = try #require(URL(string: "http://127.0.0.1:\(covered.port)/"))
+        for (policy, isAllowed) in [(try stage.policy(), false), (try PinningPolicy(hosts: []), true)] {
+            let delegate = Downloads(WebViewTrustDelegate(policy))
+            await WKDownload.run(URLRequest(url: url), asking: delegate)
+            #expect((delegate.error == nil) == isAllowed)
+        }
+        #expect(plain.connectionCount == 1)
+    }
+
+    @Test("A password is for the download's own delegate")
+    func password() throws {
+        let trust = WebViewTrustDelegate(try Stage().policy())
+        let delegate = Downloads(trust)
+        let space = URLProtectionSpace(
+            host: "localhost", port: 443, protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        var seen: URLSession.AuthChallengeDisposition?
+        trust.download(delegate.last, didReceive: .asked(space)) { disposition, _ in seen = disposition }
+        #expect(seen == .performDefaultHandling)
+    }
+}
+
+/// An app's delegate of downloads, which forwards or does not.
+@MainActor
+private final class Downloads: NSObject, WKDownloadDelegate {
+    private let trust: WebViewTrustDelegate?
+    private let place = FileManager.default.temporaryDirectory.appendingPathComponent("download-\(UUID().uuidString)")
+    private(set) var error: (any Error)?
+    private(set) var last = WKDownload.idle()
+
+    init(_ trust: WebViewTrustDelegate?) {
+        self.trust = trust
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: place)
+    }
+
+    func download(
+        _ download: WKDownload, decideDestinationUsing response: URLResponse, suggestedFilename: String,
+        completionHandler: @escaping @MainActor @Sendable (URL?) -> Void
+    ) {
+        completionHandler(place)
+    }
+
+    func download(
+        _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler:
+            @escaping @MainActor @Sendable (
+                URLSession.AuthChallengeDisposition, URLCredential?
+            ) -> Void
+    ) {
+        guard let trust else { return completionHandler(.performDefaultHandling, nil) }
+        trust.download(download, didReceive: challenge, completionHandler: completionHandler)
+    }
+
+    func download(
+        _ download: WKDownload, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+        decisionHandler: @escaping @MainActor @Sendable (WKDownload.RedirectPolicy) -> Void
+    ) {
+        guard let trust else { return decisionHandler(.allow) }
+        trust.download(
+            download, willPerformHTTPRedirection: response, newRequest: request, decisionHandler: decisionHandler)
+    }
+
+    func download(_ download: WKDownload, didFailWithError error: any Error, resumeData: Data?) {
+        self.error = error
+        last = download
+    }
+}

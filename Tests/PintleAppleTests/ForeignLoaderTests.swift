@@ -1,0 +1,94 @@
+import Foundation
+import Pintle
+import PintleReports
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// Loaders that debugging tools put into every configuration, and that carry requests past the pins.
+@Suite("Apple: loaders in a configuration")
+struct ForeignLoaderTests {
+    @Test("A loader in the configuration carries no request of a pinned session, and an event names it")
+    func removed() async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in .ok }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Carrier.self] + (configuration.protocolClasses ?? [])
+        let log = EventLog()
+        let session = URLSession.pinned(
+            to: try stage.policy(rightPin: false), configuration: configuration, observer: log)
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        let name = String(reflecting: Carrier.self)
+        #expect(session.removedProtocols == [name])
+        #expect(session.current.configuration.protocolClasses?.isEmpty == true)
+        await PinFailureFeed.shared.settle()
+        let trouble = try #require(log.troubles.first)
+        #expect(trouble.code == .foreignProtocol && trouble.classes == [name] && log.troubles.count == 1)
+        #expect(PinFailureEvent.session(trouble).level == .warning)
+        // The caller's own stays as it is, and carries the request past every check.
+        #expect(configuration.protocolClasses?.first == Carrier.self)
+        let stock = URLSession(configuration: configuration)
+        #expect(try await stock.data(from: try server.address()).0 == Data("carried".utf8))
+        session.invalidateAndCancel()
+    }
+
+    @Test("The classes that the system puts there are no alarm", arguments: [nil, true, false] as [Bool?])
+    func standard(hasSystemClasses: Bool?) async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.default
+        if hasSystemClasses == false { configuration.protocolClasses = [] }
+        if hasSystemClasses == nil { configuration.protocolClasses = nil }
+        let log = EventLog()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, observer: log)
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+        await PinFailureFeed.shared.settle()
+        #expect(session.removedProtocols.isEmpty && log.troubles.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    @Test("A session after a change of the policy has no such loader either")
+    func replaced() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Carrier.self]
+        let policy = LivePolicy(try stage.policy())
+        let session = URLSession.pinned(to: policy, configuration: configuration)
+        #expect(try await session.data(from: try server.address()).0.count == 3)
+        policy.replace(with: try stage.policy(rightPin: false))
+        await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(session.sessionConfiguration.protocolClasses?.isEmpty == true)
+        session.invalidateAndCancel()
+    }
+}
+
+/// Answers each request itself.
+private final class Carrier: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        guard let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
+        else { return }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data("carried".utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+}
+
+private final class EventLog: PinFailureObserver {
+    private let state = Locked<[SessionTrouble]>([])
+
+    var troubles: [SessionTrouble] { state.withLock { $0 } }
+
+    func observe(_ event: PinFailureEvent) {
+        guard case .session(let trouble) = event else { return }
+        state.withLock { $0.append(trouble) }
+    }
+}

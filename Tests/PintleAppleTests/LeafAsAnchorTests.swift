@@ -1,0 +1,223 @@
+import Foundation
+import Pintle
+import PintleApple
+import PintleTestKit
+import Security
+import Testing
+
+/// Certificates that people make by hand: ten years, no usage, an authority by their own account. The system's rules for
+/// servers refuse them even where the app gives them as anchors.
+@Suite("Apple: a server's own certificate as the anchor")
+struct LeafAsAnchorTests {
+    @Test("An approved certificate of ten years without a usage gets a credential; its question says self-signed")
+    func approved() throws {
+        let identity = try Identity.byHand()
+        let challenge = try Stage.challenge(identity.chain)
+        let first = ServerTrustEvaluator(policy: try .asking).evaluate(challenge)
+        guard case .unknownHost(let host) = first.rejection else {
+            Issue.record("\(first)")
+            return
+        }
+        #expect(host.pathFailure?.code == .selfSigned && host.unacceptableFailure == nil)
+        #expect(host.pathFailure?.detail.map(\.platformCode) == [Int(errSecCertificateValidityPeriodTooLong)])
+        for subject in [UnknownHost.Subject.certificate, .key] {
+            var approvals = TrustApprovals()
+            try approvals.approve(host, as: subject, at: Date())
+            let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
+                .evaluate(challenge)
+            #expect(answer.disposition == .useCredential && answer.credential?.trust != nil)
+            #expect(answer.evaluation?.decision.reason == "user-approved")
+            #expect(answer.evaluation?.path?.certificates == identity.chain)
+        }
+    }
+
+    @Test("An approved certificate counts for its name, its dates and its key", arguments: Attack.allCases)
+    func attacked(attack: Attack) throws {
+        let identity = try Identity.byHand(hosts: [attack == .otherName ? "router.test" : "localhost"]) {
+            if attack == .expired { $0.notAfter = .fromNow(seconds: -60) }
+            if attack == .notYetValid { $0.notBefore = .fromNow(days: 1) }
+        }
+        for isByKey in [false, true] {
+            var approvals = TrustApprovals()
+            let leaf = try Certificate(der: identity.certificate.der)
+            let subject: Pin.Subject = isByKey ? .publicKey(leaf.publicKeyPin) : .certificate(leaf.fingerprint)
+            let endpoint = ServerEndpoint(host: try ServerName("localhost"))
+            try approvals.approve(TrustApproval(subject, for: endpoint, at: Date()))
+            let shown = attack == .otherKey ? try Identity.byHand() : identity
+            let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
+                .evaluate(try Stage.challenge(shown.chain))
+            #expect(answer.evaluation?.decision.reason == attack.reason)
+            #expect(attack == .otherKey || answer.rejection?.pathFailure?.code == attack.pathFailure)
+            #expect(answer.disposition == (attack == .none ? .useCredential : .cancelAuthenticationChallenge))
+        }
+    }
+
+    enum Attack: CaseIterable {
+        case none, otherName, expired, notYetValid, otherKey
+
+        var reason: String {
+            switch self {
+            case .none: "user-approved"
+            case .otherKey: "pin-mismatch"
+            case .otherName, .expired, .notYetValid: "invalid-path"
+            }
+        }
+
+        var pathFailure: PathFailure.Code? {
+            switch self {
+            case .none, .otherKey: nil
+            case .otherName: .nameMismatch
+            case .expired: .expired
+            case .notYetValid: .notYetValid
+            }
+        }
+    }
+
+    @Test("A rule whose anchor is the server's certificate accepts it by its own name and within its dates")
+    func anchored() throws {
+        let (own, next) = (try Identity.byHand(), try Identity.byHand())
+        let stranger = try Identity.byHand()
+        let late = Date(timeIntervalSinceNow: 4_000 * 86_400)
+        for anchors in [[own], [own, next]] {
+            let certificates = try anchors.map { try Certificate(der: $0.certificate.der) }
+            for anchors in [TrustAnchors.only(certificates), TrustAnchors(certificates, includesSystem: true)] {
+                let rules = try ["localhost", "other.test"].map { host in
+                    try PinnedHost(
+                        host, pins: [Pin(.publicKey(certificates[0].publicKeyPin))], backup: .noneAccepted,
+                        anchors: anchors)
+                }
+                let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: rules))
+                let good = evaluator.evaluate(try Stage.challenge(own.chain))
+                #expect(good.disposition == .useCredential && good.evaluation?.decision.reason == "pin-matched")
+                let other = evaluator.evaluate(try Stage.challenge(own.chain, host: "other.test"))
+                #expect(other.rejection?.pathFailure?.code == .nameMismatch)
+                let expired = evaluator.evaluate(try Stage.challenge(own.chain), at: late)
+                #expect(expired.rejection?.pathFailure?.code == .expired)
+                let foreign = evaluator.evaluate(try Stage.challenge(stranger.chain))
+                #expect(foreign.rejection?.pathFailure?.code == .selfSigned)
+                guard certificates.count == 2 else { continue }
+                // The second anchor is as good, and has another key.
+                let second = evaluator.evaluate(try Stage.challenge(next.chain))
+                #expect(second.rejection?.reason == "pin-mismatch")
+            }
+        }
+    }
+
+    @Test("An anchor that is the server's own certificate vouches for no other certificate")
+    func signsOthers() throws {
+        let authority = try CertificateAuthority.root()
+        let leaf = try authority.issue(hosts: ["localhost"]) {
+            $0.notAfter = .fromNow(days: 3_650)
+            $0.extendedKeyUsage = nil
+        }
+        for (anchor, code) in [(leaf.certificate, nil), (authority.certificate, PathFailure.Code.other)] {
+            let rule = try PinnedHost(
+                "localhost", pins: [], backup: .noneAccepted, anchors: .only([try Certificate(der: anchor.der)]))
+            let answer = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
+                .evaluate(try Stage.challenge(leaf.chain))
+            #expect(answer.rejection?.pathFailure?.code == code)
+        }
+    }
+
+    @Test(
+        "A weak key is refused though its certificate is approved, and a strong one is not", arguments: [1_024, 2_048])
+    func weak(bits: Int) throws {
+        let identity = try Identity.byHand(keyType: .rsa(bits: bits))
+        var approvals = TrustApprovals()
+        let leaf = try Certificate(der: identity.certificate.der)
+        let endpoint = ServerEndpoint(host: try ServerName("localhost"))
+        try approvals.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, at: Date()))
+        let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
+            .evaluate(try Stage.challenge(identity.chain))
+        #expect(answer.rejection?.pathFailure?.code == (bits == 1_024 ? .weakKey : nil))
+    }
+
+    @Test(
+        "The core reads the names of such a certificate as the system reads those of others",
+        arguments: [
+            ["localhost"], ["LOCALHOST"], ["*.example.test"], ["*.test"], ["*"], ["a.*.test"], ["f*.example.test"],
+            ["127.0.0.1"], ["::1"], ["example.test", "b.example.test"], ["localhost."], [],
+        ])
+    func names(of certificate: [String]) throws {
+        let root = try CertificateAuthority.root()
+        let byHand = try Identity.byHand(hosts: certificate) { $0.subject = .commonName("a.example.test") }
+        let issued = try root.issue(hosts: certificate) { $0.subject = .commonName("a.example.test") }
+        for host in [
+            "localhost", "a.example.test", "b.example.test", "a.b.example.test", "example.test", "127.0.0.1", "::1",
+            "::ffff:127.0.0.1", "foo.example.test",
+        ] {
+            func verdict(_ identity: Identity, _ anchor: [UInt8]) throws -> PathFailure.Code? {
+                let rule = try PinnedHost(
+                    host, pins: [], backup: .noneAccepted, anchors: .only([try Certificate(der: anchor)]))
+                let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
+                let server = ServerEndpoint(host: try ServerName(host))
+                let decision = evaluator.evaluate(server, presented: identity.chain, at: Date()).decision
+                if case .rejected(let rejection) = decision { return rejection.pathFailure?.code }
+                return nil
+            }
+            let own = try verdict(byHand, byHand.certificate.der)
+            // The codes may differ: the core calls a malformed name `other`.
+            #expect((own == nil) == (try verdict(issued, root.certificate.der) == nil), "\(certificate) \(host)")
+        }
+    }
+}
+
+/// The system's own rules, which stay where an authority has issued the certificate.
+@Suite("Apple: a certificate of an authority")
+struct IssuedCertificateTests {
+    @Test(
+        "With private anchors it lasts 825 days at most, and with the system's 398",
+        arguments: [(days: 398, isSystem: true), (825, false)])
+    func lifetime(days: Int, isSystem: Bool) throws {
+        for isTooLong in [false, true] {
+            let stage = try Stage(isSystem: isSystem)
+            let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
+                $0.notBefore = .fromNow(seconds: -60)
+                // Trustd has an hour to spare where an app has given the anchor.
+                $0.notAfter = .fromNow(seconds: days * 86_400 - 60 + (isTooLong ? 3_660 : 0))
+            }
+            let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
+                .evaluate(try Stage.challenge(identity.chain))
+            guard isTooLong else {
+                #expect(answer.evaluation?.decision.reason == "pin-matched")
+                continue
+            }
+            #expect(answer.rejection?.reason == "invalid-path" && answer.rejection?.pathFailure?.code == .other)
+            let primary = answer.rejection?.pathFailure?.primary
+            #expect(primary?.platformCode == Int(errSecCertificateValidityPeriodTooLong))
+            #expect(answer.disposition == .cancelAuthenticationChallenge)
+        }
+    }
+
+    @Test("It says that it is for servers", arguments: [true, false])
+    func usage(isNamed: Bool) throws {
+        for isSystem in [true, false] {
+            let stage = try Stage(isSystem: isSystem)
+            let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
+                if !isNamed { $0.extendedKeyUsage = nil }
+            }
+            let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
+                .evaluate(try Stage.challenge(identity.chain))
+            #expect(answer.rejection?.pathFailure?.code == (isNamed ? nil : .unsuitablePurpose))
+        }
+    }
+}
+
+extension Identity {
+    /// As `openssl req -x509 -days 3650` and appliances make them: no usage, cA=TRUE.
+    static func byHand(
+        hosts: [String] = ["localhost"], keyType: KeyType = .p256,
+        configure: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws -> Identity {
+        try .selfSigned(hosts: hosts, keyType: keyType) {
+            $0.notAfter = .fromNow(days: 3_650)
+            configure(&$0)
+        }
+    }
+}
+
+extension PinningPolicy {
+    static var asking: PinningPolicy {
+        get throws { try PinningPolicy(hosts: [], unpinnedHosts: .askUser) }
+    }
+}

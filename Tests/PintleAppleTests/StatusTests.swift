@@ -1,0 +1,121 @@
+import Foundation
+import Pintle
+import PintleApple
+import PintleTestKit
+import Security
+import Testing
+
+/// The system's statuses in the terms of the core. Each refused certificate has an accepting twin that differs in one
+/// thing.
+@Suite("Apple: statuses of the system")
+struct StatusTests {
+    /// Decides about a certificate that an authority of the app's has issued, with the key that is pinned.
+    private func failure(
+        at instant: Date = Date(), intermediate: (inout CertificateTemplate) -> Void = { _ in },
+        leaf: (inout CertificateTemplate) -> Void = { _ in }
+    ) throws -> PathFailure? {
+        let stage = try Stage()
+        let issuer = try stage.root.intermediate(configure: intermediate)
+        let identity = try issuer.issue(hosts: ["localhost"], key: stage.identity.key, configure: leaf)
+        let answer = ServerTrustEvaluator(policy: try stage.policy())
+            .evaluate(try Stage.challenge(identity.chain), at: instant)
+        #expect(answer.disposition == (answer.rejection == nil ? .useCredential : .cancelAuthenticationChallenge))
+        return answer.rejection?.pathFailure
+    }
+
+    @Test("A certificate that begins later is not-yet-valid, though the system says that it has expired")
+    func dates() throws {
+        #expect(try failure() == nil)
+        let early = try #require(try failure(leaf: { $0.notBefore = .fromNow(days: 1) }))
+        #expect(early.code == .notYetValid && early.primary.depth == 0)
+        #expect(early.primary.platformCode == Int(errSecCertificateExpired) && early.detail.isEmpty)
+        let late = try #require(try failure(leaf: { $0.notAfter = .fromNow(seconds: -1) }))
+        #expect(late.code == .expired && late.primary.depth == 0 && late.detail.isEmpty)
+    }
+
+    @Test("A date above the leaf is found too, and one of each kind is told")
+    func datesAbove() throws {
+        let early = try #require(try failure(intermediate: { $0.notBefore = .fromNow(days: 1) }))
+        #expect(early.code == .notYetValid && early.primary.depth == 1)
+        let both = try #require(
+            try failure(intermediate: { $0.notBefore = .fromNow(days: 1) }, leaf: { $0.notAfter = .fromNow(days: -1) }))
+        #expect(both.code == .notYetValid && both.detail.map(\.code) == [.expired] && both.detail.map(\.depth) == [0])
+        let late = try #require(try failure(at: Date(timeIntervalSinceNow: 4_000 * 86_400)))
+        #expect(late.code == .expired && late.detail.map(\.depth) == [1, 2])
+    }
+
+    @Test("A name that an authority may not sign for", arguments: [true, false])
+    func nameConstraints(isExcluded: Bool) throws {
+        let failure = try failure(intermediate: {
+            $0.nameConstraints = .nameConstraints(excluded: [.dns(isExcluded ? "localhost" : "other.test")])
+        })
+        #expect(failure?.code == (isExcluded ? .nameConstraintViolation : nil))
+        #expect(failure?.primary.platformCode == (isExcluded ? Int(errSecInvalidName) : nil))
+    }
+
+    @Test("A key identifier of another authority", arguments: [true, false])
+    func linkage(isOther: Bool) throws {
+        let failure = try failure(leaf: { if isOther { $0.authorityKeyIdentifier = .octets([1, 2, 3]) } })
+        #expect(failure?.code == (isOther ? .untrustedRoot : nil))
+        #expect(failure?.primary.platformCode == (isOther ? Int(errSecInvalidIDLinkage) : nil))
+    }
+
+    @Test("A certificate of a public authority that was not logged", arguments: [true, false])
+    func transparency(isDemanded: Bool) throws {
+        let stage = try Stage(isSystem: true)
+        if isDemanded { StandIn.requireTransparency(of: stage.root.certificate.der) }
+        let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
+            .evaluate(try Stage.challenge(stage.identity.chain))
+        let failure = answer.rejection?.pathFailure
+        #expect(failure?.code == (isDemanded ? .other : nil))
+        #expect(failure?.primary.platformCode == (isDemanded ? Int(errSecVerifyActionFailed) : nil))
+        #expect(failure.map { $0.primary.text.contains("certificate transparency") } ?? true)
+    }
+
+    @Test("A certificate that a setting of the device denies is refused, and a person cannot approve it")
+    func denied() throws {
+        for isDenied in [false, true] {
+            let identity = try Identity.byHand()
+            if isDenied { StandIn.deny(identity.certificate.der) }
+            let challenge = try Stage.challenge(identity.chain)
+            guard case .unknownHost(let host) = ServerTrustEvaluator(policy: try .asking).evaluate(challenge).rejection
+            else {
+                Issue.record("no question")
+                continue
+            }
+            #expect(host.pathFailure?.code == (isDenied ? .other : .selfSigned))
+            #expect(host.unacceptableFailure?.code == (isDenied ? .other : nil))
+            let approved = TrustApprovals.approving(identity)
+            let answer = ServerTrustEvaluator(policy: try .asking, approvals: { approved }).evaluate(challenge)
+            #expect(answer.disposition == (isDenied ? .cancelAuthenticationChallenge : .useCredential))
+            let primary = answer.rejection?.pathFailure?.primary
+            #expect(primary?.platformCode == (isDenied ? Int(errSecTrustSettingDeny) : nil))
+            #expect(primary.map { $0.text.contains("trust setting") } ?? true)
+        }
+    }
+
+    @Test("Of several flaws the system names one, in its own order")
+    func single() throws {
+        let failure = try #require(
+            try failure(leaf: {
+                $0.subjectAltNames = [.dns("other.test")]
+                $0.notAfter = .fromNow(days: 900)
+                $0.extendedKeyUsage = nil
+            }))
+        #expect(failure.code == .other && failure.detail.isEmpty)
+        #expect(failure.primary.platformCode == Int(errSecCertificateValidityPeriodTooLong))
+    }
+}
+
+extension TrustApprovals {
+    /// An approval of this certificate for localhost; empty where it cannot be made.
+    static func approving(_ identity: Identity) -> TrustApprovals {
+        var approvals = TrustApprovals()
+        guard let leaf = try? Certificate(der: identity.certificate.der), let host = try? ServerName("localhost"),
+            let approval = try? TrustApproval(
+                .certificate(leaf.fingerprint), for: ServerEndpoint(host: host), at: Date())
+        else { return approvals }
+        _ = try? approvals.approve(approval)
+        return approvals
+    }
+}

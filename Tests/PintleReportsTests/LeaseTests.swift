@@ -1,0 +1,153 @@
+import FoundationEssentials
+import Glibc
+import PintleTestKit
+import Testing
+
+@testable import Pintle
+@testable import PintleReports
+
+/// The right to send is a lease with a time: a suspended process does not hold it for good, and no lock guards it meanwhile.
+@Suite("The lease on sending")
+struct LeaseTests {
+    let scene: ReportScene
+
+    init() throws {
+        scene = try ReportScene()
+    }
+
+    @Test("No lock is held while a transport runs")
+    func locks() async throws {
+        let held = Locked<[[String]]>([])
+        let folder = scene.folder
+        let reporter = try scene.reporter(
+            ScriptedCollector { _ in
+                held.withLock { $0.append(Self.heldLocks(in: folder)) }
+                return ReportResponse(status: 204)
+            })
+        let policy = try scene.policy(to: ["https://one.example.net/", "https://two.example.net/"])
+        #expect(reporter.keep(try scene.failure(by: policy)) == .kept)
+        #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 2, failed: 0))
+        #expect(held.withLock { $0 } == [[], []])
+        // There are locks, and one that is held is found.
+        let lock = try #require(LockProbe(folder + "/state.json.lock"))
+        #expect(Self.heldLocks(in: folder) == ["state.json.lock"])
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("A process that ends while it sends keeps the others waiting until its lease is over, and then no longer")
+    func takenOver() async throws {
+        let collector = ScriptedCollector()
+        let (first, second) = (try scene.reporter(collector), try scene.reporter(collector))
+        try keep(first, 2)
+        let clock = Locked(ReportScene.now)
+        var round = try DeliveryRound(first) { clock.withLock { $0 } }
+        let asked = round.next()
+        let request = try #require(asked)
+        // The process of the first is suspended, or has ended without giving anything back.
+        for seconds in [0.0, 1, 59] {
+            #expect(await second.deliver(at: ReportScene.now.addingTimeInterval(seconds)) == .elsewhere)
+        }
+        #expect(collector.requests.isEmpty)
+        let later = ReportScene.now.addingTimeInterval(61)
+        #expect(await second.deliver(at: later) == .done(delivered: 2, failed: 0))
+        // It goes on, and finds that others send now: what it has sent is taken down, and it sends no more.
+        clock.withLock { $0 = later }
+        round.take(ReportResponse(status: 204))
+        let next = round.next()
+        #expect(next == nil && round.delivered == 1)
+        #expect(collector.requests.count == 2 && Set(collector.requests.map(\.id)).contains(request.id))
+        #expect(first.waiting == 0)
+    }
+
+    @Test("A round that is slow keeps its lease, because each request begins its time again")
+    func renewed() async throws {
+        let (first, second) = (try scene.reporter(), try scene.reporter())
+        try keep(first, 4)
+        let clock = Locked(ReportScene.now)
+        var round = try DeliveryRound(first) { clock.withLock { $0 } }
+        for _ in 0..<4 {
+            let request = round.next()
+            #expect(request != nil)
+            clock.withLock { $0 = $0.addingTimeInterval(50) }
+            #expect(await second.deliver(at: clock.withLock { $0 }) == .elsewhere)
+            round.take(ReportResponse(status: 204))
+        }
+        let next = round.next()
+        #expect(next == nil && round.delivered == 4)
+    }
+
+    @Test("Two that send at once send nothing twice within the lease")
+    func atOnce() async throws {
+        let collector = ScriptedCollector()
+        let reporters = try (0..<4).map { _ in try scene.reporter(collector) }
+        try keep(try #require(reporters.first), 8)
+        await withTaskGroup(of: Void.self) { group in
+            for reporter in reporters {
+                group.addTask { await reporter.deliver(at: ReportScene.now) }
+            }
+        }
+        _ = await reporters.first?.deliver(at: ReportScene.now)
+        #expect(collector.requests.count == 8 && Set(collector.requests.map(\.id)).count == 8)
+    }
+
+    @Test(
+        "A lease lasts longer than a request may, and an hour at most",
+        arguments: [(30.0, 60), (300, 330), (1e9, 3_600)])
+    func length(timeout: Double, seconds: Int) async throws {
+        let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())
+        try keep(first, 1)
+        var round = try DeliveryRound(first) { ReportScene.now }
+        let request = round.next()
+        #expect(request != nil)
+        let before = ReportScene.now.addingTimeInterval(Double(seconds) - 1)
+        #expect(await second.deliver(at: before) == .elsewhere)
+        let after = ReportScene.now.addingTimeInterval(Double(seconds) + 1)
+        #expect(await second.deliver(at: after) == .done(delivered: 1, failed: 0))
+        let next = round.next()
+        #expect(next == nil)
+    }
+
+    @Test(
+        "A clock that is set back does not keep a lease alive, and a broken note does not count",
+        arguments: [true, false])
+    func broken(isNote: Bool) async throws {
+        let (first, second) = (try scene.reporter(), try scene.reporter())
+        try keep(first, 1)
+        let ahead = ReportScene.now.addingTimeInterval(isNote ? 0 : 86_400)
+        let round = try DeliveryRound(first) { ahead }
+        if isNote {
+            #expect(await second.deliver(at: ReportScene.now) == .elsewhere)
+            try scene.directory.write(Array("no lease".utf8), to: "reports/delivery.lock")
+        }
+        #expect(await second.deliver(at: ReportScene.now) == .done(delivered: 1, failed: 0))
+        withExtendedLifetime(round) {}
+        // It was another's by then: the end of the round takes nothing away.
+        #expect(await second.deliver(at: ReportScene.now) == .done(delivered: 0, failed: 0))
+    }
+
+    private func keep(_ reporter: PinReporter, _ count: Int) throws {
+        for number in 0..<count {
+            #expect(reporter.keep(try scene.failure("h\(number).example.com")) == .kept)
+        }
+    }
+
+    /// The locks in a folder that another open file has.
+    private static func heldLocks(in folder: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".lock") && LockProbe("\(folder)/\($0)") == nil }
+    }
+}
+
+/// A lock that is taken at once, or not at all.
+private final class LockProbe {
+    private let descriptor: Int32
+
+    init?(_ path: String) {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 { return nil }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

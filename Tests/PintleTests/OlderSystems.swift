@@ -1,0 +1,40 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Returns the seconds that `body` takes. `ContinuousClock` asks for a newer macOS than the package does.
+func secondsTaken(by body: () throws -> Void) rethrows -> Double {
+    let start = Date()
+    try body()
+    return Date().timeIntervalSince(start)
+}
+
+extension String {
+    /// Where Foundation is not imported, the search of the standard library asks for a newer macOS than the package does.
+    func contains(_ text: String) -> Bool {
+        var rest = utf8[...]
+        while !rest.starts(with: text.utf8) {
+            if rest.isEmpty { return false }
+            rest = rest.dropFirst()
+        }
+        return true
+    }
+
+    /// The standard library's own `replacing` asks for a newer macOS than the package does.
+    func replacingText(_ old: String, with new: String) -> String {
+        var result = ""
+        var rest = self[...]
+        while let first = rest.first {
+            if rest.utf8.starts(with: old.utf8) {
+                result += new
+                rest = rest[rest.utf8.index(rest.startIndex, offsetBy: old.utf8.count)...]
+            } else {
+                result.append(first)
+                rest.removeFirst()
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,62 @@
+import FoundationEssentials
+import Glibc
+import Pintle
+import PintleTestKit
+import Testing
+
+@testable import PintleUpdates
+
+/// A process that is suspended while it holds a lock in a shared folder is ended by Apple's systems.
+@Suite("Locks while updates are fetched")
+struct FetchingLockTests {
+    private struct Probing: UpdateTransport {
+        let document: [UInt8]
+        let probe: @Sendable () -> Void
+
+        func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
+            probe()
+            return .document(document, entityTag: nil)
+        }
+    }
+
+    @Test("No lock is held while a transport runs")
+    func locks() async throws {
+        let scene = try StoreScene()
+        let (folder, held) = (scene.folder, Locked<[[String]]>([]))
+        let store = try scene.open()
+        for version in [UInt8(7), 8] {
+            let transport = Probing(document: try scene.update(version)) {
+                held.withLock { $0.append(Self.heldLocks(in: folder)) }
+            }
+            _ = await store.refresh(from: UpdateSource(urls: ["a"], transport: transport), at: Publication.now)
+            #expect(store.version == Int(version))
+        }
+        #expect(held.withLock { $0 } == [[], []])
+        // There are locks, and one that is held is found.
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lock") }
+        let name = try #require(names.first)
+        let lock = try #require(LockProbe("\(folder)/\(name)"))
+        #expect(Self.heldLocks(in: folder) == [name])
+        withExtendedLifetime(lock) {}
+    }
+
+    /// The locks in a folder that another open file has.
+    private static func heldLocks(in folder: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".lock") && LockProbe("\(folder)/\($0)") == nil }
+    }
+}
+
+/// A lock that is taken at once, or not at all.
+private final class LockProbe {
+    private let descriptor: Int32
+
+    init?(_ path: String) {
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 { return nil }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

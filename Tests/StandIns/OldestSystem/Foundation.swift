@@ -1,0 +1,21 @@
+// What the core uses of Foundation, for the compiler only: nothing runs.
+public typealias TimeInterval = Double
+
+public struct Date: Sendable, Hashable, Comparable {
+    public let timeIntervalSince1970: Double
+    public init() { timeIntervalSince1970 = 0 }
+    public init(timeIntervalSince1970 seconds: Double) { timeIntervalSince1970 = seconds }
+    public init(timeIntervalSinceReferenceDate seconds: Double) { timeIntervalSince1970 = seconds }
+    public func timeIntervalSince(_ other: Date) -> Double { 0 }
+    public static func < (left: Date, right: Date) -> Bool { left.timeIntervalSince1970 < right.timeIntervalSince1970 }
+}
+
+public protocol LocalizedError: Error {
+    var errorDescription: String? { get }
+}
+
+public final class NSLock: Sendable {
+    public init() {}
+    public func lock() {}
+    public func unlock() {}
+}

@@ -1,0 +1,89 @@
+internal import COpenSSL
+internal import Foundation
+
+/// The questions of policies about a single certificate.
+extension SecCertificate {
+    enum Digest: CaseIterable {
+        case md5, sha1
+    }
+
+    var isSelfIssued: Bool {
+        X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
+    }
+
+    /// Both in bits; other kinds of keys are taken.
+    func hasKey(rsa: Int32, ellipticCurve: Int32) -> Bool {
+        guard let key = X509_get0_pubkey(pointer) else { return false }
+        return switch EVP_PKEY_get_base_id(key) {
+        case EVP_PKEY_RSA: EVP_PKEY_get_bits(key) >= rsa
+        case EVP_PKEY_EC: EVP_PKEY_get_bits(key) >= ellipticCurve
+        default: true
+        }
+    }
+
+    func isSignedOver(_ digest: Digest) -> Bool {
+        var found: Int32 = 0
+        guard OBJ_find_sigid_algs(X509_get_signature_nid(pointer), &found, nil) == 1 else { return false }
+        return found == (digest == .md5 ? NID_md5 : NID_sha1)
+    }
+
+    /// An empty subject is for leaves whose alternative names are critical.
+    var lacksSubject: Bool {
+        guard X509_NAME_entry_count(X509_get_subject_name(pointer)) == 0 else { return false }
+        let index = X509_get_ext_by_NID(pointer, NID_subject_alt_name, -1)
+        guard index >= 0, X509_check_ca(pointer) == 0 else { return true }
+        return X509_EXTENSION_get_critical(X509_get_ext(pointer, index)) != 1
+    }
+
+    /// Only where both have an identifier of the key.
+    func namesKey(of issuer: SecCertificate) -> Bool {
+        guard let own = X509_get0_authority_key_id(pointer), let other = X509_get0_subject_key_id(issuer.pointer) else {
+            return true
+        }
+        return ASN1_OCTET_STRING_cmp(own, other) == 0
+    }
+
+    // MARK: Usages and names
+
+    /// - Parameter strictly: whether a certificate without usages, or for any, is refused.
+    func isForServers(strictly: Bool) -> Bool {
+        let usages = X509_get_extended_key_usage(pointer)
+        guard usages != UInt32.max else { return !strictly }
+        return usages & UInt32(strictly ? XKU_SSL_SERVER : XKU_SSL_SERVER | XKU_SGC | XKU_ANYEKU) != 0
+    }
+
+    /// By the subject alternative name only; without a host for anybody.
+    func isFor(_ host: String?) -> Bool {
+        guard let host, !host.isEmpty else { return true }
+        if X509_check_ip_asc(pointer, host, 0) == 1 { return true }
+        let flags = UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS)
+        return X509_check_host(pointer, host, host.utf8.count, flags, nil) == 1
+    }
+
+    // MARK: Dates
+
+    /// Seconds since 1970, as are those that follow: 1 July 2019 in London, 1 March 2018 and 1 September 2020 in UTC.
+    static let july2019 = 1_561_935_600
+    private static let march2018 = 1_519_862_400
+    private static let september2020 = 1_598_918_400
+
+    var notBefore: Int { Self.seconds(X509_get0_notBefore(pointer)) }
+    var notAfter: Int { Self.seconds(X509_get0_notAfter(pointer)) }
+
+    func isValid(at instant: Date) -> Bool {
+        (notBefore...max(notBefore, notAfter)).contains(Int(instant.timeIntervalSince1970.rounded(.down)))
+    }
+
+    /// 825 days and an hour, of public authorities from September 2020 on 398 days.
+    func isValidTooLong(isSystem: Bool) -> Bool {
+        let (length, longest) = (notAfter - notBefore, 825 * 86_400 + 3_600)
+        if isSystem, notBefore >= Self.september2020, length > 398 * 86_400 { return true }
+        return notBefore >= (isSystem ? Self.march2018 : Self.july2019) && length > longest
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int {
+        var fields = tm()
+        guard ASN1_TIME_to_tm(time, &fields) == 1 else { return 0 }
+        return timegm(&fields)
+    }
+}

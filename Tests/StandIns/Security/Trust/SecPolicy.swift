@@ -1,0 +1,77 @@
+internal import Foundation
+
+/// The policy for TLS servers, or the basic one that asks for a path and nothing else.
+public final class SecPolicy {
+    enum Rules {
+        case basic
+        case server(host: String?)
+    }
+
+    let rules: Rules
+
+    init(_ rules: Rules) {
+        self.rules = rules
+    }
+}
+
+public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPolicy {
+    SecPolicy(.server(host: hostname))
+}
+
+public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
+
+extension SecPolicy {
+    /// Returns what this policy objects to, beside what OpenSSL has found.
+    ///
+    /// - Parameters:
+    ///   - path: leaf first.
+    ///   - isSystem: whether the path ends in a root of the system's.
+    ///   - instant: when the path has to be good.
+    func flaws(of path: [SecCertificate], isSystem: Bool, at instant: Date) -> [Flaw] {
+        basicFlaws(of: path) + serverFlaws(of: path, isSystem: isSystem, at: instant)
+    }
+
+    private func basicFlaws(of path: [SecCertificate]) -> [Flaw] {
+        var flaws: [Flaw] = []
+        for certificate in path {
+            if StandIn.isDenied(certificate.der) { flaws.append(Flaw(.denied, errSecTrustSettingDeny)) }
+            if !certificate.hasKey(rsa: 1_024, ellipticCurve: 192) {
+                flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
+            }
+            if certificate.isSignedOver(.md5), !certificate.isSelfIssued {
+                flaws.append(Flaw(.weakHash, errSecInvalidDigestAlgorithm))
+            }
+            if certificate.lacksSubject { flaws.append(Flaw(.compliance, errSecInvalidSubjectName)) }
+        }
+        for (certificate, issuer) in zip(path, path.dropFirst()) where !certificate.namesKey(of: issuer) {
+            flaws.append(Flaw(.compliance, errSecInvalidIDLinkage))
+        }
+        return flaws
+    }
+
+    private func serverFlaws(of path: [SecCertificate], isSystem: Bool, at instant: Date) -> [Flaw] {
+        guard case .server(let host) = rules, let leaf = path.first, let root = path.last else { return [] }
+        var flaws: [Flaw] = []
+        for certificate in path {
+            if !certificate.hasKey(rsa: 2_048, ellipticCurve: 256) {
+                flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
+            }
+            if certificate.isSignedOver(.sha1), !certificate.isSelfIssued {
+                flaws.append(Flaw(.weakHash, errSecInvalidDigestAlgorithm))
+            }
+        }
+        if leaf.isValidTooLong(isSystem: isSystem) {
+            flaws.append(Flaw(.compliance, errSecCertificateValidityPeriodTooLong))
+        }
+        if isSystem, StandIn.requiresTransparency(root.der), leaf.isValid(at: instant) {
+            flaws.append(Flaw(.compliance, errSecVerifyActionFailed))
+        }
+        let isOld = leaf.notBefore < SecCertificate.july2019 && !isSystem
+        let authorities = path.dropFirst().dropLast()
+        if !leaf.isForServers(strictly: !isOld) || !authorities.allSatisfy({ $0.isForServers(strictly: false) }) {
+            flaws.append(Flaw(.usage, errSecInvalidExtendedKeyUsage))
+        }
+        if !leaf.isFor(host) { flaws.append(Flaw(.name, errSecHostNameMismatch)) }
+        return flaws
+    }
+}

@@ -248,7 +248,7 @@ func appleTargets(standIns modules: [Target.Dependency] = [], _ settings: [Swift
             dependencies: [
                 "Pintle", "PintleApple", "PintleFiles", "PintleReports", "PintleStorage", "PintleUpdates",
             ] + modules,
-            exclude: ["Linux", "TrustReceipt.swift", "TrustReceipt+Expect.swift"],
+            exclude: ["Linux", "TrustReceipt.swift", "TrustReceipt+Require.swift"],
             swiftSettings: settings),
     ]
 }

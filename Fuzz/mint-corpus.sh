@@ -19,9 +19,9 @@ cat >Policy/full <<'END'
   {"host": "api.example.com", "port": 8443, "includeSubdomains": true, "requires": "leafAndCA",
    "pins": [{"spki": "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFA=", "at": "leaf"},
     {"certificate": "A2:2A:F0:BD:3E:FB:83:7F:12:0F:69:7A:6B:64:CA:9D:F6:38:A9:10:40:64:BB:B9:42:80:D3:DF:FE:95:D7:A9",
-     "at": "ca"}], "backupPins": "none-accepted", "anchors": {"system": true}, "withdraws": "a reason",
+     "at": "ca"}], "backupPins": "none-accepted", "anchors": {"system": true}, "withdraws": "a reason", "issuerKey": "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFA=",
    "expiry": {"after": "2027-11-20T00:00:00+01:00", "then": "reject"}, "enforcement": "reportOnly"},
-  {"host": "192.0.2.1", "pins": ["pin-sha256=\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\""],
+  {"host": "192.0.2.1", "pins": ["pin-sha256=\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\""], "minimumPathLength": 3,
    "backupPins": ["sha256//BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA"], "reportTo": ["https://reports.example.net/"]} ]}
 END
 seed JSON numbers '[0, -1, 9223372036854775807, 1.5e3, true, false, null]'

@@ -104,7 +104,7 @@ struct PinningPolicyTests {
         let broken = PinnedHost(
             unchecked: try ServerName("192.0.2.1"), port: 0, includesSubdomains: true, pins: [Self.live],
             backupPins: [], backupRequirement: .required, requires: .anyPin, expiry: .never, enforcement: .enforce,
-            anchors: .system, reportTo: ["x"], withdraws: nil)
+            anchors: .system, reportTo: ["x"], withdraws: nil, pathTerms: .none)
         #expect(
             Self.problems([try Self.host("a.example"), broken, try Self.host("a.example")]) == [
                 "address-with-subdomains hosts[1].includeSubdomains", "invalid-port hosts[1].port",

@@ -98,6 +98,26 @@ struct CheckTests {
         #expect(server.completedHandshakeCount == 0)
     }
 
+    @Test(
+        "A path that does not meet the rule's terms is refused by name, with the rule and the path; one that does is trusted"
+    )
+    func pathTerms() throws {
+        let pins = [try pin(identity.certificate)]
+        let run = check(policy: try policy(pins: pins, extra: ", \"minimumPathLength\": 3"))
+        #expect(run.code == 1)
+        #expect(run.output.hasPrefix("REJECTED   invalid-path   other   example.test:443\n"))
+        #expect(run.output.contains("minimumPathLength is 3"))
+        #expect(run.output.contains("  rule    example.test, exact; enforced\n"))
+        #expect(run.output.contains("  path    leaf  \(pins[0])\n"))
+        #expect(run.output.contains("change the rule's minimumPathLength or issuerKey"))
+        let issuer = ", \"issuerKey\": \"\(try pin(authority.certificate))\""
+        #expect(check(policy: try policy(pins: pins, extra: ", \"minimumPathLength\": 2" + issuer)).code == 0)
+        let json = try check(
+            policy: try policy(pins: pins, extra: ", \"issuerKey\": \"\(Self.strange)\""), "--json"
+        ).json()
+        #expect(json["reason"]?.string == "invalid-path" && json["pathFailure"]?.string == "other")
+    }
+
     @Test("JSON has the keys of the contract", arguments: [true, false])
     func json(isPinned: Bool) throws {
         let pin = isPinned ? try pin(identity.certificate) : Self.strange

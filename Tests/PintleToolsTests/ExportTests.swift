@@ -38,6 +38,17 @@ struct ExportTests {
     /// A member of a rule, the format, and the loss beside that of the backups.
     private static let table: [(members: String, format: String, losses: [String])] = [
         (plain, "ats", []),
+        ("\"minimumPathLength\": 3, \(plain)", "ats", ["weaker path-length"]),
+        ("\"minimumPathLength\": 1, \(plain)", "ats", []),
+        ("\"issuerKey\": \"\(pin)\", \(plain)", "ats", ["weaker issuer-key"]),
+        (
+            "\"minimumPathLength\": 3, \"issuerKey\": \"\(pin)\", \(anywhere)", "nsc",
+            ["weaker path-length", "weaker issuer-key"]
+        ),
+        ("\"minimumPathLength\": 3, \(anywhere)", "okhttp", ["weaker path-length"]),
+        ("\"minimumPathLength\": 3, \(anywhere)", "trustkit", ["weaker path-length"]),
+        ("\"port\": 443, \"minimumPathLength\": 3, \(plain)", "curl", ["weaker path-length"]),
+        ("\"port\": 443, \"issuerKey\": \"\(pin)\", \(plain)", "envoy", ["weaker issuer-key"]),
         ("\"includeSubdomains\": true, \(plain)", "ats", ["weaker subdomains"]),
         (
             "\"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}, \(plain)", "ats",

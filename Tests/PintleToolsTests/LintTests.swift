@@ -193,11 +193,22 @@ struct LintTests {
             """
         let path = try directory.write(
             """
-            {"version": 1, "hosts": [{"host": "example.test", \(pins), "requires": "leafAndCA", "withdraws": "why"}]}
+            {"version": 1, "hosts": [{"host": "example.test", \(pins), "requires": "leafAndCA", "minimumPathLength": 3,
+             "issuerKey": "sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI=", "withdraws": "why"}]}
             """, to: "labels.json")
         let output = ToolRun("inspect", path, now: now).output
         #expect(output.contains("\n  requires   one pin at the leaf and one at a ca\n"))
         #expect(output.contains("\n  withdraws  \"why\"\n"))
+        #expect(output.contains("\n  path       3 certificates or more, leaf and anchor counted\n"))
+        #expect(
+            output.contains(
+                "\n  issuer     sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI=, of the certificate above the leaf\n"
+            ))
+        let policy = try ToolRun("inspect", path, "--json", now: now).json()["policy"]?["hosts"]?.elements?.first { _ in
+            true
+        }
+        #expect(policy?["minimumPathLength"]?.integer == 3)
+        #expect(policy?["issuerKey"]?.string == "sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI=")
         #expect(output.contains("\n  rule       enforced"))
     }
 

@@ -56,6 +56,19 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts == Self.always)
     }
 
+    @Test("An issuer key that is planned locks nobody out, another does; the length of a path is not judged")
+    func pathTerms() throws {
+        var scene = PlanScene()
+        let pins = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        func rule(_ issuer: String) -> String { pins + #", "issuerKey": "\#(issuer)", "minimumPathLength": 4"# }
+        scene.rule = rule(PlanScene.root)
+        #expect(try scene.outcome().lockOuts == [])
+        scene.rule = rule(PlanScene.spare)
+        #expect(
+            try scene.outcome().lockOuts == Self.always.map { $0.replacing("pin-mismatch", with: "invalid-path other") }
+        )
+    }
+
     @Test("A rule that only reports, and pins that have ended, lock nobody out; pins that refuse do from their date on")
     func terms() throws {
         var scene = PlanScene()

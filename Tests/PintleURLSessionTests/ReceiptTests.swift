@@ -31,9 +31,9 @@ struct ReceiptTests {
 
     private func mismatch(
         _ receipt: TrustReceipt, _ length: Int = 2, _ issuer: PublicKeyPin? = nil
-    ) -> TrustReceiptMismatch? {
-        do throws(TrustReceiptMismatch) {
-            try receipt.expect(minimumPathLength: length, issuerKey: issuer)
+    ) -> PathRequirementError? {
+        do throws(PathRequirementError) {
+            try receipt.require(minimumPathLength: length, issuerKey: issuer)
             return nil
         } catch {
             return error
@@ -47,9 +47,9 @@ struct ReceiptTests {
         let leaf = try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)
         #expect(mismatch(receipt, 2, root) == nil)
         #expect(mismatch(receipt, -1) == nil)
-        #expect(mismatch(receipt, 3, root) == .pathTooShort(2))
+        #expect(mismatch(receipt, 3, root) == .pathTooShort(2, minimum: 3))
         // The leaf is no issuer.
-        #expect(mismatch(receipt, 2, leaf) == .issuerKeyNotOnPath(leaf))
+        #expect(mismatch(receipt, 2, leaf) == .otherIssuer(root, required: leaf))
     }
 
     @Test("Certificates that were put in afterwards are found by their hashes")
@@ -59,7 +59,7 @@ struct ReceiptTests {
         let other = try CertificateAuthority.root().issue(hosts: ["localhost"])
         #expect(mismatch(forged(receipt, path: receipt.path.certificates)) == nil)
         #expect(mismatch(forged(receipt, path: other.chainWithRoot)) == .pinNotOnPath(pin))
-        #expect(mismatch(forged(receipt, path: [])) == .pathTooShort(0))
+        #expect(mismatch(forged(receipt, path: [])) == .pathTooShort(0, minimum: 2))
         #expect(mismatch(forged(receipt, path: [[1], [2]])) == .unreadableCertificate(depth: 0))
         let outside = TrustBasis.pinMatched(PinMatch(pin: pin, depth: 7, isBackup: false))
         #expect(mismatch(forged(receipt, path: receipt.path.certificates, basis: outside)) == .pinNotOnPath(pin))
@@ -75,6 +75,6 @@ struct ReceiptTests {
     func unpinned() async throws {
         let receipt = forged(try await receipt(), path: stage.identity.chainWithRoot, basis: .hostNotPinned)
         #expect(mismatch(receipt) == nil)
-        #expect(mismatch(receipt, 3) == .pathTooShort(2))
+        #expect(mismatch(receipt, 3) == .pathTooShort(2, minimum: 3))
     }
 }

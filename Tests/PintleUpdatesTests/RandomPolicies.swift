@@ -51,6 +51,8 @@ struct PolicyAlphabet {
     let servers: [Server]
     private let pins: [Pin]
     private let anchors: [TrustAnchors]
+    /// Of paths, which have two certificates here.
+    private let issuers: [PublicKeyPin]
 
     init() throws {
         var servers: [Server] = []
@@ -75,6 +77,7 @@ struct PolicyAlphabet {
         }
         self.servers = servers
         self.pins = pins
+        issuers = roots.map(\.publicKeyPin)
         anchors = [
             .system, .system, .only([roots[1]]), .only([roots[2]]), .only([roots[1], roots[2]]),
             TrustAnchors([roots[1]], includesSystem: true),
@@ -106,7 +109,14 @@ struct PolicyAlphabet {
             expiry: expiries.randomElement(using: &random) ?? .never,
             enforcement: Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce,
             anchors: anchors.randomElement(using: &random) ?? .system, reportTo: [],
-            withdraws: nil)
+            withdraws: nil, pathTerms: pathTerms(using: &random))
+    }
+
+    /// Mostly none, so that most servers are not refused for their path.
+    private func pathTerms(using random: inout SeededGenerator) -> PathTerms {
+        PathTerms(
+            minimumLength: [nil, nil, nil, nil, nil, nil, 1, 2, 2, 3].randomElement(using: &random) ?? nil,
+            issuerKey: Int.random(in: 0..<6, using: &random) == 0 ? issuers.randomElement(using: &random) : nil)
     }
 
     /// None or one, which is not among the other pins.
@@ -131,21 +141,26 @@ struct PolicyAlphabet {
             let place = rules.indices.randomElement(using: &random) ?? 0
             let old = rules[place]
             let other = try rule(for: Self.hosts.randomElement(using: &random) ?? "example.com", using: &random)
-            switch Int.random(in: 0..<11, using: &random) {
+            switch Int.random(in: 0..<13, using: &random) {
             case 0: rules[place] = old.with(includesSubdomains: !old.includesSubdomains && old.host.ipAddress == nil)
             case 1: rules[place] = old.with(expiry: other.expiry)
             case 2: rules[place] = old.with(enforcement: other.enforcement)
             case 3: rules[place] = old.with(anchors: other.anchors)
             case 4:
                 rules[place] = old.with(pins: other.pins, backupPins: other.backupPins, requires: other.requires)
-            case 5: rules[place] = old.with(withdraws: "the key was stolen")
+            case 5, 11: rules[place] = old.with(withdraws: "the key was stolen")
             case 6: rules.remove(at: place)
             case 7:
                 // The backup key is taken into use.
                 guard let backup = old.backupPins.first else { break }
                 rules[place] = old.with(pins: [backup], backupPins: Array(old.pins.prefix(1)))
             case 8: rules.shuffle(using: &random)
-            case 9: rules[place] = old.with(host: other.host, port: other.port)
+            case 9:
+                // Another issuer, more often than none.
+                var terms = other.pathTerms
+                if old.issuerKey != nil { terms.issuerKey = terms.issuerKey ?? issuers.randomElement(using: &random) }
+                rules[place] = old.with(pathTerms: terms)
+            case 10: rules[place] = old.with(host: other.host, port: other.port)
             default: rules.append(other)
             }
         }
@@ -159,7 +174,7 @@ extension PinnedHost {
         host: ServerName? = nil, port: UInt16?? = nil, includesSubdomains: Bool? = nil, pins: [Pin]? = nil,
         backupPins: [Pin]? = nil, requires: PinRequirement? = nil, expiry: PinExpiry? = nil,
         enforcement: Enforcement? = nil,
-        anchors: TrustAnchors? = nil, withdraws: String? = nil
+        anchors: TrustAnchors? = nil, withdraws: String? = nil, pathTerms: PathTerms? = nil
     ) -> PinnedHost {
         let host = host ?? self.host
         return PinnedHost(
@@ -168,6 +183,6 @@ extension PinnedHost {
             pins: pins ?? self.pins, backupPins: backupPins ?? self.backupPins, backupRequirement: backupRequirement,
             requires: requires ?? self.requires, expiry: expiry ?? self.expiry,
             enforcement: enforcement ?? self.enforcement, anchors: anchors ?? self.anchors, reportTo: reportTo,
-            withdraws: withdraws ?? self.withdraws)
+            withdraws: withdraws ?? self.withdraws, pathTerms: pathTerms ?? self.pathTerms)
     }
 }

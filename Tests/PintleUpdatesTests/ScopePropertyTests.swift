@@ -69,6 +69,8 @@ struct ScopePropertyTests {
         case addedPin
         /// A rule with `withdraws` decides, or has left the names.
         case withdrawal
+        /// The update names another key for the leaf's issuer, and this server's issuer has it.
+        case namedIssuer
         /// Why it is not to be accepted.
         case forbidden(String)
     }
@@ -80,6 +82,13 @@ struct ScopePropertyTests {
         let governing = pair.bundled.rule(for: endpoint).map { pair.bundled.hosts[$0.index] }
         let rule = pair.update.rule(for: endpoint).map { pair.update.hosts[$0.index] }
         guard isValid(server, under: governing?.anchors ?? .system) else { return .forbidden("other anchors") }
+        let terms = governing?.pathTerms ?? .none
+        if (terms.minimumLength ?? 1) > server.path.certificates.count { return .forbidden("a path that is too short") }
+        if let issuer = terms.issuerKey, issuer != server.root.publicKeyPin {
+            // An update may name another issuer, as it may state other pins.
+            return rule?.issuerKey == server.root.publicKeyPin
+                ? .namedIssuer : .forbidden("an issuer that was not named")
+        }
         let successor = pair.update.hosts.first { $0.host == governing?.host && $0.port == governing?.port }
         let isNarrowed = successor?.includesSubdomains == false && governing?.includesSubdomains == true
         let isAddition = rule.map { "\($0.host)".count > "\(governing?.host.description ?? "")".count } ?? false
@@ -132,6 +141,7 @@ struct ScopePropertyTests {
         /// Accepted updates that make trust of a rejection somewhere, by what allows it.
         var byAddedPin = 0
         var byWithdrawal = 0
+        var byNamedIssuer = 0
         /// Such places of all of them.
         var loosened = 0
         var refused = 0
@@ -142,7 +152,8 @@ struct ScopePropertyTests {
 
         var description: String {
             "\(accepted) updates accepted, \(changed) of them with changes, \(withBackups) with backup pins; by an added pin "
-                + "\(byAddedPin), by a withdrawal \(byWithdrawal), at \(loosened) places; \(refused) refused, "
+                + "\(byAddedPin), by a withdrawal \(byWithdrawal), by a named "
+                + "issuer \(byNamedIssuer), at \(loosened) places; \(refused) refused, "
                 + "\(needless) of \(examined) needlessly"
         }
     }
@@ -151,7 +162,7 @@ struct ScopePropertyTests {
     func property() throws {
         var random = SeededGenerator(seed: 12)
         var figures = Figures()
-        for number in 0..<2_500 {
+        for number in 0..<3_000 {
             guard let pair = try pair(using: &random) else { continue }
             guard isAccepted(pair) else {
                 figures.refused += 1
@@ -170,18 +181,20 @@ struct ScopePropertyTests {
             if pair.update.hasSameRules(as: pair.bundled) { continue }
             figures.changed += 1
             if pair.update.hosts.contains(where: { !$0.backupPins.isEmpty }) { figures.withBackups += 1 }
-            var (addsPin, withdraws) = (false, false)
+            var (addsPin, withdraws, namesIssuer) = (false, false, false)
             try widenings(pair) { server, endpoint, old, new in
                 figures.loosened += 1
                 switch judge(pair, server, endpoint, was: old, is: new) {
                 case .addedPin: addsPin = true
                 case .withdrawal: withdraws = true
+                case .namedIssuer: namesIssuer = true
                 case .forbidden(let why):
                     figures.objections.append("\(number): \(endpoint): \(why): \(old.reason) became \(new.reason)")
                 }
                 return true
             }
             if addsPin { figures.byAddedPin += 1 }
+            if namesIssuer { figures.byNamedIssuer += 1 }
             if withdraws { figures.byWithdrawal += 1 }
         }
         let objections = figures.objections
@@ -189,7 +202,8 @@ struct ScopePropertyTests {
         print(figures)
         // The property says nothing where updates are refused or change nothing, or where all need an exception.
         #expect(figures.accepted > 400 && figures.changed > 200 && figures.withBackups > 50)
-        #expect(figures.loosened > 300 && figures.byAddedPin > 25 && figures.byWithdrawal > 8)
+        #expect(
+            figures.loosened > 300 && figures.byAddedPin > 25 && figures.byWithdrawal > 8 && figures.byNamedIssuer > 0)
         #expect(figures.byAddedPin + figures.byWithdrawal < figures.changed)
         // A rule that refuses everything would hold, too.
         #expect(figures.refused > 200 && figures.needless * 2 < figures.examined)

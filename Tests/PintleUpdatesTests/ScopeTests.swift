@@ -52,6 +52,37 @@ struct ScopeTests {
         #expect(try code([Self.rule("192.0.2.1"), Self.rule("192.0.2.2")], [Self.rule("192.0.2.1")]) == .outOfScope)
     }
 
+    @Test("An update may raise the terms about the path and name another issuer, and neither drop nor lower them")
+    func pathTerms() throws {
+        func rule(_ length: Int?, _ issuer: UInt8?, _ more: String = "", host: String = "example.com") -> String {
+            let length = length.map { ", \"minimumPathLength\": \($0)" } ?? ""
+            let issuer = issuer.map { ", \"issuerKey\": \"\(Pins.pin($0))\"" } ?? ""
+            return Self.rule(host, length + issuer + more)
+        }
+        let old = rule(3, 50)
+        for better in [old, rule(4, 50), rule(3, 51)] { #expect(try code([better], [old]) == nil, "\(better)") }
+        let why = ", \"withdraws\": \"no reason is good enough\""
+        for worse in [rule(2, 50), rule(nil, 50), rule(3, nil), rule(nil, nil), rule(2, 50, why), rule(3, nil, why)] {
+            #expect(try code([worse], [old]) == .outOfScope, "\(worse)")
+        }
+        #expect(try code([old], [rule(nil, nil)]) == nil)
+        #expect(try code([rule(nil, nil)], [rule(1, nil)]) == nil)
+        // A rule of another name that decides in its place, and names that fall to no rule.
+        let wide = ", \"includeSubdomains\": true"
+        let parent = rule(3, 50, wide)
+        let below = { rule($0, $1, host: "api.example.com") }
+        #expect(try code([parent, below(3, 51)], [parent]) == nil)
+        #expect(try code([parent, below(2, 50)], [parent]) == .outOfScope)
+        #expect(try code([parent, below(3, nil)], [parent]) == .outOfScope)
+        #expect(try code([parent, rule(2, 50, ", \"port\": 8443")], [parent]) == .outOfScope)
+        #expect(try code([rule(3, 50, why)], [parent]) == .outOfScope)
+        let bare = { Self.bare("example.com", $0) }
+        let length = ", \"minimumPathLength\": 3"
+        #expect(try code([bare(length)], [bare(length + wide)]) == .outOfScope)
+        #expect(try code([bare(length + wide)], [bare(length + wide)]) == nil)
+        #expect(try code([bare(length)], [bare(length + wide)], more: ", \"unpinnedHosts\": \"reject\"") == .outOfScope)
+    }
+
     @Test("A bundled host that the update leaves out is not silently unpinned")
     func missingHosts() throws {
         let (one, two) = (Self.rule("example.com"), Self.rule("example.net"))

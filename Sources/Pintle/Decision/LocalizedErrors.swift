@@ -22,6 +22,10 @@ extension PathFailure: LocalizedError {
     public var errorDescription: String? { description }
 }
 
+extension PathRequirementError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
 extension PinError: LocalizedError {
     public var errorDescription: String? { description }
 }

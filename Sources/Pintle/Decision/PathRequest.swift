@@ -15,6 +15,8 @@ public struct PathRequest: Sendable {
     public let instant: Date
     /// The pins that still hold; `nil` where there are none.
     let pins: PinSet?
+    /// What the rule demands of the path beside its pins.
+    var terms = PathTerms.none
     /// The failures that a person has accepted for the leaf, which is the only anchor then: with `nameMismatch` the
     /// leaf may be for another name, with `expired` its last day may have passed. Empty in every other request. A
     /// validator that ignores this refuses more, never less.
@@ -28,14 +30,21 @@ public struct PathRequest: Sendable {
     /// Whether the decision is content with this path. Where several valid paths exist, as cross-signing
     /// makes them, one that satisfies it is to be preferred.
     public func isSatisfied(by path: ValidatedPath) -> Bool {
+        guard meetsTerms(path) else { return false }
         guard let pins, !pins.isEmpty else { return true }
         return pins.match(path) != nil
+    }
+
+    /// Returns whether a path meets the rule's terms about its length and the leaf's issuer. Where no path satisfies the
+    /// request, one that meets the terms is to be preferred: another is refused.
+    public func meetsTerms(_ path: ValidatedPath) -> Bool {
+        terms.isEmpty || terms.unmet(by: path) == nil
     }
 }
 
 /// What path validation answers.
 public enum PathOutcome: Sendable {
-    /// A path that satisfies the request; or, where none does, any valid one.
+    /// A path that satisfies the request; or, where none does, one that meets the rule's terms; or else any valid one.
     case valid(ValidatedPath)
     /// There is no valid path; of all that was tried, this came closest.
     case invalid(PathFailure)

@@ -15,6 +15,7 @@ extension PinningPolicy {
     ///    beside what the person accepted: `user-approved`. An approval of another: `pin-mismatch`. Something else is
     ///    wrong: `invalid-path`. None: `unknown-host`, with what the system thinks.
     /// 4. The path is validated with the rule's anchors, always, before any pin: `invalid-path`.
+    ///    A valid path that does not meet the rule's terms about length and issuer is refused here too.
     /// 5. There are no pins: `host-not-pinned`.
     /// 6. The pins are past their date: `pins-expired`.
     /// 7. The pins are compared with the validated path, leaf first: `pin-matched`, `pin-mismatch`,
@@ -58,7 +59,7 @@ extension PinningPolicy {
         let outcome = validate(
             PathRequest(
                 chain: chain, host: endpoint.host, anchors: anchors(ofRule: rule?.index), instant: instant,
-                pins: isExpired ? nil : terms?.pinSet))
+                pins: isExpired ? nil : terms?.pinSet, terms: terms?.key.pathTerms ?? .none))
         switch outcome {
         case .invalid(let failure):
             return conclude(.rejected(.invalidPath(failure)))
@@ -69,7 +70,8 @@ extension PinningPolicy {
         }
     }
 
-    /// Decides about a path that the caller's own validation has just built: steps 2 and 5 to 7 alone.
+    /// Decides about a path that the caller's own validation has just built: steps 2 and 5 to 7 alone, and the rule's
+    /// terms about the path.
     ///
     /// For stacks whose validation cannot be asked for another path. Under `askUser` a host without a
     /// rule is `unknown-host` here: see ``decide(_:path:approvals:at:)``.
@@ -109,7 +111,7 @@ extension PinningPolicy {
 extension PinningPolicy {
     // What is not the good connection stays out of line, and its large values off the stack.
 
-    /// Steps 5 to 7.
+    /// Steps 5 to 7, after the rule's terms about the path.
     @inline(never)
     private func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: RuleChoice?, presented: PresentedChain?,
@@ -121,6 +123,15 @@ extension PinningPolicy {
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
         #endif
         let terms = storage.terms(of: rule.index)
+        if !terms.key.pathTerms.isEmpty {
+            if let unmet = terms.key.pathTerms.unmet(by: path) {
+                return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
+            }
+            if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
+            if !terms.areExpired(at: instant), let match = terms.pinSet.match(path) {
+                return .trusted(.pinMatched(match))
+            }
+        }
         if terms.areExpired(at: instant) {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
@@ -173,8 +184,8 @@ extension PinningPolicy.Storage {
         // A span reads where they stand: to copy terms would count references, five of them.
         let terms = terms.elementSpan
         let pins = terms[place].pinSet.entries.elementSpan
-        if pins.isEmpty { return .trusted(.hostNotPinned) }
-        guard !terms[place].key.expiry.isOver(at: instant), let match = pins.match(path, terms[place].pinSet.terms)
+        if pins.isEmpty { return terms[place].key.pathTerms.isEmpty ? .trusted(.hostNotPinned) : nil }
+        guard !terms[place].key.expiry.isOver(at: instant), let match = pins.match(path, terms[place].settling)
         else {
             return nil
         }

@@ -54,14 +54,15 @@ public struct PublicKeyPinner: Sendable {
         _ presented: [[UInt8]], host: String, port: UInt16 = 443, at instant: Date
     ) throws(ServerNameError) -> TrustDecision {
         let server = ServerEndpoint(host: try ServerName(host), port: port)
-        let policy: PinningPolicy
-        do throws(PolicyError) {
-            policy = try PinningPolicy(hosts: [template.applied(to: server.host)], unpinnedHosts: .reject)
-        } catch {
-            // No host makes a good rule a bad one; if it did, nobody would be let in.
-            return .rejected(.hostNotAllowed(server))
-        }
-        return policy.evaluate(server, presented: presented, at: instant, validate: validate).decision
+        return policy(for: server).map { policy in
+            policy.evaluate(server, presented: presented, at: instant, validate: validate).decision
+        } ?? .rejected(.hostNotAllowed(server))
+    }
+
+    /// Returns the policy that decides about a server: one rule, and no other host is allowed. No host makes a good rule
+    /// a bad one; `nil` refuses the server if one did.
+    package func policy(for server: ServerEndpoint) -> PinningPolicy? {
+        try? PinningPolicy(hosts: [template.applied(to: server.host)], unpinnedHosts: .reject)
     }
 }
 
@@ -70,6 +71,6 @@ extension PinnedHost {
         PinnedHost(
             unchecked: host, port: nil, includesSubdomains: false, pins: pins, backupPins: backupPins,
             backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms)
     }
 }

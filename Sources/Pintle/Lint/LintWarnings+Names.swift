@@ -67,10 +67,10 @@ extension LintWarnings {
                 help: "add a rule for \(host) with that port")
         }
         guard let parent else {
-            if host.pins.isEmpty, host.anchors.isSystemAlone, unpinnedHosts == .systemTrust {
+            if host.pins.isEmpty, host.anchors.isSystemAlone, !host.limitsPaths, unpinnedHosts == .systemTrust {
                 warn(
                     "rule-without-effect", "hosts[\(index)].host",
-                    "the rule for \(host) has neither pins nor anchors and changes nothing",
+                    "the rule for \(host) has neither pins nor anchors nor terms about the path, and changes nothing",
                     help: "add pins, or remove the rule")
             }
             return
@@ -81,6 +81,12 @@ extension LintWarnings {
                 "looser-than-parent", "hosts[\(index)].host",
                 "\(host) \(state), while the rule for \(parent) that it replaces enforces its pins",
                 help: "enforce pins here too, or remove the rule")
+        }
+        if let term = host.pathTerms.firstLoosened(from: parent.pathTerms) {
+            warn(
+                "looser-than-parent", "hosts[\(index)].host",
+                "\(host) asks less of the path than the rule for \(parent) that it replaces: \(term)",
+                help: "repeat the term here, or remove the rule")
         }
         if host.enforcesPins, !host.includesSubdomains, !parent.enforcesPins {
             let state = parent.pins.isEmpty ? "has no pins" : "only reports"
@@ -139,6 +145,7 @@ extension LintWarnings {
 
 extension PinnedHost {
     fileprivate var enforcesPins: Bool { !pins.isEmpty && enforcement == .enforce }
+    fileprivate var limitsPaths: Bool { pathTerms.minimumLength ?? 1 > 1 || issuerKey != nil }
 }
 
 extension TrustAnchors {

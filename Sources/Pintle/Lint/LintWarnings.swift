@@ -33,6 +33,7 @@ struct LintWarnings {
             lookAtExpiry(of: host, index)
             lookAtEnforcement(of: host, index)
             lookAtAnchors(of: host, index)
+            lookAtPathTerms(of: host, index)
             guard !nameless.contains(index) else { continue }
             lookAtBreadth(of: host, index)
             lookAtOverlap(of: host, index, parents)

@@ -30,9 +30,20 @@ struct PinSet: Sendable {
 
     /// How they match: which of them have to, and what has to be hashed at all.
     struct Terms: Sendable {
-        fileprivate let requires: PinRequirement
+        fileprivate enum Combination {
+            case anyPin, leafAndCA, nothing
+        }
+
+        fileprivate var combination: Combination
         fileprivate let hasKeys: Bool
         fileprivate let hasCertificates: Bool
+
+        /// The same, under which no path matches.
+        var matchingNothing: Terms {
+            var terms = self
+            terms.combination = .nothing
+            return terms
+        }
     }
 
     let entries: [Entry]
@@ -45,7 +56,7 @@ struct PinSet: Sendable {
         for pin in backupPins { entries.append(Self.entry(pin, isBackup: true)) }
         self.entries = entries
         terms = Terms(
-            requires: requires, hasKeys: entries.contains { !$0.isCertificate },
+            combination: requires == .leafAndCA ? .leafAndCA : .anyPin, hasKeys: entries.contains { !$0.isCertificate },
             hasCertificates: entries.contains { $0.isCertificate })
     }
 
@@ -73,7 +84,11 @@ extension Span<PinSet.Entry> {
     @inline(__always)
     func match(_ path: ValidatedPath, _ terms: PinSet.Terms) -> PinMatch? {
         guard let first = firstMatch(in: path, from: 0, terms) else { return nil }
-        if terms.requires == .leafAndCA, first.depth != 0 || firstMatch(in: path, from: 1, terms) == nil { return nil }
+        if terms.combination != .anyPin {
+            guard terms.combination == .leafAndCA, first.depth == 0, firstMatch(in: path, from: 1, terms) != nil else {
+                return nil
+            }
+        }
         let entry = self[first.index]
         return PinMatch(pin: entry.pin, depth: first.depth, isBackup: entry.isBackup)
     }

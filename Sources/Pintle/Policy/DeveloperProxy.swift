@@ -5,8 +5,8 @@
 extension PinningPolicy {
     /// This policy for a debug build whose connections go through a proxy that the developer runs.
     ///
-    /// Paths may end in these anchors too, for every host, and a path that does skips the pins: the decision is
-    /// `host-not-pinned`. Everything else stays: signatures, dates and names are validated, hosts that the policy
+    /// Paths may end in these anchors too, for every host, and a path that does skips the pins and the
+    /// rule's terms about the path: the decision is `host-not-pinned`. Everything else stays: signatures, dates and names are validated, hosts that the policy
     /// does not allow are refused, and unknown ones are still asked about.
     ///
     ///     #if DEBUG

@@ -16,6 +16,14 @@ extension PinnedHost {
                     id: "invalid-port", path: "port", message: "there is no port 0",
                     help: "write a port from 1 to 65535, or leave it out for every port"))
         }
+        if let length = minimumPathLength, !PathTerms.lengths.contains(length) {
+            let lengths = PathTerms.lengths
+            problems.append(
+                PolicyProblem(
+                    id: "invalid-path-length", path: "minimumPathLength", message: "\(length) is out of range",
+                    help: "write a number from \(lengths.lowerBound) to \(lengths.upperBound): certificates, leaf and "
+                        + "anchor counted"))
+        }
         problems += pinProblems
         problems += anchorProblems
         return problems
@@ -26,6 +34,7 @@ extension PinnedHost {
     private var isUsual: Bool {
         !pins.isEmpty && !backupPins.isEmpty && !mayRepeatPins && requires == .anyPin && port != 0
             && host.ipAddress == nil && anchors.includesSystem && anchors.certificates.isEmpty
+            && minimumPathLength == nil
     }
 
     private var pinProblems: [PolicyProblem] {

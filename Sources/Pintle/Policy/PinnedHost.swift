@@ -51,7 +51,8 @@ public enum BackupRequirement: Sendable, Hashable {
 
 /// The rule for one host: which keys or certificates its server may show.
 ///
-/// A rule says nothing about path validation, which comes first and always.
+/// A rule says nothing about path validation, which comes first and always. Two of its terms, ``minimumPathLength`` and
+/// ``issuerKey``, only refuse paths that validation has found good.
 public struct PinnedHost: Sendable, Hashable {
     /// The host that the rule names.
     public let host: ServerName
@@ -74,6 +75,21 @@ public struct PinnedHost: Sendable, Hashable {
     public let reportTo: [String]
     /// In a signed update: why the pins of a bundled rule are taken back.
     public let withdraws: String?
+    /// What the rule demands of the path beside its pins.
+    package let pathTerms: PathTerms
+
+    /// The lowest number of certificates on a validated path, leaf and anchor counted; `nil` for no bound.
+    ///
+    /// Checked on every connection after the path is valid and before pins, also where the rule only reports, after its
+    /// pins have expired, and where it has none. A shorter path is rejected as `invalid-path`, path failure `other`. An
+    /// interceptor often signs directly with its root, which makes a path of 2.
+    public var minimumPathLength: Int? { pathTerms.minimumLength }
+
+    /// The key of the certificate that has issued the leaf, which is the next one on the validated path; `nil` for any.
+    ///
+    /// Checked where ``minimumPathLength`` is, and rejected in the same way. An authority exchanges its issuing keys
+    /// without notice: ask for one that is your own, or be ready to update.
+    public var issuerKey: PublicKeyPin? { pathTerms.issuerKey }
 
     /// A rule with parsed pins.
     ///
@@ -89,6 +105,8 @@ public struct PinnedHost: Sendable, Hashable {
         expiry: PinExpiry = .never,
         enforcement: Enforcement = .enforce,
         anchors: TrustAnchors = .system,
+        minimumPathLength: Int? = nil,
+        issuerKey: PublicKeyPin? = nil,
         reportTo: [String] = []
     ) throws(PolicyError) {
         let name: ServerName
@@ -100,7 +118,8 @@ public struct PinnedHost: Sendable, Hashable {
         self.init(
             unchecked: name, port: port, includesSubdomains: includingSubdomains, pins: pins,
             backupPins: backupPins, backupRequirement: backup, requires: requires, expiry: expiry,
-            enforcement: enforcement, anchors: anchors, reportTo: reportTo, withdraws: nil)
+            enforcement: enforcement, anchors: anchors, reportTo: reportTo, withdraws: nil,
+            pathTerms: PathTerms(minimumLength: minimumPathLength, issuerKey: issuerKey))
         try PolicyError.throwIfAny(problems)
     }
 
@@ -117,6 +136,8 @@ public struct PinnedHost: Sendable, Hashable {
         expiry: PinExpiry = .never,
         enforcement: Enforcement = .enforce,
         anchors: TrustAnchors = .system,
+        minimumPathLength: Int? = nil,
+        issuerKey: String? = nil,
         reportTo: [String] = []
     ) throws(PolicyError) {
         var problems: [PolicyProblem] = []
@@ -135,11 +156,19 @@ public struct PinnedHost: Sendable, Hashable {
         }
         let parsed = parse(pins, "pins")
         let parsedBackups = parse(backupPins, "backupPins")
+        var parsedIssuer: PublicKeyPin?
+        if let issuerKey {
+            do {
+                parsedIssuer = try PublicKeyPin(issuerKey)
+            } catch {
+                problems.append(PolicyProblem(error as PinError, at: "issuerKey", of: host))
+            }
+        }
         do throws(PolicyError) {
             try self.init(
                 host, port: port, includingSubdomains: includingSubdomains, pins: parsed,
                 backupPins: parsedBackups, backup: backup, expiry: expiry, enforcement: enforcement,
-                anchors: anchors, reportTo: reportTo)
+                anchors: anchors, minimumPathLength: minimumPathLength, issuerKey: parsedIssuer, reportTo: reportTo)
         } catch {
             throw PolicyError(problems + error.problems)
         }
@@ -151,18 +180,18 @@ public struct PinnedHost: Sendable, Hashable {
     /// - Throws: every problem of the rule at once.
     public init(
         _ host: String, port: UInt16? = nil, includingSubdomains: Bool = false, anchors: TrustAnchors,
-        reportTo: [String] = []
+        minimumPathLength: Int? = nil, issuerKey: PublicKeyPin? = nil, reportTo: [String] = []
     ) throws(PolicyError) {
         try self.init(
             host, port: port, includingSubdomains: includingSubdomains, pins: [Pin](), anchors: anchors,
-            reportTo: reportTo)
+            minimumPathLength: minimumPathLength, issuerKey: issuerKey, reportTo: reportTo)
     }
 
     /// A rule whose ``problems`` the caller looks at.
     package init(
         unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, pins: [Pin], backupPins: [Pin],
         backupRequirement: BackupRequirement, requires: PinRequirement, expiry: PinExpiry,
-        enforcement: Enforcement, anchors: TrustAnchors, reportTo: [String], withdraws: String?
+        enforcement: Enforcement, anchors: TrustAnchors, reportTo: [String], withdraws: String?, pathTerms: PathTerms
     ) {
         self.host = host
         self.port = port
@@ -176,6 +205,7 @@ public struct PinnedHost: Sendable, Hashable {
         self.anchors = anchors
         self.reportTo = reportTo
         self.withdraws = withdraws
+        self.pathTerms = pathTerms
     }
 }
 

@@ -15,7 +15,7 @@ extension PinningPolicy {
                 includesSubdomains: record.includesSubdomains, pins: terms.pins, backupPins: terms.backupPins,
                 backupRequirement: terms.backupRequirement, requires: terms.requires, expiry: terms.expiry,
                 enforcement: terms.enforcement, anchors: terms.anchors, reportTo: terms.reportTo,
-                withdraws: terms.withdraws)
+                withdraws: terms.withdraws, pathTerms: terms.pathTerms)
         }
     }
 }

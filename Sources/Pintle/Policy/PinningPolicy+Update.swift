@@ -36,6 +36,6 @@ extension PinnedHost {
         return PinnedHost(
             unchecked: host, port: port, includesSubdomains: includesSubdomains, pins: pins, backupPins: backupPins,
             backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms)
     }
 }

@@ -17,6 +17,7 @@ struct RuleTerms: Sendable {
         let anchors: TrustAnchors
         let reportTo: [String]
         let withdraws: String?
+        let pathTerms: PathTerms
 
         init(_ host: PinnedHost) {
             pins = host.pins
@@ -28,6 +29,7 @@ struct RuleTerms: Sendable {
             anchors = host.anchors
             reportTo = host.reportTo
             withdraws = host.withdraws
+            pathTerms = host.pathTerms
         }
 
         /// All that may differ, but nothing for what most rules do not say: they are counted in one number.
@@ -45,15 +47,20 @@ struct RuleTerms: Sendable {
             if !anchors.certificates.isEmpty { hasher.combine(anchors.certificates) }
             if !reportTo.isEmpty { hasher.combine(reportTo) }
             if let withdraws { hasher.combine(withdraws) }
+            if !pathTerms.isEmpty { hasher.combine(pathTerms) }
         }
     }
 
     let key: Key
     let pinSet: PinSet
+    /// How the pins match where a connection is settled at once: never, where the path has terms to meet first. So rules
+    /// without such terms, which is most of them, pay nothing for the check.
+    let settling: PinSet.Terms
 
     init(_ key: Key) {
         self.key = key
         pinSet = PinSet(pins: key.pins, backupPins: key.backupPins, requires: key.requires)
+        settling = key.pathTerms.isEmpty ? pinSet.terms : pinSet.terms.matchingNothing
     }
 
     /// Whether the pins have passed their date (`at >= after`).

@@ -38,6 +38,8 @@ extension PinnedHost {
             expiry.write(to: &$0)
             if enforcement != .enforce { $0.member("enforcement", enforcement.rawValue) }
             anchors.write(to: &$0)
+            $0.member("minimumPathLength", minimumPathLength)
+            $0.member("issuerKey", issuerKey?.description)
             if !reportTo.isEmpty { $0.member("reportTo", reportTo) }
             $0.member("withdraws", withdraws)
         }

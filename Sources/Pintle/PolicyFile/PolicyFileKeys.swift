@@ -12,11 +12,11 @@ enum PolicyFileKeys {
     }
 
     enum Host: Int, PolicyFileKey {
-        case host, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors, reportTo
-        case withdraws
+        case host, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors
+        case minimumPathLength, issuerKey, reportTo, withdraws
         static let names = Self.spelled(
             "host", "port", "includeSubdomains", "pins", "backupPins", "requires", "expiry", "enforcement", "anchors",
-            "reportTo", "withdraws")
+            "minimumPathLength", "issuerKey", "reportTo", "withdraws")
     }
 
     enum Pin: Int, PolicyFileKey {

@@ -27,6 +27,13 @@ extension PolicyFileReader {
         return ([], .noneAccepted)
     }
 
+    /// The key of an authority, in the notations of a pin. A pin that could not be read stands in for one, as in a list.
+    mutating func readKey(_ value: JSONValue, at path: @autoclosure () -> String) -> PublicKeyPin {
+        let pin = readPin(value, at: path(), .any) { text throws(PinError) in try .publicKey(text) }
+        guard case .publicKey(let key) = pin.subject else { return PublicKeyPin(digest: SHA256Digest(hashing: [])) }
+        return key
+    }
+
     private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> String, _ index: Int) -> Pin {
         let bytes = value.tape.bytes
         if let text = value.plainRange, let pin = PublicKeyPin(printed: bytes.elementSpan.bytes.extracting(text)) {

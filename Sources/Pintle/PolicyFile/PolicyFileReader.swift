@@ -84,6 +84,9 @@ struct PolicyFileReader {
         let anchors = members[.anchors].map { readAnchors($0, at: "\(path).anchors") } ?? .system
         let reportTo = members[.reportTo].map { readReportTo($0, at: "\(path).reportTo") } ?? []
         let withdraws = members[.withdraws].flatMap { readWithdrawal($0, at: "\(path).withdraws") }
+        let pathTerms = PathTerms(
+            minimumLength: members[.minimumPathLength].flatMap { readLength($0, at: "\(path).minimumPathLength") },
+            issuerKey: members[.issuerKey].map { readKey($0, at: "\(path).issuerKey") })
 
         if let name, let list = members[.anchors], includesSubdomains, !anchors.certificates.isEmpty,
             name.labels.count > 1, isPublicSuffix(name.description)
@@ -102,7 +105,7 @@ struct PolicyFileReader {
                 pins: pins, backupPins: backupPins,
                 backupRequirement: isObject ? backupRequirement : .noneAccepted,
                 requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
-                anchors: anchors, reportTo: reportTo, withdraws: withdraws))
+                anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms))
     }
 
     private mutating func readName(
@@ -135,6 +138,11 @@ struct PolicyFileReader {
         case .systemTrust: .systemTrust(after: after)
         case .reject: .rejecting(after: after)
         }
+    }
+
+    private mutating func readLength(_ value: JSONValue, at path: @autoclosure () -> String) -> Int? {
+        let range = Int64(PathTerms.lengths.lowerBound)...Int64(PathTerms.lengths.upperBound)
+        return integer(value, in: range, id: "invalid-path-length", at: path()).map(Int.init)
     }
 
     private mutating func readReportTo(_ value: JSONValue, at path: @autoclosure () -> String) -> [String] {

@@ -13,14 +13,6 @@ extension PinningPolicy {
     /// - Throws: everything that is wrong, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` where the
     ///   file cannot be read at all.
     public init(contentsOfFile path: String) throws(PolicyError) {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try RegularFile.content(path, limit: JSONDocument.Limits().maximumBytes)
-        } catch {
-            throw PolicyError([PolicyProblem(id: error.id, path: "", message: "\(error)", help: error.help)])
-        }
-        let folder = PolicyFolder(ofFile: path)
-        try self.init(
-            json: bytes, resolvingFile: { try folder.content(of: $0) }, isPublicSuffix: PublicSuffixList.contains)
+        try self.init(policyFile: path, isPublicSuffix: PublicSuffixList.contains)
     }
 }

@@ -103,7 +103,7 @@ struct Attempt {
         if findings.isEmpty, !certificates.isEmpty {
             let path = ValidatedPath(uncheckedLeafToAnchor: certificates.map(\.der))
             isSettled = request.isSatisfied(by: path)
-            if valid == nil || isSettled { valid = path }
+            if isSettled || valid.map({ !request.meetsTerms($0) && request.meetsTerms(path) }) ?? true { valid = path }
         } else if failure.map({ Self.isCloser(findings, than: $0) }) ?? true {
             failure = findings
         }

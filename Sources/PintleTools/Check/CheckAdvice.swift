@@ -131,6 +131,12 @@ struct CheckAdvice {
                 "issue the certificate again with the extensions that RFC 5280 section 4.2.1 asks for; openssl's:",
                 "authorityKeyIdentifier=keyid and subjectKeyIdentifier=hash",
             ]
+        case .other where findings.rejectsTerms:
+            [
+                "look from another network:   pintle pin \(server)",
+                "if the authority changed:    change the rule's minimumPathLength or issuerKey",
+                "if it did not:               treat it as an interception and keep this report (--json)",
+            ]
         case .other: ["see the raw error above"]
         }
     }

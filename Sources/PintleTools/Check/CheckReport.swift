@@ -207,6 +207,12 @@ struct CheckReport {
     }
 
     private func printInvalid(_ failure: PathFailure) {
+        guard !findings.rejectsTerms else {
+            prose(PathFailureText.sentence(failure, of: findings) + " Pins were not looked at.")
+            printRule()
+            printPath()
+            return
+        }
         let asksPeople = findings.rule == nil && policy.unpinnedHosts == .askUser
         prose(
             PathFailureText.sentence(failure, of: findings)

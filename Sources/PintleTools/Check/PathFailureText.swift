@@ -35,6 +35,8 @@ enum PathFailureText {
         case .nameMismatch where place?.certificate.map { ($0.subjectAlternativeNames ?? []).isEmpty } ?? false:
             "The certificate has no subject alternative name, and the common name does not count."
         case .nameMismatch: "The certificate is not for \(findings.endpoint.host)."
+        case .other where findings.rejectsTerms:
+            "The path is valid, and the rule asks for more: \(failure.primary.text)."
         case .other:
             failure.primary.depth == nil
                 ? "The path could not be validated."
@@ -48,5 +50,13 @@ enum PathFailureText {
         let depth = finding.depth.map { "at depth \($0)" }
         let head = [number, depth].compactMap(\.self).joined(separator: " ")
         return head.isEmpty ? finding.text : "\(head): \(finding.text)"
+    }
+}
+
+extension CheckFindings {
+    /// Whether the path is valid and does not meet the rule's terms about its length or the leaf's issuer.
+    var rejectsTerms: Bool {
+        guard case .rejected(.invalidPath) = evaluation.decision else { return false }
+        return evaluation.path != nil
     }
 }

@@ -130,6 +130,8 @@ struct ExportPlan {
     /// `nil` where nothing of it can be said.
     private mutating func cut(_ host: PinnedHost, _ index: Int) -> ExportRule? {
         var rule = ExportRule(host, index: index)
+        if host.minimumPathLength ?? 1 > 1 { lose(.pathLength, .weaker, "paths may have any length", rule) }
+        if host.issuerKey != nil { lose(.issuerKey, .weaker, "any authority may have issued the leaf", rule) }
         guard holdsName(of: rule) else {
             leaveOut(rule)
             return nil
@@ -382,6 +384,6 @@ extension PinnedHost {
     fileprivate func hasTerms(of other: PinnedHost) -> Bool {
         includesSubdomains == other.includesSubdomains && Set(pins + backupPins) == Set(other.pins + other.backupPins)
             && requires == other.requires && expiry == other.expiry && enforcement == other.enforcement
-            && anchors == other.anchors
+            && anchors == other.anchors && pathTerms == other.pathTerms
     }
 }

@@ -23,10 +23,12 @@ struct PolicyLoss: Sendable, Hashable {
         case expiry
         case expiryTime = "expiry-time"
         case httpsOnly = "https-only"
+        case issuerKey = "issuer-key"
         case listAge = "list-age"
         case listMetadata = "list-metadata"
         case overlap
         case overridePins = "override-pins"
+        case pathLength = "path-length"
         case pooling
         case port
         case portRule = "port-rule"

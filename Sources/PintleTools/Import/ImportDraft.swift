@@ -44,7 +44,7 @@ struct ImportDraft {
                 unchecked: rule.host, port: rule.port, includesSubdomains: rule.includesSubdomains, pins: pins,
                 backupPins: [], backupRequirement: pins.isEmpty ? .required : .noneAccepted, requires: rule.requires,
                 expiry: rule.expiry, enforcement: rule.enforcement, anchors: rule.anchors, reportTo: rule.reportTo,
-                withdraws: nil))
+                withdraws: nil, pathTerms: .none))
         places.append(place)
     }
 

@@ -66,6 +66,8 @@ struct PolicyInspection {
         for pin in host.pins { field("pin", RuleText.pin(pin)) }
         for pin in host.backupPins { field("backup", RuleText.pin(pin)) }
         if host.requires == .leafAndCA { field("requires", "one pin at the leaf and one at a ca") }
+        if let length = host.minimumPathLength { field("path", RuleText.length(length)) }
+        if let issuer = host.issuerKey { field("issuer", "\(issuer), of the certificate above the leaf") }
         for anchor in host.anchors.certificates {
             field("anchor", "\(anchor.subject), \(anchor.fingerprint)")
         }

@@ -63,7 +63,14 @@ struct StandIns {
     /// The policy with the pins of the stand-ins.
     func policy(_ policy: PinningPolicy) throws(ToolError) -> PinningPolicy {
         func replaced(_ pins: [Pin]) -> [Pin] { pins.map { Pin(subjects[$0.subject] ?? $0.subject, at: $0.position) } }
-        return try policy.replacingRules { $0.pinning(replaced($0.pins), backups: replaced($0.backupPins)) }
+        return try policy.replacingRules { rule in
+            // A plan names keys, not every certificate of a path, so that its length is not known.
+            var terms = PathTerms(issuerKey: rule.issuerKey)
+            if let key = rule.issuerKey, case .publicKey(let standIn) = subjects[.publicKey(key)] {
+                terms.issuerKey = standIn
+            }
+            return rule.pinning(replaced(rule.pins), backups: replaced(rule.backupPins), pathTerms: terms)
+        }
     }
 
     /// The decision of the core.
@@ -111,11 +118,11 @@ extension PinningPolicy {
 }
 
 extension PinnedHost {
-    /// The same rule with other pins.
-    func pinning(_ pins: [Pin], backups: [Pin]) -> PinnedHost {
+    /// The same rule with other pins, and perhaps other terms about the path.
+    func pinning(_ pins: [Pin], backups: [Pin], pathTerms: PathTerms? = nil) -> PinnedHost {
         PinnedHost(
             unchecked: host, port: port, includesSubdomains: includesSubdomains, pins: pins, backupPins: backups,
             backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws)
+            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms ?? self.pathTerms)
     }
 }

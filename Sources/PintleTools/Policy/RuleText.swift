@@ -14,6 +14,11 @@ enum RuleText {
         "\(choice.pattern), " + (choice.isExact ? "exact" : "which covers its sub-domains")
     }
 
+    /// `3 certificates or more, leaf and anchor counted`
+    static func length(_ length: Int) -> String {
+        ValidityText.counted(length, "certificate") + " or more, leaf and anchor counted"
+    }
+
     static func enforcement(of host: PinnedHost) -> String {
         switch host.enforcement {
         case .enforce: "enforced"

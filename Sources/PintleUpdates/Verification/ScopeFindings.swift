@@ -2,7 +2,7 @@
 struct ScopeFindings {
     /// In the order in which the findings of one rule are listed.
     enum Kind: Hashable {
-        case host, anchors, pins, enforcement, expiry, requires, includeSubdomains
+        case host, anchors, minimumPathLength, issuerKey, pins, enforcement, expiry, requires, includeSubdomains
         /// The position of the URL.
         case reportTo(Int)
 
@@ -10,12 +10,14 @@ struct ScopeFindings {
             switch self {
             case .host: 0
             case .anchors: 1
-            case .pins: 2
-            case .enforcement: 3
-            case .expiry: 4
-            case .requires: 5
-            case .includeSubdomains: 6
-            case .reportTo(let position): 7 + position
+            case .minimumPathLength: 2
+            case .issuerKey: 3
+            case .pins: 4
+            case .enforcement: 5
+            case .expiry: 6
+            case .requires: 7
+            case .includeSubdomains: 8
+            case .reportTo(let position): 9 + position
             }
         }
 

@@ -193,6 +193,10 @@ struct UpdateScope: Sendable {
         case (nil, .askUser):
             findings.add(.includeSubdomains, of: index) { "\(names) would be left to the user" }
         case (nil, .reject): break
+        case _ where (next?.pathTerms ?? .none).firstLoosened(from: old.pathTerms) != nil:
+            findings.add(.includeSubdomains, of: index) {
+                "\(names) would lose their terms about the path, which the bundled rule for \(old) has"
+            }
         default:
             guard rule.withdraws == nil, !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
             findings.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
@@ -211,6 +215,18 @@ struct UpdateScope: Sendable {
     private func addLoosened(
         _ rule: PinnedHost, _ index: Int, from old: PinnedHost, _ findings: inout ScopeFindings
     ) {
+        // No reason to withdraw pins makes a shorter path or another authority a good one.
+        if rule.pathTerms.isShorter(than: old.pathTerms) {
+            findings.add(.minimumPathLength, of: index) {
+                "\(rule) would accept shorter paths than the bundled rule for \(old), which asks for "
+                    + "\(old.minimumPathLength ?? 1) certificates"
+            }
+        }
+        if rule.pathTerms.dropsIssuer(of: old.pathTerms) {
+            findings.add(.issuerKey, of: index) {
+                "\(rule) would accept any issuer, and the bundled rule for \(old) names one"
+            }
+        }
         guard rule.withdraws == nil else { return }
         let before = OpenTimes(old)
         addLoosened(rule, index, to: OpenTimes(rule), from: before, &findings)

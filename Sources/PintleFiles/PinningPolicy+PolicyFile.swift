@@ -1,0 +1,29 @@
+package import Pintle
+
+extension PinningPolicy {
+    /// Reads a policy file from disk, with the anchor files that it names.
+    ///
+    /// - Parameters:
+    ///   - path: of the policy file; relative to the current folder of the process.
+    ///   - allowsFlatFolder: whether an anchor file that is not where its path leads may stand beside the policy, as in
+    ///     the resources of an app, which have no folders.
+    ///   - isPublicSuffix: as for `init(json:resolvingFile:isPublicSuffix:)`.
+    /// - Throws: everything that is wrong; `unreadable-file` where the file cannot be read at all.
+    package init(
+        policyFile path: String, allowsFlatFolder: Bool = false,
+        isPublicSuffix: (_ name: String) -> Bool = { _ in false }
+    ) throws(PolicyError) {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try RegularFile.content(path, limit: JSONDocument.Limits().maximumBytes)
+        } catch {
+            throw PolicyError([PolicyProblem(id: error.id, path: "", message: "\(error)", help: error.help)])
+        }
+        let folder = PolicyFolder(ofFile: path)
+        try self.init(
+            json: bytes,
+            resolvingFile: { name in
+                try allowsFlatFolder ? folder.flatContent(of: name) : folder.content(of: name)
+            }, isPublicSuffix: isPublicSuffix)
+    }
+}

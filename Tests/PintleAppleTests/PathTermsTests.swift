@@ -1,0 +1,74 @@
+import Foundation
+import Pintle
+import PintleApple
+import PintleTestKit
+import Security
+import Testing
+
+/// An interceptor whose root was added to the device, against a rule's terms about the path; each beside its twin.
+@Suite("Apple: terms of a rule about the path")
+struct PathTermsTests {
+    private let root: CertificateAuthority
+    private let intermediate: CertificateAuthority
+    private let identity: Identity
+    private let direct: Identity
+
+    init() throws {
+        root = try .root()
+        intermediate = try root.intermediate()
+        identity = try intermediate.issue(hosts: ["localhost"])
+        let interceptor = try CertificateAuthority.root(name: "Interceptor")
+        direct = try interceptor.issue(hosts: ["localhost"])
+        StandIn.addSystemAnchor(root.certificate.der)
+        StandIn.addSystemAnchor(interceptor.certificate.der)
+    }
+
+    private func answer(
+        _ identity: Identity, length: Int? = nil, issuer: MintedCertificate? = nil
+    ) throws -> ChallengeAnswer {
+        let key = try issuer.map { try PublicKeyPin(subjectPublicKeyInfo: $0.spkiDER) }
+        let policy = try PinningPolicy {
+            try PinnedHost("localhost", anchors: .system, minimumPathLength: length, issuerKey: key)
+        }
+        return ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain))
+    }
+
+    @Test("An interceptor that signs directly with its root is refused by length, the genuine server is let in")
+    func length() throws {
+        let refused = try answer(direct, length: 3)
+        #expect(refused.disposition == .cancelAuthenticationChallenge && refused.credential == nil)
+        #expect(refused.rejection?.pathFailure?.code == .other)
+        #expect(refused.rejection?.pathFailure?.primary.text.hasPrefix("minimumPathLength is 3") == true)
+        for twin in [try answer(direct, length: 2), try answer(identity, length: 3)] {
+            #expect(twin.disposition == .performDefaultHandling && twin.rejection == nil)
+            #expect(twin.evaluation?.decision.reason == "host-not-pinned")
+        }
+    }
+
+    @Test("Another issuer is refused, the genuine one is let in")
+    func issuer() throws {
+        let refused = try answer(direct, issuer: intermediate.certificate)
+        #expect(refused.disposition == .cancelAuthenticationChallenge)
+        #expect(refused.rejection?.pathFailure?.primary.text.hasPrefix("issuerKey is ") == true)
+        #expect(try answer(identity, issuer: root.certificate).rejection?.reason == "invalid-path")
+        let genuine = try answer(identity, issuer: intermediate.certificate)
+        #expect(genuine.disposition == .performDefaultHandling && genuine.rejection == nil)
+    }
+
+    @Test("A delegate of one's own takes a second look at the evaluation of a challenge")
+    func secondLook() throws {
+        let key = try PublicKeyPin(subjectPublicKeyInfo: intermediate.certificate.spkiDER)
+        let genuine = try #require(try answer(identity).evaluation)
+        try genuine.require(minimumPathLength: 3, issuerKey: key)
+        let intercepted = try #require(try answer(direct).evaluation)
+        #expect(throws: PathRequirementError.pathTooShort(2, minimum: 3)) {
+            try intercepted.require(minimumPathLength: 3)
+        }
+        let refused = try #require(try answer(direct, length: 3).evaluation)
+        guard case .rejected(let rejection) = refused.decision else {
+            Issue.record("\(refused.decision)")
+            return
+        }
+        #expect(throws: PathRequirementError.rejected(rejection)) { try refused.require(minimumPathLength: 1) }
+    }
+}

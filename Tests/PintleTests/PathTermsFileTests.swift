@@ -1,0 +1,156 @@
+import Testing
+
+@testable import Pintle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The two terms in policy files, in Swift, and in lint.
+@Suite("Terms about the path, written")
+struct PathTermsFileTests {
+    private static let terms = "\"minimumPathLength\": 3, \"issuerKey\": \"\(PolicyText.third)\""
+
+    @Test("Both are read, in any notation of a pin, and written in one")
+    func roundTrip() throws {
+        let key = try PublicKeyPin(PolicyText.third)
+        for notation in [PolicyText.third, "sha256//" + key.base64, key.base64] {
+            let text = PolicyText.policy(
+                PolicyText.rule("a.example", "\"issuerKey\": \"\(notation)\", \"minimumPathLength\": 3"))
+            let policy = try PinningPolicy(json: Array(text.utf8))
+            let rule = try #require(policy.hosts.first)
+            #expect(rule.minimumPathLength == 3 && rule.issuerKey == key)
+            let printed = String(decoding: policy.json(), as: UTF8.self)
+            #expect(printed.contains("\"minimumPathLength\": 3,\n      \"issuerKey\": \"\(PolicyText.third)\"\n"))
+            #expect(Array(try PinningPolicy(json: policy.json()).hosts) == Array(policy.hosts))
+        }
+        let plain = try PinningPolicy(json: Array(PolicyText.policy(PolicyText.rule()).utf8))
+        #expect(plain.hosts.first?.minimumPathLength == nil && plain.hosts.first?.issuerKey == nil)
+        #expect(!String(decoding: plain.json(), as: UTF8.self).contains("issuerKey"))
+    }
+
+    @Test("Rules that differ in a term are not the same rules")
+    func equality() throws {
+        func policy(_ more: String) throws -> PinningPolicy {
+            try PinningPolicy(json: Array(PolicyText.policy(PolicyText.rule("a.example", more)).utf8))
+        }
+        let both = try policy(Self.terms)
+        #expect(both.hasSameRules(as: try policy(Self.terms)))
+        for other in ["", "\"minimumPathLength\": 3", "\"issuerKey\": \"\(PolicyText.third)\""] {
+            #expect(!both.hasSameRules(as: try policy(other)), "\(other)")
+        }
+    }
+
+    @Test(
+        "A mistake is told at its place, and the text without it is read",
+        arguments: [
+            ("\"minimumPathLength\": 0", "invalid-path-length", "minimumPathLength", "\"minimumPathLength\": 1"),
+            ("\"minimumPathLength\": 11", "invalid-path-length", "minimumPathLength", "\"minimumPathLength\": 10"),
+            ("\"minimumPathLength\": -3", "invalid-path-length", "minimumPathLength", "\"minimumPathLength\": 3"),
+            (
+                "\"minimumPathLength\": 9223372036854775807", "invalid-path-length", "minimumPathLength",
+                "\"minimumPathLength\": 3"
+            ),
+            ("\"minimumPathLength\": \"3\"", "wrong-type", "minimumPathLength", "\"minimumPathLength\": 3"),
+            ("\"minimumpathlength\": 3", "unknown-key", "minimumpathlength", "\"minimumPathLength\": 3"),
+            ("\"issuerKey\": \"sha1/AAAA\"", "unsupported-hash", "issuerKey", terms),
+            ("\"issuerKey\": \"\"", "invalid-pin", "issuerKey", terms),
+            ("\"issuerKey\": \"\(PolicyText.fingerprint)\"", "invalid-pin", "issuerKey", terms),
+            (
+                "\"issuerKey\": \"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"", "empty-input-pin",
+                "issuerKey", terms
+            ),
+            ("\"issuerKey\": [\"\(PolicyText.third)\"]", "wrong-type", "issuerKey", terms),
+            ("\"issuerKey\": {\"spki\": \"\(PolicyText.third)\"}", "wrong-type", "issuerKey", terms),
+        ])
+    func mistakes(_ wrong: String, _ id: String, _ key: String, _ right: String) {
+        let problems = PolicyText.problems(PolicyText.policy(PolicyText.rule("a.example", wrong)))
+        #expect(problems.map { "\($0.id) \($0.path)" } == ["\(id) hosts[0].\(key)"])
+        #expect(problems.allSatisfy { !$0.help.isEmpty })
+        #expect(PolicyText.ids(PolicyText.policy(PolicyText.rule("a.example", right))) == [])
+    }
+
+    @Test("In Swift a rule takes both, with parsed pins, with text and without pins, and tells every mistake at once")
+    func swift() throws {
+        let key = try PublicKeyPin(PolicyText.third)
+        let parsed = try PinnedHost(
+            "a.example", pins: [.publicKey(PolicyText.pin)], backupPins: [.publicKey(PolicyText.backup)],
+            minimumPathLength: 3, issuerKey: key)
+        let text = try PinnedHost(
+            "a.example", pins: [PolicyText.pin], backupPins: [PolicyText.backup], minimumPathLength: 3,
+            issuerKey: PolicyText.third)
+        #expect(parsed == text && text.minimumPathLength == 3 && text.issuerKey == key)
+        let bare = try PinningPolicy {
+            try PinnedHost("a.example", anchors: .system, minimumPathLength: 3, issuerKey: key)
+        }
+        #expect(bare.hosts.first?.minimumPathLength == 3 && bare.hosts.first?.issuerKey == key)
+        do throws(PolicyError) {
+            _ = try PinnedHost(
+                "a.example", pins: [PolicyText.pin], backupPins: [PolicyText.backup], minimumPathLength: 0,
+                issuerKey: "sha1/AAAA")
+            Issue.record("no error")
+        } catch {
+            #expect(
+                error.problems.map { "\($0.id) \($0.path)" } == [
+                    "unsupported-hash issuerKey", "invalid-path-length minimumPathLength",
+                ])
+        }
+    }
+
+    @Test(
+        "Lint names terms that change nothing or let no server in",
+        arguments: [
+            ("\"minimumPathLength\": 1", ["path-length-without-effect hosts[0].minimumPathLength"]),
+            ("\"minimumPathLength\": 4", []),
+            ("\"minimumPathLength\": 5", ["path-length-unusual hosts[0].minimumPathLength"]),
+            ("\"issuerKey\": \"\(PolicyText.third)\"", []),
+            ("\"issuerKey\": \"\(PolicyText.pin)\"", ["issuer-key-of-leaf hosts[0].issuerKey"]),
+            ("\"issuerKey\": \"\(PolicyText.backup)\"", []),
+            (
+                "\"issuerKey\": \"sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\"",
+                ["placeholder-pin hosts[0].issuerKey"]
+            ),
+        ] as [(String, [String])])
+    func lint(_ term: String, _ expected: [String]) throws {
+        let rule = """
+            {"host": "a.example", "pins": [{"spki": "\(PolicyText.pin)", "at": "leaf"}],
+             "backupPins": ["\(PolicyText.backup)"], \(term)}
+            """
+        #expect(try findings(rule) == expected)
+    }
+
+    @Test("Lint names a root that does not issue the leaf, and rules that drop a parent's term")
+    func lintContext() throws {
+        let issuer = "\"issuerKey\": \"\(PolicyText.third)\""
+        let root = try Pin.publicKey(PolicyText.third)
+        let rule = PolicyText.rule("a.example", issuer)
+        #expect(
+            try findings(rule) { $0.sharedAuthority = { $0 == root ? "Root X" : nil } }
+                == ["issuer-key-of-root hosts[0].issuerKey"])
+        #expect(try findings(rule) == [])
+        let bare = "{\"host\": \"a.example\"}"
+        #expect(try findings(bare) == ["rule-without-effect hosts[0].host"])
+        #expect(try findings("{\"host\": \"a.example\", \"minimumPathLength\": 3}") == [])
+        let wide = PolicyText.rule("example.com", "\"includeSubdomains\": true, \(Self.terms)")
+        #expect(try findings(wide, PolicyText.rule("x.example.com")) == ["looser-than-parent hosts[1].host"])
+        #expect(try findings(wide, PolicyText.rule("x.example.com", Self.terms)) == [])
+    }
+
+    private func findings(
+        _ rules: String..., change: (inout PolicyLint) -> Void = { _ in }
+    ) throws -> [String] {
+        var lint = PolicyLint(at: try RFC3339.date(from: "2026-11-20T00:00:00Z"))
+        change(&lint)
+        let text = "{\"version\": 1, \"hosts\": [\(rules.joined(separator: ", "))]}"
+        return lint.report(on: Array(text.utf8)).findings.map { finding in
+            #expect(PolicyProblemTable.entry(for: finding.problem.id)?.severity == finding.severity)
+            return "\(finding.problem.id) \(finding.problem.path)"
+        }
+    }
+}
+
+extension PublicKeyPin {
+    fileprivate var base64: String { String(description.dropFirst("sha256/".count)) }
+}

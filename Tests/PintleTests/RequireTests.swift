@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Pintle
+
+@Suite("A second look at an evaluation")
+struct RequireTests {
+    private static let chain = TestChain()
+
+    private static func evaluation(
+        pins: [Pin] = [chain.keyPin(0)], path: ValidatedPath = chain.path
+    ) throws -> TrustEvaluation {
+        let backups = pins.isEmpty ? [] : [TestChain.spare()]
+        let rule = try PinnedHost("a.example", pins: pins, backupPins: backups)
+        var scene = try DecisionScene(try PinningPolicy(hosts: [rule]), host: "a.example")
+        scene.outcome = .valid(path)
+        return scene.run().evaluation
+    }
+
+    private static func failure(
+        _ evaluation: TrustEvaluation, _ length: Int, _ issuer: PublicKeyPin? = nil
+    ) -> PathRequirementError? {
+        do throws(PathRequirementError) {
+            try evaluation.require(minimumPathLength: length, issuerKey: issuer)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The evaluation with another path, as a tool inside the process may put it there.
+    private static func forged(_ evaluation: TrustEvaluation, _ path: [[UInt8]]?) -> TrustEvaluation {
+        TrustEvaluation(
+            endpoint: evaluation.endpoint, decision: evaluation.decision, rule: evaluation.rule,
+            presented: evaluation.presented, path: path.map { ValidatedPath(uncheckedLeafToAnchor: $0) })
+    }
+
+    @Test("Length and issuer are required as asked, and no more", arguments: [true, false])
+    func requirements(isPinned: Bool) throws {
+        let evaluation = try Self.evaluation(pins: isPinned ? [Self.chain.keyPin(0)] : [])
+        let keys = try Self.chain.certificates.map { try #require(PublicKeyPin(sliceOf: $0)) }
+        #expect(Self.failure(evaluation, 3, keys[1]) == nil)
+        #expect(Self.failure(evaluation, -1) == nil)
+        #expect(Self.failure(evaluation, 4, keys[1]) == .pathTooShort(3, minimum: 4))
+        #expect(Self.failure(evaluation, 3, keys[2]) == .otherIssuer(keys[1], required: keys[2]))
+        #expect(Self.failure(evaluation, 3, keys[0]) == .otherIssuer(keys[1], required: keys[0]))
+    }
+
+    @Test("A refusal meets no requirement, and a verdict without a path meets none")
+    func refusals() throws {
+        let refused = try Self.evaluation(pins: [TestChain(1).keyPin(0)])
+        guard case .rejected(let rejection) = refused.decision else {
+            Issue.record("\(refused.decision)")
+            return
+        }
+        #expect(Self.failure(refused, 1) == .rejected(rejection))
+        let trusted = try Self.evaluation()
+        #expect(Self.failure(trusted, 1) == nil)
+        #expect(Self.failure(Self.forged(trusted, nil), 1) == .noPath)
+        #expect(Self.failure(Self.forged(trusted, []), 1) == .pathTooShort(0, minimum: 1))
+    }
+
+    @Test("Certificates that were put in afterwards are found by their hashes")
+    func forgery() throws {
+        let evaluation = try Self.evaluation()
+        let pin = Self.chain.keyPin(0)
+        #expect(Self.failure(Self.forged(evaluation, Self.chain.certificates), 3) == nil)
+        #expect(Self.failure(Self.forged(evaluation, TestChain(1).certificates), 3) == .pinNotOnPath(pin))
+        #expect(Self.failure(Self.forged(evaluation, [[1], [2]]), 1) == .unreadableCertificate(depth: 0))
+    }
+}

@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -34,7 +34,10 @@ build: ## Build the tool: .build/release/pintle
 # has a folder of its own; the set-up downloads meanwhile.
 ci-builds:
 	@Scripts/setup.sh build
-	@$(MAKE) -j3 --output-sync=target release-tool apple-build setup-ci
+	@$(MAKE) -j3 --output-sync=target release-tool ci-apple setup-ci
+
+ci-apple: apple-build
+	@Scripts/oldest-apple.sh
 
 setup-ci:
 	@Scripts/setup.sh test model

@@ -60,13 +60,14 @@ package final class FileLock: Sendable {
         return bytes
     }
 
-    /// Writes a few bytes into the lock's own file, over those that were there. Write always as many, because the file is
-    /// not cut.
+    /// Writes a few bytes into the lock's own file, in place of those that were there.
     ///
     /// It does not wait for the disk. After a loss of power an older note may be there, or garbage.
     package func write(note bytes: [UInt8]) throws(StorageError) {
         try check()
-        guard lseek(descriptor.number, 0, SEEK_SET) == 0, descriptor.write(bytes[...]) else {
+        guard ftruncate(descriptor.number, 0) == 0, lseek(descriptor.number, 0, SEEK_SET) == 0,
+            descriptor.write(bytes[...])
+        else {
             throw .notWritten(path + ".lock", errno)
         }
     }

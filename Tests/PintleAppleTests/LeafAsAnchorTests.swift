@@ -31,6 +31,20 @@ struct LeafAsAnchorTests {
         }
     }
 
+    @Test("After a refusal the trust object trusts nothing, whatever was asked of it last")
+    func refusedObject() throws {
+        let identity = try Identity.byHand()
+        let challenge = try Stage.challenge(identity.chain)
+        let trust = try #require(challenge.protectionSpace.serverTrust)
+        var error: CFError?
+        #expect(ServerTrustEvaluator(policy: try .asking).evaluate(challenge).rejection?.reason == "unknown-host")
+        #expect(!SecTrustEvaluateWithError(trust, &error))
+        let approvals = TrustApprovals.approving(identity)
+        let twin = ServerTrustEvaluator(policy: try .asking, approvals: { approvals }).evaluate(challenge)
+        #expect(twin.disposition == .useCredential)
+        #expect(SecTrustEvaluateWithError(trust, &error))
+    }
+
     @Test("An approved certificate counts for its name, its dates and its key", arguments: Attack.allCases)
     func attacked(attack: Attack) throws {
         let identity = try Identity.byHand(hosts: [attack == .otherName ? "router.test" : "localhost"]) {

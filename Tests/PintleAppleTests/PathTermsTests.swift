@@ -55,6 +55,26 @@ struct PathTermsTests {
         #expect(genuine.disposition == .performDefaultHandling && genuine.rejection == nil)
     }
 
+    @Test("Where the leaf is one of several anchors, the path that meets the terms counts, pinned or not")
+    func severalAnchors() throws {
+        let leaf = try Certificate(der: identity.certificate.der)
+        let own = try Certificate(der: root.certificate.der)
+        func answer(_ length: Int, pins: [PublicKeyPin]) throws -> ChallengeAnswer {
+            let policy = try PinningPolicy {
+                try PinnedHost(
+                    "localhost", pins: pins.map(\.description), backup: .noneAccepted,
+                    enforcement: .reportOnly, anchors: .only([leaf, own]), minimumPathLength: length)
+            }
+            return ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain))
+        }
+        let other = try PublicKeyPin(subjectPublicKeyInfo: direct.certificate.spkiDER)
+        let wrong = try answer(2, pins: [other])
+        #expect(wrong.evaluation?.decision.reason == "mismatch-reported-only")
+        #expect(wrong.evaluation?.path?.certificates.count == 3)
+        #expect(try answer(2, pins: [leaf.publicKeyPin]).evaluation?.decision.reason == "pin-matched")
+        #expect(try answer(4, pins: [leaf.publicKeyPin]).rejection?.reason == "invalid-path")
+    }
+
     @Test("A delegate of one's own takes a second look at the evaluation of a challenge")
     func secondLook() throws {
         let key = try PublicKeyPin(subjectPublicKeyInfo: intermediate.certificate.spkiDER)

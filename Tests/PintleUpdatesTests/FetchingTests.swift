@@ -141,34 +141,38 @@ struct FetchingTests {
         servers.isReleased.withLock { $0 = true }
     }
 
+    private func expectFailure(of store: PinStore, _ source: UpdateSource) async {
+        if case .failed = await store.refresh(from: source, at: Publication.now) { return }
+        Issue.record("not failed")
+    }
+
     @Test("Requests to a transport that ignores cancellation do not pile up; once it has ended, the next refresh asks")
     func noPile() async throws {
         let servers = TestServers(["a": .ignoresCancellation, "b": .fails])
         var source = source(servers, "a", "b")
-        source.timeout = 0.01
+        (source.timeout, source.grace) = (0.01, 0.01)
         let store = try scene.open()
-        guard case .failed = await store.refresh(from: source, at: Publication.now) else {
-            Issue.record("not failed")
-            return
-        }
+        await expectFailure(of: store, source)
         #expect(servers.takeRequests().count == 2)
         _ = scene.takeEvents()
         let failures = await store.record.history.failures
         for number in 1...20 {
-            guard case .failed = await store.refresh(from: source, at: Publication.now) else {
-                Issue.record("not failed")
-                return
-            }
+            await expectFailure(of: store, source)
             // An attempt all the same, or a schedule would ask without a pause.
             #expect(await store.record.history.failures == failures + number)
         }
-        #expect(servers.takeRequests().isEmpty)
+        #expect(servers.takeRequests().map(\.url) == (0..<20).map { _ in "b" })
         #expect(scene.takeEvents() == (0..<20).flatMap { _ in ["not fetched a", "not fetched b"] })
         #expect(!servers.hasEnded.withLock { $0 })
+        // Where no other is left, nothing is asked.
+        var alone = self.source(servers, "a")
+        alone.timeout = 0.01
+        await expectFailure(of: store, alone)
+        #expect(servers.takeRequests().isEmpty && scene.takeEvents() == ["not fetched a"])
 
         // A refresh that waits goes on as soon as the transport ends.
         servers.set("b", .serves(try scene.update(7), tag: nil))
-        source.timeout = 60
+        (source.timeout, source.grace) = (60, 60)
         async let resumed = store.refresh(from: source, at: Publication.now)
         servers.isReleased.withLock { $0 = true }
         guard case .adopted(let update) = await resumed else {
@@ -191,10 +195,7 @@ struct FetchingTests {
         }
         source = self.source(servers, "a")
         source.timeout = 0.01
-        guard case .failed = await store.refresh(from: source, at: Publication.now) else {
-            Issue.record("not failed")
-            return
-        }
+        await expectFailure(of: store, source)
         #expect(store.version == 7)
     }
 

@@ -119,10 +119,16 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        guard let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStream:)) }) else {
-            return completionHandler(nil)
+        if let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStream:)) }) {
+            return ask(session, task, completionHandler)
         }
-        ask(session, task, completionHandler)
+        // The system asks the newer method only of a delegate without this one.
+        if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, *),
+            let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStreamFrom:completionHandler:)) })
+        {
+            return ask(session, task, 0, completionHandler)
+        }
+        completionHandler(nil)
     }
 
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)

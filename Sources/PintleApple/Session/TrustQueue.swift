@@ -4,9 +4,10 @@ import Foundation
 /// Evaluates trust away from delegate queues, several connections at a time.
 ///
 /// An evaluation blocks its thread, because the system may go to the network meanwhile. Without a limit, a burst of
-/// connections would take every thread that the system gives to a process.
+/// connections would take every thread that the system gives to a process, some 64. Much less than that would let a few
+/// servers with slow addresses in their certificates hold up all others.
 enum TrustQueue {
-    static let width = 4
+    static let width = 16
 
     private static let queue: OperationQueue = {
         let queue = OperationQueue()

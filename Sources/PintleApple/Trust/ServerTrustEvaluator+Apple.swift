@@ -30,7 +30,8 @@ extension ServerTrustEvaluator {
     /// Decides about the server behind a trust object, whose anchors, date and policies are replaced. Its own policies stay
     /// among them, except where the server's certificate is itself the anchor.
     ///
-    /// The system evaluates, which may take its time: never call it on the main queue.
+    /// The system evaluates, which may take its time: never call it on the main queue. After a refusal the trust object has
+    /// no anchors, so that nothing trusts it by another way.
     ///
     /// An address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`) is refused with
     /// `invalid-path` and the path failure `other`.
@@ -61,6 +62,7 @@ extension ServerTrustEvaluator {
             if case .valid = outcome { isPrivate = !request.anchors.certificates.isEmpty }
             return outcome
         }
+        if !evaluation.decision.isTrusted { validation.leaveUntrusted() }
         return (evaluation, isPrivate)
     }
 }

@@ -22,20 +22,40 @@ struct SystemValidation {
     /// After a valid outcome the trust object stays as it was evaluated for that outcome.
     func outcome(of request: PathRequest) -> PathOutcome {
         guard request.namesLeafAsAnchor else { return outcomeForServers(request) }
-        if request.anchors.certificates.count > 1 || request.anchors.includesSystem {
-            let outcome = outcomeForServers(request)
-            if case .valid(let path) = outcome, request.isSatisfied(by: path) { return outcome }
+        let forServers = evaluateForServers(request)
+        switch forServers {
+        case .valid(let path) where request.isSatisfied(by: path): return forServers
+        case .invalid(let failure) where Self.isFinal(failure): return forServers
+        default: break
         }
-        return outcomeOfLeafAsAnchor(request)
+        let ofLeaf = outcomeOfLeafAsAnchor(request)
+        guard case .valid = forServers else { return ofLeaf }
+        if case .valid(let path) = ofLeaf, request.isSatisfied(by: path) { return ofLeaf }
+        // Neither path is what the policy wants; the longer one says more. The trust object shall stand for it again.
+        return evaluateForServers(request)
+    }
+
+    /// Leaves the trust object so that it trusts nothing, for callers that ask it themselves after a refusal. The last
+    /// question may have been about the leaf as its own anchor, without a name.
+    func leaveUntrusted() {
+        if let policies { _ = SecTrustSetPolicies(trust, policies as CFArray) }
+        _ = SecTrustSetAnchorCertificates(trust, [] as CFArray)
+        _ = SecTrustSetAnchorCertificatesOnly(trust, true)
     }
 
     /// Evaluates by the system's rules for TLS servers, beside the policies that the trust object came with. Every
     /// policy has to be content, so that ours can only subtract.
-    private func outcomeForServers(_ request: PathRequest) -> PathOutcome {
+    private func evaluateForServers(_ request: PathRequest) -> PathOutcome {
         guard let policies else { return .invalid(Self.unusable(errSecInternalError)) }
         let own = SecPolicyCreateSSL(true, request.host.description as CFString)
-        let outcome = evaluate(request, policies + [own], anchors: request.anchors, at: request.instant)
-        guard case .invalid(let failure) = outcome, !failure.code.isMissingAuthority else { return outcome }
+        return evaluate(request, policies + [own], anchors: request.anchors, at: request.instant)
+    }
+
+    private func outcomeForServers(_ request: PathRequest) -> PathOutcome {
+        let outcome = evaluateForServers(request)
+        guard case .invalid(let failure) = outcome, !failure.code.isMissingAuthority, !Self.isFinal(failure) else {
+            return outcome
+        }
         // The system names one flaw, and flaws of form before a missing authority. A person who is asked about a server
         // has to hear of the latter. The same path says so where only the basic rules are asked.
         let path = trust.certificates
@@ -96,6 +116,13 @@ struct SystemValidation {
         status = SecTrustSetAnchorCertificates(trust, certificates as CFArray)
         guard status == errSecSuccess else { return status }
         return SecTrustSetAnchorCertificatesOnly(trust, !anchors.includesSystem)
+    }
+
+    /// Returns whether no approval may override this: a setting of the device denies the certificate, its authority has
+    /// revoked it, or it is in no log. The basic rules do not ask all of that.
+    private static func isFinal(_ failure: PathFailure) -> Bool {
+        let statuses = [errSecTrustSettingDeny, errSecCertificateRevoked, errSecVerifyActionFailed]
+        return statuses.contains { failure.primary.platformCode == Int($0) }
     }
 
     private static func unusable(_ status: OSStatus) -> PathFailure {

@@ -1,51 +1,57 @@
 internal import Pintle
 
-/// Counts the requests of a store that have not ended. A transport may ignore that its task was cancelled, and a store
-/// that asked again all the same would pile requests up.
+/// The addresses of a store whose requests have not ended. A transport may ignore that its task was cancelled, and a store
+/// that asked the same address again all the same would pile requests up.
 ///
 /// Safe to use from any thread.
 final class OpenRequests: Sendable {
+    private struct Waiter {
+        let urls: [String]
+        let mailbox: AsyncStream<Void>.Continuation
+    }
+
     private struct State {
-        var count = 0
-        /// Waiters by number; each gets `true` once no request is open.
-        var waiters: [Int: AsyncStream<Bool>.Continuation] = [:]
+        var urls: Set<String> = []
+        var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
     }
 
     private let state = Locked(State())
 
-    func begin() { state.withLock { $0.count += 1 } }
+    /// Returns `false` where a request to this address is open already; it then counts no other.
+    func begin(_ url: String) -> Bool { state.withLock { $0.urls.insert(url).inserted } }
 
-    func end() {
+    func end(_ url: String) {
         let waiters = state.withLock { state in
-            state.count -= 1
-            return state.count == 0 ? Array(state.waiters.values) : []
+            state.urls.remove(url)
+            return state.waiters.values.filter { state.urls.isDisjoint(with: $0.urls) }
         }
-        for waiter in waiters { waiter.yield(true) }
+        for waiter in waiters { waiter.mailbox.yield() }
     }
 
-    /// Waits until no request is open.
+    /// Returns the number of these addresses that have an open request.
+    func count(among urls: [String]) -> Int { state.withLock { state in urls.count { state.urls.contains($0) } } }
+
+    /// Waits until none of these addresses has an open request.
     ///
-    /// - Parameter timeLimit: returns when the time is up, too.
-    /// - Returns: whether no request is open.
-    func waitUntilNone(_ timeLimit: @escaping @Sendable () async -> Void) async -> Bool {
-        let (answers, mailbox) = AsyncStream<Bool>.makeStream()
+    /// - Parameter timeLimit: returns when the time is up, and so ends the wait.
+    func waitUntilNone(among urls: [String], _ timeLimit: @escaping @Sendable () async -> Void) async {
+        let (signals, mailbox) = AsyncStream<Void>.makeStream()
         let number = state.withLock { state -> Int? in
-            guard state.count > 0 else { return nil }
+            guard !state.urls.isDisjoint(with: urls) else { return nil }
             state.lastWaiter += 1
-            state.waiters[state.lastWaiter] = mailbox
+            state.waiters[state.lastWaiter] = Waiter(urls: urls, mailbox: mailbox)
             return state.lastWaiter
         }
-        guard let number else { return true }
+        guard let number else { return }
         let clock = Task.detached(priority: Task.currentPriority) {
             await timeLimit()
-            mailbox.yield(false)
+            mailbox.yield()
         }
         defer {
             clock.cancel()
             state.withLock { $0.waiters[number] = nil }
         }
-        for await answer in answers { return answer }
-        return false
+        for await _ in signals { return }
     }
 }

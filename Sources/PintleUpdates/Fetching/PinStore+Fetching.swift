@@ -108,10 +108,19 @@ extension PinStore {
     private func fetchAll(_ source: UpdateSource, at now: Date) async -> Fetched {
         reload()
         tellIfStale(at: now)
-        guard await openRequests.waitUntilNone({ _ = await Self.sleep(source.timeout) }) else {
-            for url in source.urls {
+        // Requests of an earlier fetch end soon after it. One that never does keeps no other server from being asked.
+        let areAllOpen = openRequests.count(among: source.urls) == source.urls.count
+        let patience = areAllOpen ? source.timeout : min(source.grace, source.timeout)
+        await openRequests.waitUntilNone(among: source.urls) { _ = await Self.sleep(patience) }
+        var urls: [String] = []
+        for url in source.urls {
+            if openRequests.begin(url) {
+                urls.append(url)
+            } else {
                 onEvent(.notFetched(from: url, description: "the transport has not ended an earlier request"))
             }
+        }
+        guard !urls.isEmpty else {
             // It counts as an attempt, so that the schedule leaves a pause before the next one.
             record.history.lastAttempt = now
             record.history.failures += 1
@@ -128,18 +137,17 @@ extension PinStore {
         // Not a task group: it would wait for a transport that does not end when its task is cancelled.
         let (answers, mailbox) = AsyncStream<Answer>.makeStream()
         let priority = Task.currentPriority
-        var tasks = source.urls.map { url in
+        var tasks = urls.map { url in
             let request = UpdateRequest(
                 url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
-            openRequests.begin()
             return Task.detached(priority: priority) { [openRequests] in
                 let answer = await Self.ask(source.transport, request)
-                openRequests.end()
+                openRequests.end(url)
                 mailbox.yield(answer)
             }
         }
         tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.timeout)) })
-        var open = source.urls.count
+        var open = urls.count
         var inbox = answers.makeAsyncIterator()
         while open > 0, let answer = await inbox.next() {
             if case .timeUp = answer { break }

@@ -34,7 +34,6 @@ extension SecPolicy {
     private func basicFlaws(of path: [SecCertificate]) -> [Flaw] {
         var flaws: [Flaw] = []
         for certificate in path {
-            if StandIn.isDenied(certificate.der) { flaws.append(Flaw(.denied, errSecTrustSettingDeny)) }
             if !certificate.hasKey(rsa: 1_024, ellipticCurve: 192) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }
@@ -53,6 +52,8 @@ extension SecPolicy {
         guard case .server(let host) = rules, let leaf = path.first, let root = path.last else { return [] }
         var flaws: [Flaw] = []
         for certificate in path {
+            // A person's setting is for one policy.
+            if StandIn.isDenied(certificate.der) { flaws.append(Flaw(.denied, errSecTrustSettingDeny)) }
             if !certificate.hasKey(rsa: 2_048, ellipticCurve: 256) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }

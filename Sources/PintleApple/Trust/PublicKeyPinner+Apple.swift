@@ -26,8 +26,8 @@ extension PublicKeyPinner {
         }
     }
 
-    /// Decides about the server behind a trust object, whose anchors and date are replaced and whose policies get one
-    /// more. The system validates the path for this host first; pins are compared with that path.
+    /// Decides about the server behind a trust object, whose anchors, date and policies are replaced. Its own policies
+    /// stay among them, except where the server's certificate is itself the anchor. The system validates the path for this host first; pins are compared with that path.
     ///
     /// The system may take its time: never call it on the main queue. For a decision of `trusted` answer the challenge
     /// with default handling; where ``init(pins:backupPins:backup:anchors:)`` was given private anchors, with

@@ -25,7 +25,7 @@ final class DeliveryLease: Sendable {
     ///
     /// - Parameters:
     ///   - file: whose lock has the note.
-    ///   - timeout: in seconds, of one request. A lease lasts longer than that, and is renewed before each request.
+    ///   - timeout: in seconds, of one request. A lease lasts longer than that, but at most an hour, and is renewed before each request.
     ///   - now: the time of the wall clock.
     ///   - onStep: called after each change of the note, for tests that end the process there.
     /// - Throws: `busy` where another holder's time is not over.

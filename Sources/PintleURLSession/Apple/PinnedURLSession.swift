@@ -75,7 +75,7 @@ public final class PinnedURLSession: Sendable {
     /// was kept takes no task later than a minute after the next change of the policy, and to make one then is an
     /// exception. Until then its next task goes over a new connection; before iOS 16, macOS 13, tvOS 16 and watchOS 9
     /// only once this one was used after the change. Of a server that was refused its errors say only `cancelled`, and
-    /// `http` is for ATS to refuse.
+    /// `http` is for ATS to refuse; a response that came over `http` is refused on arrival.
     ///
     /// Whoever has asked for it ends it, by ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()`` here; else it
     /// keeps its delegate for good.
@@ -113,7 +113,7 @@ public final class PinnedURLSession: Sendable {
         return leased
     }
 
-    /// A copy of what it was made with.
+    /// A copy of what it was made with, without the loaders in `protocolClasses` and without early data.
     public var sessionConfiguration: URLSessionConfiguration { configuration.copy }
 
     /// Lets running tasks end, and takes no more.

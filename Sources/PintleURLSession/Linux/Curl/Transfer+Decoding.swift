@@ -6,7 +6,8 @@ extension Transfer {
     /// as a whole is 128 KiB (RFC 8878 section 3.1.1.2.4); gzip, deflate and br give out what they have.
     static let silentDecodingLimit: Int64 = 256 << 10
     /// Bytes of coded content that libcurl decodes at once, and so what it may decode beyond the share of a turn: a
-    /// transfer can be paused between two pieces, not within one. 4 KiB of gzip are 4 MiB at most.
+    /// transfer can be paused between two pieces, not within one. 4 KiB of gzip are 4 MiB at most. The piece that brings
+    /// the head was read before, and may hold 16 KiB.
     private static let pieceSize = 4 << 10
 
     /// Has libcurl report how much has come, for ``noteProgress(_:)``.

@@ -201,7 +201,7 @@ struct ApprovalHandshakeTests {
         let host = try scene.ask()
         #expect(host.exceptionsOfCertificate == (isLeafOver ? [.expired] : []))
         #expect(host.unacceptableFailure?.code == .expired)
-        // Whatever somebody has stored, the date of the authority is not what was accepted.
+        // The approval accepts an expired leaf. It does not cover the date of the authority.
         let accepted: Set<TrustApproval.AcceptedFailure> = [.selfSigned, .untrustedRoot, .expired]
         var approving = try scene.approving(identity.certificate, accepting: accepted)
         approving.system = scene.system

@@ -52,7 +52,7 @@ struct PathTermsTests {
         }
     }
 
-    @Test("Another issuer is refused, whoever stands further up; the leaf and the root are none")
+    @Test("Another issuer is refused; the keys of the leaf and of the root do not count as the issuer's")
     func issuer() throws {
         for pins in [[Self.chain.keyPin(0)], []] {
             let reason = pins.isEmpty ? "host-not-pinned" : "pin-matched"

@@ -56,7 +56,7 @@ struct PlanTests {
         #expect(try scene.outcome().lockOuts == Self.always)
     }
 
-    @Test("An issuer key that is planned locks nobody out, another does; the length of a path is not judged")
+    @Test("A planned issuer key locks out no app, another one does; the length of a path is not judged")
     func pathTerms() throws {
         var scene = PlanScene()
         let pins = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#

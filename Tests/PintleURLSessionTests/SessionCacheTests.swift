@@ -291,7 +291,7 @@ struct SessionCacheTests {
         if isRemoved { configuration.urlCache?.removeCachedResponse(for: URLRequest(url: try server.address("a?b=1"))) }
         #expect(try await session.data(from: try server.address("a?b=1")).0 == Data("/a?b=1".utf8))
         #expect(server.requests.count == (isRemoved ? 4 : 3))
-        // What the app removed, and asked for again in vain, is nowhere in its cache.
+        // The app removed this response and asked for it again in vain: it is not in the cache.
         guard isRemoved, let cache = configuration.urlCache else { return }
         for path in ["a?b=1", "a?b=2", "a"] {
             cache.removeCachedResponse(for: URLRequest(url: try server.address(path)))

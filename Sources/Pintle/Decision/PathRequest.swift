@@ -15,7 +15,7 @@ public struct PathRequest: Sendable {
     public let instant: Date
     /// The pins that still hold; `nil` where there are none.
     let pins: PinSet?
-    /// What the rule demands of the path beside its pins.
+    /// The rule's demands on the path, beside its pins.
     var terms = PathTerms.none
     /// The failures that a person has accepted for the leaf, which is the only anchor then: with `nameMismatch` the
     /// leaf may be for another name, with `expired` its last day may have passed. Empty in every other request. A

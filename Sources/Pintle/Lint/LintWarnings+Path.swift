@@ -1,4 +1,4 @@
-/// What is odd about a rule's terms for the validated path.
+/// Warnings about a rule's terms for the validated path.
 extension LintWarnings {
     /// Paths of public servers end here: leaf, intermediate, cross-signed root and root.
     private static let usualLength = 4

@@ -75,7 +75,7 @@ public struct PinnedHost: Sendable, Hashable {
     public let reportTo: [String]
     /// In a signed update: why the pins of a bundled rule are taken back.
     public let withdraws: String?
-    /// What the rule demands of the path beside its pins.
+    /// The rule's demands on the path, beside its pins.
     package let pathTerms: PathTerms
 
     /// The lowest number of certificates on a validated path, leaf and anchor counted; `nil` for no bound.

@@ -54,7 +54,7 @@ enum PathFailureText {
 }
 
 extension CheckFindings {
-    /// Whether the path is valid and does not meet the rule's terms about its length or the leaf's issuer.
+    /// `true` where the path is valid and does not meet the rule's terms about its length or the leaf's issuer.
     var rejectsTerms: Bool {
         guard case .rejected(.invalidPath) = evaluation.decision else { return false }
         return evaluation.path != nil

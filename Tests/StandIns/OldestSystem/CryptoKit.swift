@@ -1,4 +1,4 @@
-// What the core's hash uses of CryptoKit, for the compiler only: nothing runs.
+// The part of CryptoKit that the core's hash uses, for the compiler only: nothing runs.
 public struct SHA256 {
     public init() {}
     public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}

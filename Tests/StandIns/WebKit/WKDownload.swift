@@ -101,8 +101,9 @@ private final class DownloadBridge: NSObject, URLSessionTaskDelegate {
         Task { @MainActor in
             guard let delegate = download.delegate else { return completionHandler(request) }
             delegate.download(download, willPerformHTTPRedirection: response, newRequest: request) { policy in
-                completionHandler(policy == .allow ? request : nil)
+                // First, or the task ends with the redirect's own response.
                 if policy == .cancel { task.cancel() }
+                completionHandler(policy == .allow ? request : nil)
             }
         }
     }

@@ -74,7 +74,7 @@ struct Verification {
             }
             let status = X509_verify_cert(context)
             var result = Result(
-                path: X509Stack.references(in: X509_STORE_CTX_get0_chain(context)),
+                path: collector.pointee.path ?? X509Stack.references(in: X509_STORE_CTX_get0_chain(context)),
                 findings: collector.pointee.findings, hasAnchor: collector.pointee.hasAnchor)
             if status != 1, result.findings.isEmpty {
                 let error = X509_STORE_CTX_get_error(context)
@@ -120,6 +120,8 @@ private struct Collector {
     let verifySignatures: X509_STORE_CTX_verify_fn?
     var findings: [PathFailure.Finding] = []
     var hasAnchor = true
+    /// The path whose signatures were verified, which OpenSSL changes no more.
+    var path: [X509Reference]?
 
     static func attached(to context: OpaquePointer) -> UnsafeMutablePointer<Collector>? {
         X509_STORE_CTX_get_ex_data(context, 0).map { $0.assumingMemoryBound(to: Collector.self) }
@@ -137,6 +139,7 @@ private struct Collector {
         let path = X509Stack.references(in: X509_STORE_CTX_get0_chain(context))
         let hasAnchor = Int(X509_STORE_CTX_get_num_untrusted(context)) < path.count
         collector.pointee.hasAnchor = hasAnchor
+        collector.pointee.path = path
         guard hasAnchor else { return 0 }
         switch collector.pointee.mayCompareNames(path) {
         case .allowed: return 1

@@ -99,9 +99,12 @@ struct UpdateScope: Sendable {
 
     /// Compares each rule with the bundled rule of the same number: right for updates that ``repeatsNames(_:)``.
     func repeatedRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
-        for (index, pair) in zip(rules, hosts).enumerated() where !findings.isFull {
-            if !pair.1.anchors.isNoWider(than: pair.0.anchors) { addAnchors(pair.1, index, &findings) }
-            addLoosened(pair.1, index, from: pair.0, &findings)
+        // By number: a rule that is taken out of its array is copied with all that it holds.
+        for index in hosts.indices.prefix(rules.count) where !findings.isFull {
+            if !hosts[index].anchors.isNoWider(than: rules[index].anchors) {
+                addAnchors(hosts[index], index, &findings)
+            }
+            addLoosened(hosts[index], index, from: index, &findings)
         }
     }
 
@@ -135,7 +138,7 @@ struct UpdateScope: Sendable {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
                 addAnchors(hosts[index], index, &findings)
             }
-            addLoosened(hosts[index], index, from: old, &findings)
+            addLoosened(hosts[index], index, from: number, &findings)
             return
         }
         // `missingHosts` reports a bundled rule that the update leaves out.
@@ -149,7 +152,7 @@ struct UpdateScope: Sendable {
             judgeNarrowing(of: old, by: hosts[place], place, to: next, &anchors, &findings)
             if let index = pair.update, !covered(hosts[index], by: names.bundledIndex(of: hosts[index])) {
                 // A withdrawal hands the names back to a rule that already covered them. Another rule needs its own.
-                addLoosened(hosts[index], index, from: old, &findings)
+                addLoosened(hosts[index], index, from: number, &findings)
             }
         } else if let index = pair.update {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
@@ -157,7 +160,7 @@ struct UpdateScope: Sendable {
                     "\(hosts[index]) would trust roots that the bundled rule for \(old) does not"
                 }
             }
-            addLoosened(hosts[index], index, from: old, &findings)
+            addLoosened(hosts[index], index, from: number, &findings)
         }
     }
 
@@ -212,25 +215,27 @@ struct UpdateScope: Sendable {
         findings.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
     }
 
+    /// - Parameter number: of the bundled rule.
     private func addLoosened(
-        _ rule: PinnedHost, _ index: Int, from old: PinnedHost, _ findings: inout ScopeFindings
+        _ rule: PinnedHost, _ index: Int, from number: Int, _ findings: inout ScopeFindings
     ) {
         // No reason to withdraw pins makes a shorter path or another authority a good one.
-        if rule.pathTerms.isShorter(than: old.pathTerms) {
+        if rule.pathTerms.isShorter(than: rules[number].pathTerms) {
             findings.add(.minimumPathLength, of: index) {
-                "\(rule) would accept shorter paths than the bundled rule for \(old), which asks for "
-                    + "\(old.minimumPathLength ?? 1) certificates"
+                "\(rule) would accept shorter paths than the bundled rule for \(rules[number]), which asks for "
+                    + "\(rules[number].minimumPathLength ?? 1) certificates"
             }
         }
-        if rule.pathTerms.dropsIssuer(of: old.pathTerms) {
+        if rule.pathTerms.dropsIssuer(of: rules[number].pathTerms) {
             findings.add(.issuerKey, of: index) {
-                "\(rule) would accept any issuer, and the bundled rule for \(old) names one"
+                "\(rule) would accept any issuer, and the bundled rule for \(rules[number]) names one"
             }
         }
         guard rule.withdraws == nil else { return }
-        let before = OpenTimes(old)
+        let before = OpenTimes(rules[number])
         addLoosened(rule, index, to: OpenTimes(rule), from: before, &findings)
-        if old.requires == .leafAndCA, rule.requires == .anyPin, old.enforcement == .enforce, !rule.pins.isEmpty,
+        if rules[number].requires == .leafAndCA, rule.requires == .anyPin, rules[number].enforcement == .enforce,
+            !rule.pins.isEmpty,
             !OpenTimes.always.isWithin(before)
         {
             findings.add(.requires, of: index) {

@@ -17,7 +17,7 @@ public final class ApprovedPolicy: PolicySource {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - source: the policy, which may be replaced while it is in use.
+    ///   - source: the policy, or what replaces it while it is in use.
     ///   - store: what has been approved counts for hosts that no rule covers.
     public init(_ source: some PolicySource, approvals store: TrustDecisionStore) {
         self.source = source
@@ -25,9 +25,10 @@ public final class ApprovedPolicy: PolicySource {
         state = Locked(State(policy: source.current, approvals: store.current))
     }
 
-    /// The same for a policy that stays.
-    public convenience init(_ policy: PinningPolicy, approvals store: TrustDecisionStore) {
-        self.init(LivePolicy(policy), approvals: store)
+    /// Returns the policy with the approvals beside it, or the policy alone where there are none.
+    package static func source(_ policy: some PolicySource, _ store: TrustDecisionStore?) -> any PolicySource {
+        guard let store else { return policy }
+        return ApprovedPolicy(policy, approvals: store)
     }
 
     public var current: PolicySnapshot {

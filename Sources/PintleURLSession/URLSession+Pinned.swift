@@ -1,6 +1,7 @@
 public import Foundation
 public import Pintle
 public import PintleReports
+public import PintleStorage
 
 #if PINTLE_APPLE
 import Security
@@ -9,56 +10,87 @@ public import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// A session whose servers a policy decides about, with the default configuration.
-    public static func pinned(to policy: PinningPolicy) -> PinnedURLSession {
-        pinned(to: policy, configuration: .default)
-    }
-
-    /// A session whose servers a policy decides about: for what `URLSession(configuration:delegate:delegateQueue:)` is
-    /// for, and no request leaves before the verdict on the connection that carries it. On Apple's systems that verdict
+    /// Returns a session whose servers a policy decides about: for what `URLSession(configuration:delegate:delegateQueue:)`
+    /// is for, and no request leaves before the verdict on the connection that carries it. On Apple's systems that verdict
     /// may be about another name of the same server: the article on Apple's systems says when, and what helps.
+    ///
+    ///     let session = URLSession.pinned(to: policy)
     ///
     /// A task that is refused fails with an `URLError`; `TrustRejection(underlying:)` has the reason.
     ///
-    /// - Parameter observer: hears of refusals, of mismatches that are only reported, and of expired pins: a
-    ///   `PinReporter`, a `PinFailureLog` or your own. No handshake waits for it.
-    public static func pinned(
-        to policy: PinningPolicy, configuration: URLSessionConfiguration,
-        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
-        observer: (any PinFailureObserver)? = nil
-    ) -> PinnedURLSession {
-        pinned(
-            to: LivePolicy(policy), configuration: configuration, delegate: delegate, delegateQueue: delegateQueue,
-            observer: observer)
-    }
-
-    /// A session whose failures an observer hears of, with the default configuration.
-    public static func pinned(to policy: PinningPolicy, observer: any PinFailureObserver) -> PinnedURLSession {
-        pinned(to: policy, configuration: .default, observer: observer)
-    }
-
-    /// A session that asks for the policy in force before each decision, with the default configuration.
-    public static func pinned(to source: some PolicySource) -> PinnedURLSession {
-        pinned(to: source, configuration: .default)
-    }
-
-    /// A session that asks for the policy in force before each decision.
+    /// After a change of the policy, connections that were made before carry no new request (but for TLS sessions that
+    /// background configurations resume on Apple's systems). What runs ends as it was decided; what has not sent anything
+    /// yet is decided anew.
     ///
-    /// After a change, connections that were made before carry no new request (but for background configurations on
-    /// Apple's systems, and TLS sessions that those resume). What runs ends as it was decided;
-    /// what has not sent anything yet is decided anew.
+    /// For a policy that asks (`askUser`), pass the approvals: what people have approved in the store counts for hosts that
+    /// no rule covers, from the next request on. Nothing waits for a person. A task that meets an unknown server fails, and
+    /// its rejection is ``TrustRejection/unknownHost(_:)``. Ask,
+    /// ``TrustDecisionStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another task.
+    /// Each change of the store, by another process too, is a change of the policy.
+    ///
+    /// - Parameters:
+    ///   - source: a `PinningPolicy`, or what replaces one while it is in use: a `LivePolicy`, a `PinStore` or your own. It
+    ///     is asked for the policy in force before each decision.
+    ///   - store: the approvals, for a policy that asks.
+    ///   - configuration: a copy is used, without the loaders in its `protocolClasses`.
+    ///   - delegate: as with `URLSession`: kept until the session is invalidated, and called on the delegate queue.
+    ///   - delegateQueue: as with `URLSession`: `nil` for a serial queue of the session's own.
+    ///   - observer: hears of refusals, of mismatches that are only reported, and of expired pins: a `PinReporter`, a
+    ///     `PinFailureLog` or your own. No handshake waits for it.
     public static func pinned(
-        to source: some PolicySource, configuration: URLSessionConfiguration,
-        delegate: (any URLSessionDelegate)? = nil, delegateQueue: OperationQueue? = nil,
-        observer: (any PinFailureObserver)? = nil
+        to source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
+        delegateQueue: OperationQueue? = nil, observer: (any PinFailureObserver)? = nil
     ) -> PinnedURLSession {
         PinnedURLSession(
-            source: source, configuration: configuration, delegate: delegate, delegateQueue: delegateQueue,
-            observer: observer)
+            source: ApprovedPolicy.source(source, store), configuration: configuration, delegate: delegate,
+            delegateQueue: delegateQueue, observer: observer)
     }
 
-    /// The same whose failures an observer hears of, with the default configuration.
-    public static func pinned(to source: some PolicySource, observer: any PinFailureObserver) -> PinnedURLSession {
-        pinned(to: source, configuration: .default, observer: observer)
+    #if PINTLE_APPLE
+    /// Returns a session of the system's own that a policy decides about, for where a `URLSession` is stored or injected.
+    /// The type decides which one you get:
+    ///
+    ///     let session: URLSession = .pinned(to: policy)
+    ///     let client = APIClient(session: .pinned(to: policy))  // whose parameter is a URLSession
+    ///
+    /// It decides as the other session does. Its differences come from the system, which asks the session's delegate only:
+    ///
+    /// - A task that is refused fails with `cancelled`. Delegates get the reason in `didCompleteWithError`. For what a
+    ///   completion handler gets, and what `await` throws, ask ``explain(_:)``.
+    /// - A task's own delegate comes before the session's: give a task only a `PinningSessionDelegate` that forwards to yours.
+    /// - Before iOS 16, macOS 13, tvOS 16 and watchOS 9, `http` to a host that the policy covers is for App Transport
+    ///   Security to refuse, and connections that are open when the policy changes go on.
+    ///
+    /// The parameters are those of the function that returns a ``PinnedURLSession``. The session keeps its delegate until it
+    /// is invalidated.
+    @_disfavoredOverload
+    public static func pinned(
+        to source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
+        delegateQueue: OperationQueue? = nil, observer: (any PinFailureObserver)? = nil
+    ) -> URLSession {
+        let configuration = ClearedConfiguration(configuration)
+        let delegate = PinningSessionDelegate(
+            ApprovedPolicy.source(source, store), forwardingTo: delegate, observer: observer)
+        configuration.foreignProtocols.tell(observer)
+        return URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue)
+    }
+    #endif
+
+    /// Returns an error of a task with the reason in it, for `TrustRejection(underlying:)`.
+    ///
+    ///     } catch {
+    ///         switch TrustRejection(underlying: session.explain(error)) {
+    ///
+    /// Sessions on Linux, and every ``PinnedURLSession``, put the reason into the error themselves, and this returns it as it
+    /// is. The system's sessions say only `cancelled`. For those, this looks up what the session's `PinningSessionDelegate`
+    /// last said about the server that the error names. So do not ask it for a task that you have cancelled yourself.
+    public func explain(_ error: any Error) -> any Error {
+        #if PINTLE_APPLE
+        (delegate as? PinningSessionDelegate)?.explain(error) ?? error
+        #else
+        error
+        #endif
     }
 }

@@ -12,8 +12,15 @@ internal import FoundationNetworking
 ///
 /// It knows of no platform: on Apple's systems and with the stand-ins for their modules it is compiled against the
 /// session over Apple's trust evaluation, on Linux against the one over OpenSSL.
-public enum AttackDemo {
-    public static func run() async throws -> [AttackResult] {
+public struct AttackDemo: Sendable {
+    private let isStored: Bool
+
+    /// - Parameter isStored: attacks a session that is stored as a `URLSession`, which on Apple's systems is another one.
+    public init(isStored: Bool = false) {
+        self.isStored = isStored
+    }
+
+    public func run() async throws -> [AttackResult] {
         let attacks = try DemoAttacks()
         var results: [AttackResult] = []
         for attack in try attacks.attacks() { results.append(try await run(attack)) }
@@ -24,39 +31,47 @@ public enum AttackDemo {
         return results
     }
 
-    private static func address(_ text: String) throws -> URL {
+    private func address(_ text: String) throws -> URL {
         guard let url = URL(string: text) else { throw URLError(.badURL) }
         return url
     }
 
+    private func makeSession(_ source: some PolicySource, approvals store: TrustDecisionStore? = nil) -> DemoSession {
+        if isStored {
+            let session: URLSession = .pinned(to: source, approvals: store)
+            return DemoSession(session)
+        }
+        return DemoSession(pinned: URLSession.pinned(to: source, approvals: store))
+    }
+
     /// What a caller sees of a request.
-    private static func see(_ session: PinnedURLSession, _ url: URL, comparesFailure: Bool = true) async -> String {
+    private func see(_ session: DemoSession, _ url: URL, comparesFailure: Bool = true) async -> String {
         do {
-            _ = try await session.data(from: url)
+            _ = try await session.data(url)
             return "trusted"
         } catch {
-            guard let rejection = TrustRejection(underlying: error) else { return "not about trust" }
+            guard let rejection = TrustRejection(underlying: session.explain(error)) else { return "not about trust" }
             guard comparesFailure, let failure = rejection.pathFailure else { return rejection.reason }
             return "\(rejection.reason) \(failure.code.rawValue)"
         }
     }
 
     /// Waits until nothing more can come over so many connections.
-    private static func end(_ session: PinnedURLSession, _ server: LoopbackTLSServer, connections: Int = 1) {
-        session.finishTasksAndInvalidate()
+    private func end(_ session: DemoSession, _ server: LoopbackTLSServer, connections: Int = 1) {
+        session.finish()
         _ = server.waitUntilClosed(connections: connections)
     }
 
-    private static func end(_ session: PinnedURLSession, _ server: AttackServer) {
-        session.finishTasksAndInvalidate()
+    private func end(_ session: DemoSession, _ server: AttackServer) {
+        session.finish()
         server.waitUntilQuiet()
     }
 
-    private static func run(_ demo: DemoAttack) async throws -> AttackResult {
+    private func run(_ demo: DemoAttack) async throws -> AttackResult {
         let server = try demo.attack.start()
-        let session = URLSession.pinned(to: demo.policy)
+        let session = makeSession(demo.policy)
         let seen = await see(session, try address(server.url), comparesFailure: demo.comparesFailure)
-        session.finishTasksAndInvalidate()
+        session.finish()
         // Bytes after a refusal may arrive after the caller heard of it.
         if seen != "trusted" { server.waitUntilQuiet() }
         return AttackResult(
@@ -64,9 +79,9 @@ public enum AttackDemo {
     }
 
     /// One adapter ends the task with an error, the other with the redirect: what counts is what goes out.
-    private static func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
+    private func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
         let server = try attacks.attack("redirect-to-http").start()
-        let session = URLSession.pinned(to: try attacks.policy())
+        let session = makeSession(try attacks.policy())
         _ = await see(session, try address(server.url))
         end(session, server)
         let observation = server.observation()
@@ -78,10 +93,10 @@ public enum AttackDemo {
             bytes: observation.exposedByteCount)
     }
 
-    private static func unauthorized(_ attacks: DemoAttacks) async throws -> AttackResult {
+    private func unauthorized(_ attacks: DemoAttacks) async throws -> AttackResult {
         let server = try attacks.attack("retry-after-401").start()
-        let session = URLSession.pinned(to: try attacks.policy())
-        let (_, response) = try await session.data(from: try address(server.url))
+        let session = makeSession(try attacks.policy())
+        let (_, response) = try await session.data(try address(server.url))
         end(session, server)
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         let observation = server.observation()
@@ -92,11 +107,11 @@ public enum AttackDemo {
             bytes: observation.exposedByteCount)
     }
 
-    private static func changedPolicy(_ attacks: DemoAttacks) async throws -> AttackResult {
+    private func changedPolicy(_ attacks: DemoAttacks) async throws -> AttackResult {
         // One that keeps its connections open.
         let server = try LoopbackTLSServer(attacks.catalogue.cast.otherAuthority.issue(hosts: ["localhost"]))
         let policy = LivePolicy(try attacks.policy(enforcement: .reportOnly))
-        let session = URLSession.pinned(to: policy)
+        let session = makeSession(policy)
         let url = try address(server.url())
         let first = await see(session, url)
         let before = server.requestByteCount
@@ -109,12 +124,12 @@ public enum AttackDemo {
     }
 
     /// The loop of asking a person, and a key that changes afterwards.
-    private static func approvals() async throws -> [AttackResult] {
+    private func approvals() async throws -> [AttackResult] {
         let identity = try Identity.selfSigned(hosts: ["localhost"])
         let server = try LoopbackTLSServer(identity)
         let url = try address(server.url())
         let store = TrustDecisionStore()
-        let session = URLSession.pinned(to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+        let session = makeSession(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
         let leaf = try Certificate(der: identity.certificate.der)
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         try store.approve(try TrustApproval(.certificate(leaf.fingerprint), for: endpoint, at: Date()))

@@ -20,7 +20,6 @@ struct LifetimeTests {
                     for _ in 0..<500 {
                         policy.replace(with: another)
                         session.dataTask(with: url) { _, _, _ in }.cancel()
-                        session.current.dataTask(with: url).cancel()
                     }
                 }
             }
@@ -46,40 +45,6 @@ struct LifetimeTests {
         for _ in 0..<500 where !listener.isInvalid { try await Task.sleep(for: .milliseconds(10)) }
         #expect(listener.isInvalid)
         #expect(ended.withLock { $0 })
-    }
-
-    @Test("One whose system's session was handed out stays, for whoever has that")
-    func handedOut() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let listener = Listener()
-        let kept = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: listener).current
-        #expect(try await kept.data(from: try server.address()).0.count == 3)
-        #expect(!listener.isInvalid)
-        kept.finishTasksAndInvalidate()
-    }
-
-    @Test("One that was handed out sends nothing more over connections that an earlier policy has judged")
-    func handedOutBefore() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = 1
-        let session = URLSession.pinned(to: policy, configuration: configuration)
-        let (kept, url) = (session.current, try server.address())
-        for _ in 0..<3 { _ = try await kept.data(from: url) }
-        #expect(server.connectionCount == 1)
-        // A change that lets the server pass, and then one that does not; whether anybody uses the session meanwhile or not.
-        policy.replace(with: try stage.policy(unpinnedHosts: .reject))
-        #expect(session.current !== kept)
-        for _ in 0..<2 { _ = try await kept.data(from: url) }
-        #expect(server.connectionCount == 2 && server.requests.count == 5)
-        policy.replace(with: try stage.policy(rightPin: false))
-        let error = await #expect(throws: URLError.self) { try await kept.data(from: url) }
-        #expect(error?.code == .cancelled)
-        #expect(server.requests.count == 5)
-        kept.invalidateAndCancel()
     }
 
     @Test("A session of one's own sends nothing more over connections that an earlier policy has judged")

@@ -42,18 +42,18 @@ struct TaskDelegateTests {
         #expect((server.requestByteCount == 0) == !isRight)
     }
 
-    @Test("A delegate that a task of the current session is given has to be one of ours")
-    func current() async throws {
+    @Test("A delegate that a task of the system's own session is given has to be one of ours")
+    func stored() async throws {
         let stage = try Stage(isSystem: true)
         let server = try stage.server()
         let policy = try stage.policy(rightPin: false, anchors: .system)
-        let session = URLSession.pinned(to: policy)
+        let session: URLSession = .pinned(to: policy)
         let url = try server.address()
         // What the article warns of.
-        #expect(try await session.current.data(from: url, delegate: Permissive()).0.count == 3)
+        #expect(try await session.data(from: url, delegate: Permissive()).0.count == 3)
         let ours = PinningSessionDelegate(policy, forwardingTo: Permissive())
         let error = await #expect(throws: URLError.self) {
-            try await session.current.data(from: url, delegate: ours)
+            try await session.data(from: url, delegate: ours)
         }
         #expect(error?.code == .cancelled)
     }

@@ -31,11 +31,18 @@ public struct PolicySnapshot: Sendable {
 ///
 /// Nobody is told of a change, and nobody has to listen: a connection, and a request on a kept one, are decided
 /// by what `current` returns at that moment.
-public protocol PolicySource: AnyObject, Sendable {
+///
+/// A ``PinningPolicy`` is the source of itself, which never changes. Whoever replaces policies has a ``LivePolicy``.
+public protocol PolicySource: Sendable {
     /// What is in force now.
     ///
     /// It is asked on any thread, for each request several times, also inside handshakes: it returns at once,
     /// without waiting for anybody, and makes no more than a system call where nothing has changed. What it has
     /// once returned never comes back after a newer generation.
     var current: PolicySnapshot { get }
+}
+
+extension PinningPolicy: PolicySource {
+    /// This policy, generation 1.
+    public var current: PolicySnapshot { PolicySnapshot(policy: self, generation: 1) }
 }

@@ -7,7 +7,7 @@ extension NWProtocolTLS.Options {
     /// Has a policy decide about the server of a connection of Network.framework's, in each handshake:
     ///
     ///     let options = NWProtocolTLS.Options()
-    ///     options.decideTrust(of: server, by: LivePolicy(policy))
+    ///     options.decideTrust(of: server, by: policy)
     ///     let connection = NWConnection(host: "example.com", port: 443, using: NWParameters(tls: options))
     ///
     /// The verdict takes the place of the system's, and asks the system first as everywhere. No TLS session is resumed:
@@ -15,7 +15,7 @@ extension NWProtocolTLS.Options {
     ///
     /// - Parameters:
     ///   - server: the host and port that the connection is for. Nothing else says whom the app means.
-    ///   - source: is asked in each handshake.
+    ///   - source: the policy, or what replaces it while it is in use; asked in each handshake.
     ///   - observer: is told of each verdict, on the thread that came to it.
     public func decideTrust(
         of server: ServerEndpoint, by source: some PolicySource,

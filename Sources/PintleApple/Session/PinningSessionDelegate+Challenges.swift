@@ -78,10 +78,16 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         source.current.policy.allowsRedirect(from: response.url, to: request.url)
     }
 
+    /// Told before the maker of a task has it. One for `http` to a host that the policy has something to say about is
+    /// cancelled before anybody can start it.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         renewConnections(of: session)
         rejections.noteStart(of: task)
+        if let url = task.originalRequest?.url, isRefused(url) {
+            noteStart(of: task, at: mark, refusal: refused(.plainHTTP, url))
+            task.cancel()
+        }
         tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
     }
 
@@ -108,7 +114,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     }
 
     private func isRefused(_ request: URLRequest?) -> Bool {
-        request?.url.map { !source.current.policy.allowsPlainHTTP(to: $0) } ?? false
+        request?.url.map(isRefused) ?? false
     }
 
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {

@@ -39,14 +39,16 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     private let generations: Locked<[ObjectIdentifier: UInt64]>
 
     /// - Parameters:
-    ///   - source: is asked before each decision.
+    ///   - source: a policy, or what replaces one while it is in use; asked before each decision.
+    ///   - store: the approvals, for a policy that asks (`askUser`).
     ///   - delegate: is told of everything else.
     ///   - observer: is told of each verdict, on the thread that came to it.
     public init(
-        _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)? = nil,
+        _ source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        forwardingTo delegate: (any URLSessionDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
-        self.source = source
+        self.source = ApprovedPolicy.source(source, store)
         forwarded = delegate
         fallback = nil
         rejections = RejectionLog()
@@ -90,23 +92,6 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         delegate.map { PinningSessionDelegate(self, forwardingTo: $0) }
     }
 
-    /// The same for a policy that stays.
-    public convenience init(
-        _ policy: PinningPolicy, forwardingTo delegate: (any URLSessionDelegate)? = nil,
-        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
-    ) {
-        self.init(LivePolicy(policy), forwardingTo: delegate, observer: observer)
-    }
-
-    /// The same for a policy that asks (`askUser`).
-    public convenience init(
-        _ policy: PinningPolicy, approvals store: TrustDecisionStore,
-        forwardingTo delegate: (any URLSessionDelegate)? = nil,
-        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
-    ) {
-        self.init(ApprovedPolicy(policy, approvals: store), forwardingTo: delegate, observer: observer)
-    }
-
     /// The moment of now, for ``explain(_:url:since:)``.
     package var mark: Int { rejections.mark }
 
@@ -119,6 +104,22 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
         rejections.explain(error, url: url, since: mark)
     }
+
+    /// Returns the error of a task with the reason in it, for `TrustRejection(underlying:)`, where the last thing that was
+    /// said about the server it names is a refusal; else the error as it is. The delegate's `didCompleteWithError` needs
+    /// none of this. It is for what a completion handler gets and `await` throws: the system says only `cancelled` there.
+    /// So do not ask it for a task that you have cancelled yourself.
+    ///
+    /// - Parameter error: of a task of a session with this delegate.
+    public func explain(_ error: any Error) -> any Error {
+        if let known = error as? URLError, known.code == .cancelled, let url = known.failingURL, isRefused(url) {
+            return refused(.plainHTTP, url)
+        }
+        return rejections.explain(error, url: nil, since: 0)
+    }
+
+    /// Returns true for `http` to a host that the policy has something to say about.
+    func isRefused(_ url: URL) -> Bool { !source.current.policy.allowsPlainHTTP(to: url) }
 
     /// After a change of the policy a session's next request goes over a new connection, whose server is judged anew. To
     /// be asked before the request is on its way.

@@ -34,33 +34,18 @@ public final class WebViewTrustDelegate: NSObject {
     var lastReload: DispatchTime?
 
     /// - Parameters:
-    ///   - source: is asked before each decision.
+    ///   - source: a policy, or what replaces one while it is in use; asked before each decision.
+    ///   - store: the approvals, for a policy that asks (`askUser`): let the page fail, ask, approve, load again.
     ///   - delegate: is told of everything else; not kept.
     ///   - observer: is told of each verdict, on the thread that came to it.
     public init(
-        _ source: some PolicySource, forwardingTo delegate: (any WKNavigationDelegate)? = nil,
-        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
-    ) {
-        self.source = source
-        forwarded = delegate
-        self.observer = observer
-    }
-
-    /// The same for a policy that stays.
-    public convenience init(
-        _ policy: PinningPolicy, forwardingTo delegate: (any WKNavigationDelegate)? = nil,
-        observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
-    ) {
-        self.init(LivePolicy(policy), forwardingTo: delegate, observer: observer)
-    }
-
-    /// The same for a policy that asks (`askUser`): let the page fail, ask, approve in the store, load again.
-    public convenience init(
-        _ policy: PinningPolicy, approvals store: TrustDecisionStore,
+        _ source: some PolicySource, approvals store: TrustDecisionStore? = nil,
         forwardingTo delegate: (any WKNavigationDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {
-        self.init(ApprovedPolicy(policy, approvals: store), forwardingTo: delegate, observer: observer)
+        self.source = ApprovedPolicy.source(source, store)
+        forwarded = delegate
+        self.observer = observer
     }
 
     var policy: PinningPolicy { source.current.policy }

@@ -9,16 +9,12 @@ import Security
 final class LeasedSession: Sendable {
     private struct State: Sendable {
         var leases = 0
-        var isHandedOut = false
         var end = End.none
     }
 
     private enum End: Sendable {
         case none, finish, cancel, done
     }
-
-    /// So long, in seconds, whoever has asked for the session itself may still make a task in it.
-    private static let grace = 60
 
     let session: URLSession
     private let state = Locked(State())
@@ -37,33 +33,9 @@ final class LeasedSession: Sendable {
         endIfUnused()
     }
 
-    /// The session, for one who gives no lease back.
-    func handOut() -> URLSession {
-        state.withLock { $0.isHandedOut = true }
-        return session
-    }
-
     /// What it sends from now on goes over new connections, whose servers are judged by the policy in force.
     func renewConnections() {
         session.flush {}
-    }
-
-    /// Another has taken its place. Tasks that whoever has the session itself makes in it yet are judged anew.
-    func retire() {
-        let isHandedOut = state.withLock { state in
-            if state.isHandedOut { state.leases += 1 }
-            return state.isHandedOut
-        }
-        if isHandedOut {
-            renewConnections()
-            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Self.grace)) { self.giveBack() }
-        }
-        finish()
-    }
-
-    /// Nobody can ask for it any more. Who was given the session itself may go on using it, and ends it.
-    func drop() {
-        if !state.withLock({ $0.isHandedOut }) { finish() }
     }
 
     /// Lets its tasks end, and takes no more.

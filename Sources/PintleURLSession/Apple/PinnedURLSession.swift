@@ -6,9 +6,13 @@ import Security
 
 /// A session whose every server a policy decides about. Made by `URLSession.pinned(to:)`.
 ///
-/// The system's sessions cannot be subclassed, so this one holds one: ``current``. After a change of the policy it holds
-/// another, whose connections are its own; tasks of the old one end as they were decided. Tasks made here fail with an
-/// `URLError` whose reason `TrustRejection(underlying:)` finds. Safe to use from any thread.
+/// The system's sessions cannot be subclassed, so this class is no `URLSession`: it holds one. After a change of the policy
+/// it holds another, whose connections are its own; tasks of the old one end as they were decided. Tasks made here fail
+/// with an `URLError` whose reason `TrustRejection(underlying:)` finds. Safe to use from any thread.
+///
+/// Where a `URLSession` is stored or injected, say so, and the same call makes one:
+///
+///     let session: URLSession = .pinned(to: policy)
 ///
 /// With a background configuration it stays one session, whose next requests go over new connections after a change of
 /// the policy. It takes what the system takes there: tasks without a completion handler, uploads from a file. Anything
@@ -21,7 +25,7 @@ public final class PinnedURLSession: Sendable {
     }
 
     private let source: any PolicySource
-    private let configuration: Kept
+    private let configuration: ClearedConfiguration
     private let delegateQueue: OperationQueue?
     private let delegate: PinningSessionDelegate
     /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
@@ -32,33 +36,18 @@ public final class PinnedURLSession: Sendable {
     private let state: Locked<State>
 
     init(
-        source: some PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?, observer: (any PinFailureObserver)? = nil
+        source: any PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue: OperationQueue?, observer: (any PinFailureObserver)?
     ) {
         self.source = source
-        self.configuration = Kept(configuration)
+        self.configuration = ClearedConfiguration(configuration)
         let foreign = self.configuration.foreignProtocols
         removedProtocols = foreign.names
         self.delegateQueue = delegateQueue
         // Of the sessions that a change of the policy ends the delegate hears nothing.
         self.delegate = PinningSessionDelegate(
-            source, forwardingTo: delegate,
-            observer: { evaluation, snapshot, instant in
-                guard let observer,
-                    let failure = PinFailure(
-                        evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
-                else { return }
-                PinFailureFeed.shared.post(.verdict(failure), to: observer)
-            },
-            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } },
-            refused: { refusal, url in
-                URLError(
-                    refusal == .plainHTTP
-                        ? SessionRefusal(plainHTTPTo: url)
-                        : SessionRefusal(
-                            .insecureRedirect, "the server redirects from https to http",
-                            hint: "have the server redirect to https"), url: url)
-            })
+            source, forwardingTo: delegate, observer: observer,
+            isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
         state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
@@ -68,25 +57,14 @@ public final class PinnedURLSession: Sendable {
     deinit {
         let leased = state.withLock { $0.leased }
         last.withLock { $0 = ObjectIdentifier(leased.session) }
-        leased.drop()
+        leased.finish()
     }
 
-    /// The system's session under the policy that is in force now, for what wants one. Ask anew for each task: one that
-    /// was kept takes no task later than a minute after the next change of the policy, and to make one then is an
-    /// exception. Until then its next task goes over a new connection; before iOS 16, macOS 13, tvOS 16 and watchOS 9
-    /// only once this one was used after the change. Of a server that was refused its errors say only `cancelled`, and
-    /// `http` is for ATS to refuse; a response that came over `http` is refused on arrival.
-    ///
-    /// Whoever has asked for it ends it, by ``finishTasksAndInvalidate()`` or ``invalidateAndCancel()`` here; else it
-    /// keeps its delegate for good.
-    ///
-    /// - Important: The system asks a task's own delegate before the session's. A `delegate` that you set on a task of
-    ///   this session decides about redirects, and perhaps about servers, in the policy's place: give the task a
-    ///   `PinningSessionDelegate` for the same policy that forwards to yours. The methods here do so.
-    public var current: URLSession {
+    /// The system's session of now, for tests. A change of the policy ends it, so no task is made in it.
+    package var current: URLSession {
         let leased = lease()
         defer { leased.giveBack() }
-        return leased.handOut()
+        return leased.session
     }
 
     /// The session of now, which nobody ends before the lease is given back.
@@ -109,7 +87,7 @@ public final class PinnedURLSession: Sendable {
             state.generation = generation
             return (state.leased, old)
         }
-        old?.retire()
+        old?.finish()
         return leased
     }
 
@@ -130,6 +108,10 @@ public final class PinnedURLSession: Sendable {
         last.withLock { $0 = ObjectIdentifier(leased.session) }
         return leased
     }
+
+    /// Returns the error as it is: those of this session have their reasons. For code that also has to work with a
+    /// `URLSession`.
+    public func explain(_ error: any Error) -> any Error { error }
 
     // MARK: For tasks
 
@@ -313,52 +295,5 @@ extension PinnedURLSession {
     ) -> URLSessionDownloadTask {
         let handler = explained(request, completionHandler)
         return task(for: request) { $0.downloadTask(with: request, completionHandler: handler) }
-    }
-}
-
-extension SessionRefusal {
-    fileprivate init(plainHTTPTo url: URL) {
-        self.init(
-            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
-    }
-}
-
-extension URLError {
-    /// The error of a request that must not go over `http`.
-    fileprivate init(
-        _ refusal: SessionRefusal, code: URLError.Code = .appTransportSecurityRequiresSecureConnection, url: URL
-    ) {
-        self.init(
-            code,
-            userInfo: [
-                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
-                NSURLErrorFailingURLErrorKey: url,
-            ])
-    }
-}
-
-/// A configuration that callers cannot reach, without loaders beside the system's.
-///
-/// Sendable: it is read alone, and handed out in copies.
-private final class Kept: @unchecked Sendable {
-    private let configuration: URLSessionConfiguration
-    let foreignProtocols: ForeignProtocols
-
-    init(_ configuration: URLSessionConfiguration) {
-        let copy = Self.copy(of: configuration)
-        // The system's own loaders need no place in the list.
-        copy.protocolClasses = []
-        // A request would leave before the handshake is over, on the word of an earlier one.
-        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) { copy.enablesEarlyData = false }
-        self.configuration = copy
-        foreignProtocols = ForeignProtocols(in: configuration, removedFrom: copy)
-    }
-
-    var isForBackground: Bool { configuration.identifier != nil }
-
-    var copy: URLSessionConfiguration { Self.copy(of: configuration) }
-
-    private static func copy(of configuration: URLSessionConfiguration) -> URLSessionConfiguration {
-        configuration.copy() as? URLSessionConfiguration ?? configuration
     }
 }

@@ -1,0 +1,55 @@
+import Foundation
+internal import Pintle
+internal import PintleApple
+internal import PintleReports
+import Security
+
+extension PinningSessionDelegate {
+    /// Makes the delegate of a session of this module: failures go to an observer, and refusals are ``SessionRefusal``.
+    ///
+    /// - Parameter isLast: tells whether the delegate is to hear that a session became invalid.
+    convenience init(
+        _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
+        observer: (any PinFailureObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
+    ) {
+        self.init(
+            source, forwardingTo: delegate,
+            observer: { evaluation, snapshot, instant in
+                guard let observer,
+                    let failure = PinFailure(
+                        evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
+                else { return }
+                PinFailureFeed.shared.post(.verdict(failure), to: observer)
+            },
+            isLast: isLast,
+            refused: { refusal, url in
+                URLError(
+                    refusal == .plainHTTP
+                        ? SessionRefusal(plainHTTPTo: url)
+                        : SessionRefusal(
+                            .insecureRedirect, "the server redirects from https to http",
+                            hint: "have the server redirect to https"), url: url)
+            })
+    }
+}
+
+extension SessionRefusal {
+    init(plainHTTPTo url: URL) {
+        self.init(
+            .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
+    }
+}
+
+extension URLError {
+    /// The error of a request that must not go over `http`.
+    init(
+        _ refusal: SessionRefusal, code: URLError.Code = .appTransportSecurityRequiresSecureConnection, url: URL
+    ) {
+        self.init(
+            code,
+            userInfo: [
+                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
+                NSURLErrorFailingURLErrorKey: url,
+            ])
+    }
+}

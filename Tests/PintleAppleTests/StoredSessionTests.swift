@@ -1,0 +1,190 @@
+import Foundation
+import PintleReports
+import PintleStorage
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// The session of the system's own that the same call makes where a `URLSession` is wanted.
+@Suite("Apple: where a URLSession is stored or injected")
+struct StoredSessionTests {
+    /// Keeps a session, as libraries do.
+    private struct Transport: Sendable {
+        let session: URLSession
+    }
+
+    @Test("The type decides which session it is, also for a parameter")
+    func type() throws {
+        let policy = try PinningPolicy(hosts: [])
+        let pinned = URLSession.pinned(to: policy)
+        let isPinned: PinnedURLSession = pinned
+        let stored: URLSession = .pinned(to: policy)
+        let transport = Transport(session: .pinned(to: policy))
+        for session in [stored, transport.session, Transport(session: URLSession.pinned(to: policy)).session] {
+            #expect(session.delegate is PinningSessionDelegate)
+            session.invalidateAndCancel()
+        }
+        isPinned.invalidateAndCancel()
+    }
+
+    @Test("A wrong pin ends each style of task with its reason and without a byte; the right pin lets each pass")
+    func pin() async throws {
+        let stage = try Stage()
+        for isRight in [true, false] {
+            let server = try stage.server()
+            let url = try server.address()
+            let listener = TaskEnds()
+            let session: URLSession = .pinned(to: try stage.policy(rightPin: isRight), delegate: listener)
+            var errors: [(any Error)?] = [await listener.end(of: session.dataTask(with: url))]
+            // A delegate's error has its reason already.
+            let expected = isRight ? nil : "pin-mismatch"
+            #expect(errors[0].flatMap { TrustRejection(underlying: $0)?.reason } == expected)
+            errors.append(await ends { _ = try await session.data(from: url) })
+            errors.append(
+                await withCheckedContinuation { done in
+                    session.dataTask(with: URLRequest(url: url)) { done.resume(returning: $2) }.resume()
+                })
+            for error in errors.dropFirst() {
+                #expect((error as? URLError)?.code == (isRight ? nil : .cancelled))
+                #expect(error.flatMap { TrustRejection(underlying: $0) } == nil)
+            }
+            for error in errors {
+                let explained = error.map { session.explain($0) }
+                #expect(explained.flatMap { TrustRejection(underlying: $0)?.reason } == expected)
+            }
+            if !isRight { #expect(server.waitUntilClosed(connections: 3)) }
+            #expect((server.requestByteCount == 0) == !isRight)
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("An error is explained by the last word about its own server, and other errors stay as they are")
+    func explained() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy(rightPin: false))
+        let session: URLSession = .pinned(to: policy)
+        let url = try server.address()
+        let error = try #require(await ends { _ = try await session.data(from: url) })
+        #expect(TrustRejection(underlying: session.explain(error))?.reason == "pin-mismatch")
+        let other = URLError(
+            .cancelled, userInfo: [NSURLErrorFailingURLErrorKey: try #require(URL(string: "https://b.example/"))])
+        #expect(TrustRejection(underlying: session.explain(other)) == nil)
+        let timeout = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
+        #expect((session.explain(timeout) as? URLError)?.code == .timedOut)
+        policy.replace(with: try stage.policy())
+        #expect(try await session.data(from: url).0.count == 3)
+        #expect(TrustRejection(underlying: session.explain(error)) == nil)
+        // A session without a policy has nothing to say.
+        #expect(TrustRejection(underlying: URLSession(configuration: .ephemeral).explain(error)) == nil)
+        session.invalidateAndCancel()
+    }
+
+    @Test("Nothing goes over http to a host that the policy covers, by any style of task; to another host it does")
+    func plainHTTP() async throws {
+        let stage = try Stage()
+        for (host, isSent) in [("localhost", false), ("other.example", true)] {
+            let plain = try LoopbackTCPServer.http()
+            let listener = TaskEnds()
+            let session: URLSession = .pinned(to: try stage.policy(host: host), delegate: listener)
+            let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
+            let told = await listener.end(of: session.dataTask(with: url))
+            let thrown = await ends { _ = try await session.data(from: url) }
+            #expect((thrown as? URLError)?.code == (isSent ? nil : .cancelled))
+            for error in [told, thrown.map { session.explain($0) }] {
+                let refusal = (error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal
+                #expect(refusal?.code == (isSent ? nil : .plainHTTP))
+            }
+            #expect(plain.connectionCount == (isSent ? 2 : 0))
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test("After a change of the policy nothing goes over connections that the former one has judged")
+    func changed() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy())
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session: URLSession = .pinned(to: policy, configuration: configuration)
+        let url = try server.address()
+        for _ in 0..<3 { _ = try await session.data(from: url) }
+        #expect(server.connectionCount == 1)
+        // A change that lets the server pass, and then one that does not.
+        policy.replace(with: try stage.policy(unpinnedHosts: .reject))
+        for _ in 0..<2 { _ = try await session.data(from: url) }
+        #expect(server.connectionCount == 2 && server.requests.count == 5)
+        policy.replace(with: try stage.policy(rightPin: false))
+        let error = try #require(await ends { _ = try await session.data(from: url) })
+        #expect(TrustRejection(underlying: session.explain(error))?.reason == "pin-mismatch")
+        #expect(server.requests.count == 5)
+        session.invalidateAndCancel()
+    }
+
+    @Test("Its copy of the configuration has no loaders and no early data, and its observer hears of both failures")
+    func configuration() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [PassingLoader.self]
+        configuration.enablesEarlyData = true
+        let log = EventNames()
+        let session: URLSession = .pinned(
+            to: try stage.policy(rightPin: false), configuration: configuration, observer: log)
+        #expect(session.configuration.protocolClasses?.isEmpty == true && !session.configuration.enablesEarlyData)
+        _ = await ends { _ = try await session.data(from: try server.address()) }
+        await PinFailureFeed.shared.settle()
+        #expect(log.names == ["foreign-protocol", "pin-mismatch"])
+        session.invalidateAndCancel()
+    }
+
+    @Test("Fail, ask, store, try again")
+    func approvals() async throws {
+        let server = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
+        let store = TrustDecisionStore()
+        let session: URLSession = .pinned(to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+        let url = try server.address()
+        let error = try #require(await ends { _ = try await session.data(from: url) })
+        guard case .unknownHost(let host) = TrustRejection(underlying: session.explain(error)) else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(server.requestByteCount == 0)
+        try store.approve(host)
+        #expect(try await session.data(from: url).0.count == 3)
+        session.invalidateAndCancel()
+    }
+
+    /// Returns the error that something ends with.
+    private func ends(_ work: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+/// Would answer each request itself.
+private final class PassingLoader: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { true }
+}
+
+private final class EventNames: PinFailureObserver {
+    private let state = Locked<[String]>([])
+
+    var names: [String] { state.withLock { $0 } }
+
+    func observe(_ event: PinFailureEvent) {
+        let name: String? =
+            switch event {
+            case .verdict(let failure): failure.decision.reason
+            case .session(let trouble): trouble.code.rawValue
+            default: nil
+            }
+        state.withLock { names in names += name.map { [$0] } ?? [] }
+    }
+}

@@ -26,4 +26,24 @@ do {
     }
 }
 // snippet.end
+
+/// Keeps a session, as an app or a library does.
+struct Client {
+    // snippet.stored
+    private let session: URLSession
+
+    init(_ policy: PinningPolicy) {
+        session = .pinned(to: policy)
+    }
+
+    func load(_ url: URL) async throws -> Data {
+        do {
+            return try await session.data(from: url).0
+        } catch {
+            guard let rejection = TrustRejection(underlying: session.explain(error)) else { throw error }
+            throw rejection
+        }
+    }
+    // snippet.end
+}
 #endif

@@ -27,6 +27,13 @@ do {
 }
 // snippet.end
 
+func systemSession(_ policy: PinningPolicy) -> URLSession {
+    // snippet.type
+    let session: URLSession = .pinned(to: policy)
+    // snippet.end
+    return session
+}
+
 /// Keeps a session, as an app or a library does.
 struct Client {
     // snippet.stored

@@ -98,12 +98,7 @@ targets += [
         exclude: ["Apple"],
         swiftSettings: strict
     ),
-    .target(
-        name: "PintleTestKit",
-        dependencies: ["COpenSSL"],
-        swiftSettings: strict,
-        linkerSettings: [.linkedLibrary("ssl")]
-    ),
+    testKit,
     .target(
         name: "PintleTools",
         dependencies: [
@@ -144,6 +139,9 @@ targets += [
         swiftSettings: strict
     ),
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),
+    // The tests of an app, as the documentation shows them.
+    .testTarget(
+        name: "AppTests", dependencies: ["Pintle", "PintleOpenSSL", "PintleTestKit"], swiftSettings: warnings),
     // Ends itself in the middle of an adoption, for the tests of the updates' store.
     .executableTarget(
         name: "UpdateVictim", dependencies: ["Pintle", "PintleStorage", "PintleUpdates"], path: "Tests/UpdateVictim",
@@ -176,7 +174,10 @@ targets += [
 #else
 products += appleProducts
 targets += appleTargets()
-targets += [.target(name: "PintleCrypto", swiftSettings: strict + apple)]
+targets += [
+    .target(name: "PintleCrypto", swiftSettings: strict + apple),
+    appleTestKit(named: "PintleTestKit"),
+]
 #endif
 
 #if os(Linux)
@@ -190,9 +191,11 @@ if usesStandIns {
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "PintleCrypto", dependencies: ["CryptoKit"], swiftSettings: strict + apple),
-        .target(
-            name: "PintleTestKit", dependencies: ["COpenSSL"], swiftSettings: strict,
-            linkerSettings: [.linkedLibrary("ssl")]),
+        // The servers that the tests talk to, and keys of every kind.
+        testKit,
+        // What Apple's systems have under the name PintleTestKit: the same sources, by a link, because SwiftPM gives a file
+        // to one target only.
+        appleTestKit(named: "TestKitOnApple", path: "Tests/StandIns/TestKitOnApple", standIns: ["CryptoKit", "Security"]),
         .target(
             name: "CryptoKit", dependencies: ["COpenSSL"], path: "Tests/StandIns/CryptoKit", swiftSettings: strict),
         .target(
@@ -224,13 +227,32 @@ if usesStandIns {
             name: "PintleAppleTests",
             dependencies: [
                 "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage", "PintleURLSession",
-                "PintleTestKit",
-                "PintleUpdates", "Network", "Security", "WebKit", "os",
+                "PintleTestKit", "PintleUpdates", "TestKitOnApple", "Network", "Security", "WebKit", "os",
             ],
             swiftSettings: strict),
+        // There `import PintleTestKit` means what it means on Apple's systems.
+        .testTarget(
+            name: "AppTests", dependencies: ["Pintle", "PintleApple", "TestKitOnApple"],
+            swiftSettings: warnings + [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])]),
     ]
 }
 #endif
+
+/// The test kit for Linux: certificates, servers, proxies, processes and attacks.
+var testKit: Target {
+    .target(
+        name: "PintleTestKit", dependencies: ["PintleCrypto", "COpenSSL"], exclude: ["Apple"], swiftSettings: strict,
+        linkerSettings: [.linkedLibrary("ssl")])
+}
+
+/// The test kit for Apple's systems: certificates.
+///
+/// - Parameter modules: what stands in for Apple's.
+func appleTestKit(named name: String, path: String? = nil, standIns modules: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: ["PintleCrypto"] + modules, path: path, exclude: ["Linux"],
+        swiftSettings: strict + apple)
+}
 
 /// The session for Apple's systems.
 ///
@@ -257,6 +279,7 @@ var appleProducts: [Product] {
     [
         .library(name: "PintleApple", targets: ["PintleApple"]),
         .library(name: "PintleURLSession", targets: ["PintleURLSession"]),
+        .library(name: "PintleTestKit", targets: ["PintleTestKit"]),
     ]
 }
 

@@ -1,4 +1,4 @@
-internal import COpenSSL
+internal import PintleCrypto
 
 extension CertificateTemplate {
     /// A certificate for `key`, signed by `authority`.
@@ -120,7 +120,5 @@ extension CertificateTemplate {
 
 /// The first 20 octets of the SHA-256 of a SubjectPublicKeyInfo (RFC 7093 section 2).
 func keyIdentifier(of spki: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    pintle_sha256(spki, spki.count, &digest)
-    return Array(digest.prefix(20))
+    Array(SHA256Digest(hashing: spki).bytes.prefix(20))
 }

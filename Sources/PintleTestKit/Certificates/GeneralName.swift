@@ -1,4 +1,8 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
 internal import Glibc
+#endif
 
 extension CertificateTemplate {
     /// One name in a subjectAltName, in name constraints or in AIA (RFC 5280 section 4.2.1.6).

@@ -17,13 +17,13 @@ public enum CertificateTime: Sendable, Hashable {
     case raw([UInt8])
 
     /// So many seconds from the present second; negative for the past.
-    public static func fromNow(seconds: Int) -> CertificateTime {
-        .date(Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down) + Double(seconds)))
-    }
+    public static func fromNow(seconds: Int) -> CertificateTime { fromNow(Double(seconds)) }
 
     /// So many days of 86,400 seconds from the present second; negative for the past.
-    public static func fromNow(days: Int) -> CertificateTime {
-        fromNow(seconds: days * 86_400)
+    public static func fromNow(days: Int) -> CertificateTime { fromNow(Double(days) * 86_400) }
+
+    private static func fromNow(_ seconds: Double) -> CertificateTime {
+        .date(Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down) + seconds))
     }
 
     func write(to der: inout DERWriter) {
@@ -45,15 +45,16 @@ public enum CertificateTime: Sendable, Hashable {
 /// A second in the proleptic Gregorian calendar, UTC. Formatters live in full Foundation, which
 /// this module does without.
 struct CivilTime {
-    let year: Int
-    let month: Int
-    let day: Int
-    let secondOfDay: Int
+    // The Int of some watches has 32 bits.
+    let year: Int64
+    let month: Int64
+    let day: Int64
+    let secondOfDay: Int64
 
     init(secondsSince1970: Double) {
         // The years 0 to 9999, all that GeneralizedTime can hold; what is no number is 1970.
         let known = secondsSince1970.isNaN ? 0 : secondsSince1970.rounded(.down)
-        let seconds = Int(min(max(known, -62_167_219_200), 253_402_300_799))
+        let seconds = Int64(min(max(known, -62_167_219_200), 253_402_300_799))
         let days = seconds >= 0 ? seconds / 86_400 : -((-seconds + 86_399) / 86_400)
         secondOfDay = seconds - days * 86_400
         // Counted from 1 March of year 0, so that the leap day ends the year; 146,097 days are
@@ -75,7 +76,7 @@ struct CivilTime {
         return yearText + fields.map { CivilTime.padded($0, to: 2) }.joined() + "Z"
     }
 
-    private static func padded(_ number: Int, to digits: Int) -> String {
+    private static func padded(_ number: Int64, to digits: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }

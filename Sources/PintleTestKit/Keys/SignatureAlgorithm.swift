@@ -1,5 +1,3 @@
-internal import COpenSSL
-
 /// A hash function to sign with.
 public enum Digest: String, Sendable, Hashable, CaseIterable {
     case md5, sha1, sha256, sha384, sha512
@@ -105,55 +103,5 @@ public enum SignatureAlgorithm: Sendable, Hashable {
             }
             der.context(2) { $0.integer(digest.byteCount) }
         }
-    }
-}
-
-extension PrivateKey {
-    /// What this key signs with unless told otherwise: SHA-256, or the digest of the curve's size;
-    /// `nil` for a key that cannot sign.
-    public var defaultSignatureAlgorithm: SignatureAlgorithm? {
-        switch algorithm {
-        case EVP_PKEY_RSA: .rsaPKCS1(.sha256)
-        case EVP_PKEY_RSA_PSS: .rsaPSS(.sha256)
-        case EVP_PKEY_EC: .ecdsa(bits > 384 ? .sha512 : bits > 256 ? .sha384 : .sha256)
-        case EVP_PKEY_ED25519: .ed25519
-        case EVP_PKEY_ED448: .ed448
-        case EVP_PKEY_DSA: .dsa(.sha256)
-        default: nil
-        }
-    }
-
-    /// Signs `message`, which is hashed first where the algorithm says so.
-    public func sign(_ message: [UInt8], with chosen: SignatureAlgorithm? = nil) throws(MintingError) -> [UInt8] {
-        guard let algorithm = chosen ?? defaultSignatureAlgorithm else {
-            throw MintingError(operation: "signing", reason: "this kind of key cannot sign; use RSA, EC or Ed25519")
-        }
-        return try withEVPKey { key throws(MintingError) in
-            try PrivateKey.sign(message, with: algorithm, key: key)
-        }
-    }
-
-    private static func sign(
-        _ message: [UInt8], with algorithm: SignatureAlgorithm, key: OpaquePointer
-    ) throws(MintingError) -> [UInt8] {
-        let operation = "signing with \(algorithm)"
-        guard let context = EVP_MD_CTX_new() else { throw .openSSL(operation) }
-        defer { EVP_MD_CTX_free(context) }
-        let digest = algorithm.digest.flatMap { EVP_get_digestbyname($0.rawValue) }
-        // Owned by the digest context.
-        var keyContext: OpaquePointer?
-        guard EVP_DigestSignInit(context, &keyContext, digest, nil, key) == 1 else { throw .openSSL(operation) }
-        if case .rsaPSS(let digest) = algorithm {
-            guard EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) > 0,
-                EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, Int32(digest.byteCount)) > 0
-            else { throw .openSSL(operation) }
-        }
-        var count = 0
-        guard EVP_DigestSign(context, nil, &count, message, message.count) == 1 else { throw .openSSL(operation) }
-        var signature = [UInt8](repeating: 0, count: count)
-        guard EVP_DigestSign(context, &signature, &count, message, message.count) == 1 else {
-            throw .openSSL(operation)
-        }
-        return Array(signature.prefix(count))
     }
 }

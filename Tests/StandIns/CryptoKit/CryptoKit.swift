@@ -6,28 +6,6 @@ public enum CryptoKitError: Error {
     case underlyingCoreCryptoError(error: Int32)
 }
 
-public struct SHA256Digest: ContiguousBytes, Sendable {
-    let bytes: [UInt8]
-
-    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try bytes.withUnsafeBytes(body)
-    }
-}
-
-public struct SHA256: Sendable {
-    private var input: [UInt8] = []
-
-    public init() {}
-
-    public mutating func update(bufferPointer: UnsafeRawBufferPointer) { input += bufferPointer }
-
-    public func finalize() -> SHA256Digest {
-        var digest = [UInt8](repeating: 0, count: 32)
-        pintle_sha256(input, input.count, &digest)
-        return SHA256Digest(bytes: digest)
-    }
-}
-
 public enum Curve25519 {
     public enum Signing {
         public struct PublicKey: Sendable {
@@ -58,6 +36,15 @@ public enum Curve25519 {
         public struct PrivateKey: Sendable {
             private let seed: [UInt8]
             public let publicKey: PublicKey
+            public var rawRepresentation: Data { Data(seed) }
+
+            public init() {
+                var generator = SystemRandomNumberGenerator()
+                let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+                // Every 32 bytes are a seed.
+                guard let key = try? PrivateKey(rawRepresentation: seed) else { fatalError("OpenSSL has no Ed25519") }
+                self = key
+            }
 
             public init<Bytes: ContiguousBytes>(rawRepresentation data: Bytes) throws {
                 seed = data.withUnsafeBytes { Array($0) }

@@ -11,13 +11,16 @@ extension SecCertificate {
         X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
     }
 
-    /// Both in bits; other kinds of keys are taken.
-    func hasKey(rsa: Int32, ellipticCurve: Int32) -> Bool {
+    /// Both in bits.
+    ///
+    /// - Parameter edwards: whether Ed25519 and Ed448 are taken. Every other kind of key is weak.
+    func hasKey(rsa: Int32, ellipticCurve: Int32, edwards: Bool) -> Bool {
         guard let key = X509_get0_pubkey(pointer) else { return false }
         return switch EVP_PKEY_get_base_id(key) {
         case EVP_PKEY_RSA: EVP_PKEY_get_bits(key) >= rsa
         case EVP_PKEY_EC: EVP_PKEY_get_bits(key) >= ellipticCurve
-        default: true
+        case EVP_PKEY_ED25519, EVP_PKEY_ED448: edwards
+        default: false
         }
     }
 

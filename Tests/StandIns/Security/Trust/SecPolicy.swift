@@ -34,7 +34,7 @@ extension SecPolicy {
     private func basicFlaws(of path: [SecCertificate]) -> [Flaw] {
         var flaws: [Flaw] = []
         for certificate in path {
-            if !certificate.hasKey(rsa: 1_024, ellipticCurve: 192) {
+            if !certificate.hasKey(rsa: 1_024, ellipticCurve: 192, edwards: true) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }
             if certificate.isSignedOver(.md5), !certificate.isSelfIssued {
@@ -54,7 +54,8 @@ extension SecPolicy {
         for certificate in path {
             // A person's setting is for one policy.
             if StandIn.isDenied(certificate.der) { flaws.append(Flaw(.denied, errSecTrustSettingDeny)) }
-            if !certificate.hasKey(rsa: 2_048, ellipticCurve: 256) {
+            // Of other kinds the rules for servers name no length, and so they take none.
+            if !certificate.hasKey(rsa: 2_048, ellipticCurve: 256, edwards: false) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }
             if certificate.isSignedOver(.sha1), !certificate.isSelfIssued {

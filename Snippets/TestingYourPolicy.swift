@@ -1,0 +1,83 @@
+// Tests of a policy, with certificates that are minted in the test. They run in Tests/AppTests.
+
+#if canImport(XCTest) && canImport(Testing) && canImport(PintleTestKit)
+// snippet.xctest
+import Foundation
+import Pintle
+import PintleTestKit
+import XCTest
+
+#if canImport(PintleApple)
+import PintleApple
+#else
+import PintleOpenSSL
+#endif
+
+final class PolicyTests: XCTestCase {
+    func testVerdicts() throws {
+        let authority = try CertificateAuthority.root()
+        let server = try authority.issue(hosts: ["api.example.com"])
+        let policy = try PinningPolicy {
+            try PinnedHost(
+                "api.example.com", pins: CertificateBundle(pem: server.certificate.pem).publicKeyPins(),
+                backup: .noneAccepted, anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
+        }
+        let evaluator = ServerTrustEvaluator(policy: policy)
+        let endpoint = ServerEndpoint(host: try ServerName("api.example.com"))
+        func reason(_ identity: Identity) -> String {
+            evaluator.evaluate(endpoint, presented: identity.chain, at: Date()).decision.reason
+        }
+
+        XCTAssertEqual(reason(server), "pin-matched")
+        let otherKey = try authority.issue(hosts: ["api.example.com"])
+        XCTAssertEqual(reason(otherKey), "pin-mismatch")
+        let foreign = try CertificateAuthority.root().issue(hosts: ["api.example.com"], key: server.key)
+        XCTAssertEqual(reason(foreign), "invalid-path")
+    }
+}
+// snippet.end
+
+// snippet.testing
+import Testing
+
+@Suite("Policy")
+struct PolicySuite {
+    private let authority: CertificateAuthority
+    private let server: Identity
+    private let evaluator: ServerTrustEvaluator
+
+    init() throws {
+        authority = try .root()
+        server = try authority.issue(hosts: ["api.example.com"])
+        let rule = try PinnedHost(
+            "api.example.com", pins: CertificateBundle(pem: server.certificate.pem).publicKeyPins(),
+            backup: .noneAccepted, anchors: .only(CertificateBundle(pem: authority.certificate.pem)))
+        evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
+    }
+
+    private func decision(_ identity: Identity) throws -> TrustDecision {
+        let endpoint = ServerEndpoint(host: try ServerName("api.example.com"))
+        return evaluator.evaluate(endpoint, presented: identity.chain, at: Date()).decision
+    }
+
+    @Test("A renewed certificate with the pinned key is trusted, and another key is not")
+    func renewal() throws {
+        #expect(try decision(server.renewed(by: authority)).reason == "pin-matched")
+        #expect(try decision(authority.issue(hosts: ["api.example.com"])).reason == "pin-mismatch")
+    }
+
+    @Test("The pinned key does not make up for an expired certificate")
+    func expired() throws {
+        let expired = try authority.issue(hosts: ["api.example.com"], key: server.key) {
+            $0.notBefore = .fromNow(days: -60)
+            $0.notAfter = .fromNow(days: -30)
+        }
+        guard case .rejected(let rejection) = try decision(expired) else {
+            Issue.record("an expired certificate is trusted")
+            return
+        }
+        #expect(rejection.reason == "invalid-path" && rejection.pathFailure?.code == .expired)
+    }
+}
+// snippet.end
+#endif

@@ -1,0 +1,88 @@
+import Foundation
+import PintleTestKit
+import Testing
+
+import enum TestKitOnApple.Digest
+import enum TestKitOnApple.KeyType
+import enum TestKitOnApple.SignatureAlgorithm
+import struct TestKitOnApple.CertificateSigningRequest
+import struct TestKitOnApple.MintingError
+import struct TestKitOnApple.PrivateKey
+
+/// Keys that CryptoKit makes, read by OpenSSL, and the other way about.
+@Suite("Apple: minted keys")
+struct MintedKeyTests {
+    static let kinds: [TestKitOnApple.KeyType] =
+        TestKitOnApple.KeyType.Curve.allCases.map { .ellipticCurve($0) } + [.ed25519]
+
+    private static func pair(
+        _ kind: TestKitOnApple.KeyType
+    ) throws -> (cryptoKit: TestKitOnApple.PrivateKey, openSSL: PintleTestKit.PrivateKey) {
+        let key = try TestKitOnApple.PrivateKey(kind)
+        return (key, try PintleTestKit.PrivateKey(pem: key.pem))
+    }
+
+    @Test("OpenSSL reads each kind of key and finds the same public key", arguments: kinds)
+    func readByOpenSSL(_ kind: TestKitOnApple.KeyType) throws {
+        let (key, same) = try Self.pair(kind)
+        #expect(same.spkiDER == key.spkiDER && same.publicPEM == key.publicPEM && same.pem == key.pem)
+        #expect("\(same.defaultSignatureAlgorithm as Any)".hasSuffix("\(kind)") || kind != .ed25519)
+        #expect(try TestKitOnApple.PrivateKey(pem: same.pem) == key)
+        #expect(try TestKitOnApple.PrivateKey(kind) != key)
+    }
+
+    @Test("A key of the three curves is read in the form of openssl ecparam too")
+    func traditionalForm() throws {
+        for curve in TestKitOnApple.KeyType.Curve.allCases {
+            let made = try runProcess(["openssl", "ecparam", "-genkey", "-noout", "-name", curve.rawValue])
+            #expect(made.output.contains("BEGIN EC PRIVATE KEY"))
+            let spki = try runProcess(["openssl", "pkey", "-pubout", "-outform", "DER"], input: made.stdout)
+            #expect(try TestKitOnApple.PrivateKey(pem: made.output).spkiDER == spki.stdout)
+        }
+    }
+
+    @Test("OpenSSL verifies requests of each kind of key and each digest", arguments: kinds)
+    func signatures(_ kind: TestKitOnApple.KeyType) throws {
+        let key = try TestKitOnApple.PrivateKey(kind)
+        let algorithms: [TestKitOnApple.SignatureAlgorithm] =
+            kind == .ed25519 ? [.ed25519] : [.ecdsa(.sha1), .ecdsa(.sha256), .ecdsa(.sha384), .ecdsa(.sha512)]
+        for algorithm in algorithms {
+            let request = try TestKitOnApple.CertificateSigningRequest(
+                hosts: ["a.test"], key: key, signatureAlgorithm: algorithm)
+            let result = try runProcess(["openssl", "req", "-verify", "-noout"], input: Array(request.pem.utf8))
+            #expect(result.status == 0, "\(algorithm): \(result.errorOutput)")
+        }
+        #expect(try !key.sign([1]).isEmpty)
+        let another = try TestKitOnApple.CertificateSigningRequest(hosts: ["a.test"], key: key)
+        var damaged = another.der
+        damaged[damaged.count - 3] ^= 1
+        let refused = try runProcess(["openssl", "req", "-inform", "DER", "-verify", "-noout"], input: damaged)
+        #expect(refused.status != 0)
+    }
+
+    @Test("A key cannot sign with the algorithm of another kind, and the error says with which it can")
+    func wrongAlgorithm() throws {
+        for (kind, algorithm) in [
+            (TestKitOnApple.KeyType.p256, TestKitOnApple.SignatureAlgorithm.ed25519), (.ed25519, .ecdsa(.sha256)),
+            (.p384, .rsaPKCS1(.sha256)),
+        ] {
+            let key = try TestKitOnApple.PrivateKey(kind)
+            let error = #expect(throws: TestKitOnApple.MintingError.self) { try key.sign([1], with: algorithm) }
+            #expect(error?.reason.hasPrefix("this kind of key signs with") == true)
+            #expect(try !key.sign([1], with: key.defaultSignatureAlgorithm).isEmpty)
+        }
+    }
+
+    @Test("A private key of another kind, and what is no key, is an error that names the kinds")
+    func unreadable() throws {
+        let rsa = try PintleTestKit.PrivateKey(.rsa2048).pem
+        let koblitz = try PintleTestKit.PrivateKey(.ellipticCurve(.secp256k1)).pem
+        let own = try TestKitOnApple.PrivateKey().pem
+        let lines = own.split(separator: "\n")
+        for pem in [rsa, koblitz, "", "no key", String(lines[0]), lines.dropLast().joined(separator: "\n")] {
+            let error = #expect(throws: TestKitOnApple.MintingError.self) { try TestKitOnApple.PrivateKey(pem: pem) }
+            #expect(error?.operation == "reading a private key from PEM" && error?.reason.contains("P-384") == true)
+        }
+        #expect(try TestKitOnApple.PrivateKey(pem: "a comment\r\n" + own).pem == own)
+    }
+}

@@ -1,0 +1,87 @@
+internal import COpenSSL
+public import Foundation
+
+public enum P256: NISTCurve {
+    public typealias Signing = NISTSigning<P256>
+    public static let name = "prime256v1"
+}
+
+public enum P384: NISTCurve {
+    public typealias Signing = NISTSigning<P384>
+    public static let name = "secp384r1"
+}
+
+public enum P521: NISTCurve {
+    public typealias Signing = NISTSigning<P521>
+    public static let name = "secp521r1"
+}
+
+/// Apple's three curves have the same declarations each, without this protocol.
+public protocol NISTCurve: Sendable {
+    /// As OpenSSL calls it.
+    static var name: String { get }
+}
+
+public enum NISTSigning<Curve: NISTCurve> {
+    public struct ECDSASignature: Sendable {
+        /// ECDSA-Sig-Value (RFC 3279 section 2.2.3).
+        public let derRepresentation: Data
+    }
+
+    public struct PublicKey: Sendable {
+        /// SubjectPublicKeyInfo with a named curve and an uncompressed point.
+        public let derRepresentation: Data
+    }
+
+    public struct PrivateKey: Sendable {
+        /// PKCS#8, with the public key inside.
+        public let derRepresentation: Data
+        public let publicKey: PublicKey
+
+        public init(compactRepresentable: Bool = true) {
+            guard let key = EllipticCurveKey.generate(on: Curve.name), let own = PrivateKey(key) else {
+                fatalError("OpenSSL has no \(Curve.name)")
+            }
+            self = own
+        }
+
+        /// - Parameter derRepresentation: PKCS#8, or ECPrivateKey of RFC 5915.
+        public init<Bytes: RandomAccessCollection>(derRepresentation: Bytes) throws where Bytes.Element == UInt8 {
+            guard let key = EllipticCurveKey(der: Array(derRepresentation)), let own = PrivateKey(key) else {
+                throw CryptoKitError.incorrectKeySize
+            }
+            self = own
+        }
+
+        /// `nil` for a key of another kind or curve.
+        private init?(_ key: EllipticCurveKey) {
+            guard key.curve == Curve.name else { return nil }
+            derRepresentation = Data(key.pkcs8)
+            publicKey = PublicKey(derRepresentation: Data(key.spki))
+        }
+
+        public func signature<Hash: Digest>(for digest: Hash) throws -> ECDSASignature {
+            guard let key = EllipticCurveKey(der: Array(derRepresentation)), let der = key.signature(of: Array(digest))
+            else { throw CryptoKitError.underlyingCoreCryptoError(error: -1) }
+            return ECDSASignature(derRepresentation: Data(der))
+        }
+    }
+}
+
+extension NISTSigning<P256>.PrivateKey {
+    public func signature<Message: DataProtocol>(for data: Message) throws -> NISTSigning<P256>.ECDSASignature {
+        try signature(for: SHA256.hash(data: data))
+    }
+}
+
+extension NISTSigning<P384>.PrivateKey {
+    public func signature<Message: DataProtocol>(for data: Message) throws -> NISTSigning<P384>.ECDSASignature {
+        try signature(for: SHA384.hash(data: data))
+    }
+}
+
+extension NISTSigning<P521>.PrivateKey {
+    public func signature<Message: DataProtocol>(for data: Message) throws -> NISTSigning<P521>.ECDSASignature {
+        try signature(for: SHA512.hash(data: data))
+    }
+}

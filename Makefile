@@ -64,6 +64,7 @@ unit:
 	@Scripts/setup.sh test
 	swift build --build-tests --disable-build-manifest-caching
 	swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width $(TEST_WIDTH)
+	swift test --skip-build --disable-swift-testing
 
 apple-build:
 	for product in pintlePackageTests ApplePlatforms AppViews; do \
@@ -77,6 +78,7 @@ test-apple: ## Apple's side, compiled and run here with stand-ins for Apple's mo
 	@Scripts/oldest-apple.sh
 	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-xctest \
 	  --experimental-maximum-parallelization-width $(TEST_WIDTH)
+	PINTLE_APPLE_STANDINS=1 swift test --scratch-path .build/apple --skip-build --disable-swift-testing
 
 peers: ## The tests with peers that take long to install or to run, such as OkHttp on a JVM
 	@Scripts/setup.sh build test peers

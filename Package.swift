@@ -177,6 +177,7 @@ targets += appleTargets()
 targets += [
     .target(name: "PintleCrypto", swiftSettings: strict + apple),
     appleTestKit(named: "PintleTestKit"),
+    .testTarget(name: "AppTests", dependencies: ["Pintle", "PintleApple", "PintleTestKit"], swiftSettings: warnings),
 ]
 #endif
 
@@ -195,7 +196,8 @@ if usesStandIns {
         testKit,
         // What Apple's systems have under the name PintleTestKit: the same sources, by a link, because SwiftPM gives a file
         // to one target only.
-        appleTestKit(named: "TestKitOnApple", path: "Tests/StandIns/TestKitOnApple", standIns: ["CryptoKit", "Security"]),
+        appleTestKit(
+            named: "TestKitOnApple", path: "Tests/StandIns/TestKitOnApple", standIns: ["CryptoKit", "Security"]),
         .target(
             name: "CryptoKit", dependencies: ["COpenSSL"], path: "Tests/StandIns/CryptoKit", swiftSettings: strict),
         .target(

@@ -22,5 +22,5 @@ imports() { # pathspec... -> file:line:module, without the stand-in for Foundati
 imports 'Sources/Pintle/*.swift' | grep -vE ':(PintleCrypto|FoundationEssentials|Synchronization)$' || true
 imports 'Sources/PintleCrypto/*.swift' | grep -vE ':(COpenSSL|CryptoKit)$' || true
 # On Apple's systems Foundation is the system's own, and URLSession lives in it.
-imports 'Sources/*.swift' ':!Sources/PintleApple' ':!Sources/PintleURLSession' ':!Sources/Pintle/' |
+imports 'Sources/*.swift' ':!Sources/PintleApple' ':!Sources/PintleURLSession' ':!Sources/PintleTestKit/Apple' ':!Sources/Pintle/' |
     grep -E ':(Foundation|FoundationNetworking|FoundationXML)$' || true

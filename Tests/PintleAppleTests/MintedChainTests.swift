@@ -83,7 +83,9 @@ struct MintedChainTests {
 
     /// Apple's published sources (Security 61901): the rules for TLS servers list lengths of RSA and elliptic-curve keys, and
     /// a key of a kind that is not in the list is too short.
-    @Test("The system's rules for servers refuse an Ed25519 key anywhere on the path", arguments: ["leaf", "issuer", "root"])
+    @Test(
+        "The system's rules for servers refuse an Ed25519 key anywhere on the path",
+        arguments: ["leaf", "issuer", "root"])
     func edwards(place: String) throws {
         for isEdwards in [true, false] {
             func kind(_ name: String) -> KeyType { isEdwards && place == name ? .ed25519 : .p256 }

@@ -2,12 +2,12 @@ import Foundation
 import PintleTestKit
 import Testing
 
+import struct TestKitOnApple.CertificateSigningRequest
 import enum TestKitOnApple.Digest
 import enum TestKitOnApple.KeyType
-import enum TestKitOnApple.SignatureAlgorithm
-import struct TestKitOnApple.CertificateSigningRequest
 import struct TestKitOnApple.MintingError
 import struct TestKitOnApple.PrivateKey
+import enum TestKitOnApple.SignatureAlgorithm
 
 /// Keys that CryptoKit makes, read by OpenSSL, and the other way about.
 @Suite("Apple: minted keys")
@@ -26,7 +26,7 @@ struct MintedKeyTests {
     func readByOpenSSL(_ kind: TestKitOnApple.KeyType) throws {
         let (key, same) = try Self.pair(kind)
         #expect(same.spkiDER == key.spkiDER && same.publicPEM == key.publicPEM && same.pem == key.pem)
-        #expect("\(same.defaultSignatureAlgorithm as Any)".hasSuffix("\(kind)") || kind != .ed25519)
+        #expect(same.defaultSignatureAlgorithm?.identifierDER == key.defaultSignatureAlgorithm?.identifierDER)
         #expect(try TestKitOnApple.PrivateKey(pem: same.pem) == key)
         #expect(try TestKitOnApple.PrivateKey(kind) != key)
     }
@@ -50,14 +50,13 @@ struct MintedKeyTests {
             let request = try TestKitOnApple.CertificateSigningRequest(
                 hosts: ["a.test"], key: key, signatureAlgorithm: algorithm)
             let result = try runProcess(["openssl", "req", "-verify", "-noout"], input: Array(request.pem.utf8))
-            #expect(result.status == 0, "\(algorithm): \(result.errorOutput)")
+            #expect(result.errorOutput.contains("verify OK"), "\(algorithm): \(result.errorOutput)")
         }
-        #expect(try !key.sign([1]).isEmpty)
         let another = try TestKitOnApple.CertificateSigningRequest(hosts: ["a.test"], key: key)
         var damaged = another.der
         damaged[damaged.count - 3] ^= 1
         let refused = try runProcess(["openssl", "req", "-inform", "DER", "-verify", "-noout"], input: damaged)
-        #expect(refused.status != 0)
+        #expect(refused.errorOutput.contains("verify failure"))
     }
 
     @Test("A key cannot sign with the algorithm of another kind, and the error says with which it can")

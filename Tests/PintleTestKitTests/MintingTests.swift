@@ -124,7 +124,8 @@ struct MintingTests {
         let key = try PrivateKey(type)
         let request = try CertificateSigningRequest(hosts: ["a.test", "127.0.0.1"], key: key)
         let result = try runProcess(["openssl", "req", "-verify", "-noout", "-text"], input: Array(request.pem.utf8))
-        #expect(result.status == 0, "\(result.errorOutput)")
+        // The exit code of some releases says nothing about the signature.
+        #expect(result.status == 0 && result.errorOutput.contains("verify OK"), "\(result.errorOutput)")
         #expect(result.output.contains("DNS:a.test, IP Address:127.0.0.1"))
     }
 }

@@ -13,7 +13,7 @@ var targets: [Target] = [
     .executableTarget(name: "Client", dependencies: ["ClientModel"]),
 ]
 
-// The test kit stands on OpenSSL.
+// The servers of the test kit stand on OpenSSL.
 #if os(Linux)
 targets += [
     // Every style of task, before the right server and before an interceptor.

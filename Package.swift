@@ -207,6 +207,8 @@ if usesStandIns {
         .target(
             name: "Security", dependencies: ["COpenSSL", "CCurl"], path: "Tests/StandIns/Security",
             swiftSettings: strict, linkerSettings: [.linkedLibrary("ssl")]),
+        .target(
+            name: "Alamofire", dependencies: ["Security"], path: "Tests/StandIns/Alamofire", swiftSettings: strict),
         .target(name: "Combine", path: "Tests/StandIns/Combine", swiftSettings: warnings),
         .target(
             name: "SwiftUI", dependencies: ["Combine"], path: "Tests/StandIns/SwiftUI", swiftSettings: warnings),
@@ -228,8 +230,9 @@ if usesStandIns {
         .testTarget(
             name: "PintleAppleTests",
             dependencies: [
-                "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage", "PintleURLSession",
-                "PintleTestKit", "PintleUpdates", "TestKitOnApple", "Network", "Security", "WebKit", "os",
+                "Alamofire", "AttackDemo", "Pintle", "PintleApple", "PintleCrypto", "PintleStorage",
+                "PintleTestKit", "PintleURLSession", "PintleUpdates", "TestKitOnApple", "Network", "Security", "WebKit",
+                "os",
             ],
             swiftSettings: strict),
         // There `import PintleTestKit` means what it means on Apple's systems.

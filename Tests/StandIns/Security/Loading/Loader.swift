@@ -140,11 +140,7 @@ final class Loader: Sendable {
         let challenge = URLAuthenticationChallenge(space)
         let answer: Answer?
         if let delegate = task.delegate ?? session.delegate {
-            answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
-                delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
-                    answer(Answer(disposition: disposition, credential: credential))
-                }
-            }
+            answer = ask(delegate, challenge)
         } else {
             answer = Answer(disposition: .performDefaultHandling, credential: nil)
         }
@@ -154,6 +150,25 @@ final class Loader: Sendable {
             return SecTrustEvaluateWithError(trust, nil) ? nil : .serverCertificateUntrusted
         case .rejectProtectionSpace: return .serverCertificateUntrusted
         case .cancelAuthenticationChallenge, nil: return .cancelled
+        }
+    }
+
+    /// Asks the session's method first, and the task's where the delegate has no such method.
+    private func ask(_ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge) -> Answer? {
+        let answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
+            delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in
+                answer(Answer(disposition: disposition, credential: credential))
+            }
+        }
+        guard answer?.credential === URLCredential.ofAbsentMethod else { return answer }
+        guard let delegate = delegate as? any URLSessionTaskDelegate else {
+            return Answer(disposition: .performDefaultHandling, credential: nil)
+        }
+        let task = task
+        return wait { (answer: @escaping @Sendable (Answer) -> Void) in
+            delegate.urlSession(self.session, task: task, didReceive: challenge) { disposition, credential in
+                answer(Answer(disposition: disposition, credential: credential))
+            }
         }
     }
 }

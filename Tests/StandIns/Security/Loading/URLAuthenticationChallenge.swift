@@ -72,6 +72,10 @@ open class URLCredential: NSObject, @unchecked Sendable {
         persistence = .none
         self.trust = trust
     }
+
+    /// The default of a delegate's method answers with it, so that the loader can tell an absent method from one that
+    /// leaves the answer to the system.
+    static let ofAbsentMethod = URLCredential(user: "", password: "", persistence: .none)
 }
 
 public protocol URLAuthenticationChallengeSender: AnyObject {}

@@ -17,7 +17,7 @@ extension URLSessionDelegate {
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        completionHandler(.performDefaultHandling, nil)
+        completionHandler(.performDefaultHandling, .ofAbsentMethod)
     }
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 }

@@ -1,0 +1,169 @@
+import Alamofire
+import Foundation
+import PintleApple
+import PintleTestKit
+import PintleURLSession
+import Security
+import Testing
+
+/// The lines of the article about migrating, before real servers. They are in `AlamofireTrust.swift`, a link to the snippet.
+@Suite("Apple: Alamofire")
+struct AlamofireTests {
+    /// The two ways of the article.
+    enum Way: CaseIterable, Sendable {
+        case evaluator, delegate
+
+        func session(_ policy: PinningPolicy) -> Session {
+            switch self {
+            case .evaluator: evaluatedSession(LivePolicy(policy))
+            case .delegate: delegatedSession(LivePolicy(policy))
+            }
+        }
+    }
+
+    /// The session lives as long as this runs: Alamofire's cancels its tasks when it is released.
+    private func ask(_ session: Session, _ url: URL) async throws -> Data {
+        try await session.request(url).validate().serializingData().value
+    }
+
+    private func rejection(_ session: Session, _ url: URL) async throws -> TrustRejection? {
+        let error = await #expect(throws: AFError.self) { try await ask(session, url) }
+        return TrustRejection(underlying: try #require(error))
+    }
+
+    @Test(
+        "The right pin gets the response, on the system's roots and on private ones, and validate() judges the status",
+        arguments: Way.allCases, [true, false])
+    func right(way: Way, isSystem: Bool) async throws {
+        let stage = try Stage(isSystem: isSystem)
+        let server = try stage.server { $0.target == "/broken" ? HTTPResponse(status: 500) : .ok }
+        let session = way.session(try stage.policy(anchors: isSystem ? .system : nil))
+        #expect(try await ask(session, try server.address()) == Data("ok\n".utf8))
+        let broken = try server.address("broken")
+        let error = await #expect(throws: AFError.self) { try await ask(session, broken) }
+        guard case .responseValidationFailed(.unacceptableStatusCode(500)) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(TrustRejection(underlying: try #require(error)) == nil)
+        #expect(try await session.request(broken).serializingData().value.isEmpty)
+    }
+
+    @Test(
+        "A wrong pin is the reason in Alamofire's error, and the server gets no byte of a request",
+        arguments: Way.allCases, [true, false])
+    func wrong(way: Way, isSystem: Bool) async throws {
+        let stage = try Stage(isSystem: isSystem)
+        let server = try stage.server()
+        let session = way.session(try stage.policy(rightPin: false, anchors: isSystem ? .system : nil))
+        let url = try server.address()
+        let error = await #expect(throws: AFError.self) { try await ask(session, url) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        switch (way, error) {
+        case (.evaluator, .serverTrustEvaluationFailed(.customEvaluationFailed)): break
+        case (.delegate, .sessionTaskFailed(let cause)):
+            #expect((cause as? URLError)?.code == .serverCertificateUntrusted)
+        default: Issue.record("\(error as Any)")
+        }
+        #expect(server.waitUntilClosed())
+        #expect(server.requestByteCount == 0)
+    }
+
+    @Test("The pinned key on a path that nothing vouches for is refused", arguments: Way.allCases)
+    func path(way: Way) async throws {
+        let stage = try Stage(isSystem: true)
+        let session = way.session(try stage.policy(anchors: .system))
+        let forged = try CertificateAuthority.root(name: "Foreign").issue(hosts: ["localhost"], key: stage.identity.key)
+        let foreign = try LoopbackTLSServer(forged, handler: { _ in .ok })
+        #expect(try await rejection(session, try foreign.address())?.pathFailure?.code == .untrustedRoot)
+        #expect(foreign.waitUntilClosed())
+        #expect(foreign.requestByteCount == 0)
+        let own = try stage.server()
+        #expect(try await ask(session, try own.address()).count == 3)
+    }
+
+    @Test("The policy decides about a host without a rule, and not a table of Alamofire's", arguments: Way.allCases)
+    func unpinned(way: Way) async throws {
+        let stage = try Stage(isSystem: true)
+        let server = try stage.server()
+        let closed = way.session(try stage.policy(host: "example.com", unpinnedHosts: .reject))
+        #expect(try await rejection(closed, try server.address())?.reason == "host-not-allowed")
+        let open = way.session(try stage.policy(host: "example.com", unpinnedHosts: .systemTrust))
+        #expect(try await ask(open, try server.address()).count == 3)
+    }
+
+    @Test("The delegate decides by a rule for a port; the evaluator is told no port and refuses such a policy")
+    func port() async throws {
+        let stage = try Stage(isSystem: true)
+        let server = try stage.server()
+        func policy(_ key: [UInt8], port: UInt16?) throws -> PinningPolicy {
+            let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
+            return try PinningPolicy(hosts: [
+                try PinnedHost("localhost", port: port, pins: [pin], backup: .noneAccepted)
+            ])
+        }
+        let (own, other) = (stage.identity.certificate.spkiDER, try PrivateKey().spkiDER)
+        let url = try server.address()
+        for (way, port, reasons) in [
+            (Way.delegate, server.port as UInt16?, [nil, "pin-mismatch"]), (.delegate, nil, [nil, "pin-mismatch"]),
+            (.evaluator, server.port, ["invalid-path", "invalid-path"]), (.evaluator, nil, [nil, "pin-mismatch"]),
+        ] {
+            for (key, reason) in zip([own, other], reasons) {
+                let session = way.session(try policy(key, port: port))
+                guard let reason else {
+                    #expect(try await ask(session, url).count == 3)
+                    continue
+                }
+                let found = try await rejection(session, url)
+                #expect(found?.reason == reason)
+                #expect(found?.pathFailure?.code == (reason == "invalid-path" ? .other : nil))
+            }
+        }
+    }
+
+    @Test("The evaluator does not hear of http; the delegate gives none of its responses to Alamofire")
+    func plainHTTP() async throws {
+        let stage = try Stage(isSystem: true)
+        let plain = try LoopbackTCPServer.http()
+        let place = try #require(URL(string: "http://localhost:\(plain.port)/"))
+        let server = try stage.server { _ in .redirect(to: place.absoluteString) }
+        let policy = try stage.policy(anchors: .system)
+        #expect(try await ask(Way.evaluator.session(policy), try server.address()).count == 3)
+        #expect(plain.connectionCount == 1)
+        // Without a redirect that is followed, the response is the redirect itself.
+        let error = await #expect(throws: AFError.self) {
+            try await ask(Way.delegate.session(policy), try server.address())
+        }
+        guard case .responseValidationFailed(.unacceptableStatusCode(302)) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(server.requests.count == 2)
+        #expect(plain.connectionCount == 1)
+        #expect(try await ask(Way.evaluator.session(policy), place).count == 3)
+        let arrival = await #expect(throws: AFError.self) { try await ask(Way.delegate.session(policy), place) }
+        guard case .sessionTaskFailed(let cause) = arrival else {
+            Issue.record("\(arrival as Any)")
+            return
+        }
+        #expect((cause as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
+    }
+
+    @Test("After a change of the policy the evaluator is not asked about a kept connection; a new one is refused")
+    func kept() async throws {
+        let stage = try Stage(isSystem: true)
+        let server = try stage.server()
+        let policy = LivePolicy(try stage.policy(anchors: .system))
+        let configuration = URLSessionConfiguration.af.default
+        configuration.httpMaximumConnectionsPerHost = 1
+        let session = Session(configuration: configuration, serverTrustManager: PolicyTrust(policy))
+        let url = try server.address()
+        #expect(try await ask(session, url).count == 3)
+        policy.replace(with: try stage.policy(rightPin: false, anchors: .system))
+        #expect(try await ask(session, url).count == 3)
+        #expect(server.connectionCount == 1)
+        session.session.flush {}
+        #expect(try await rejection(session, url)?.reason == "pin-mismatch")
+        #expect(server.connectionCount == 2)
+    }
+}

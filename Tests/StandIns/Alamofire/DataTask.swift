@@ -1,0 +1,12 @@
+/// The result of a request, to be awaited.
+public struct DataTask<Value: Sendable>: Sendable {
+    private let receive: @Sendable () async throws -> Value
+
+    init(_ receive: @escaping @Sendable () async throws -> Value) {
+        self.receive = receive
+    }
+
+    public var value: Value {
+        get async throws { try await receive() }
+    }
+}

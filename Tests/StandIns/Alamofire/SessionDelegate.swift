@@ -1,0 +1,51 @@
+public import Foundation
+public import Security
+
+/// Answers challenges and tells requests of their tasks. It has no method for a session's challenges, as Alamofire's
+/// class has none, so the loading system asks it by the task's method.
+///
+/// Sendable: `owner` is set before the first task.
+open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    weak var owner: Session?
+
+    public override init() {}
+
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        guard space.authenticationMethod == NSURLAuthenticationMethodServerTrust, let trust = space.serverTrust else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        do {
+            let manager = owner?.serverTrustManager
+            guard let evaluator = try manager?.serverTrustEvaluator(forHost: space.host) else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            try evaluator.evaluate(trust, forHost: space.host)
+            completionHandler(.useCredential, URLCredential(trust: trust))
+        } catch {
+            let wrapped =
+                error as? AFError ?? .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error))
+            owner?.request(of: task)?.didFail(wrapped)
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+    }
+
+    /// Follows every redirect, as Alamofire does without a handler for redirects.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(request)
+    }
+
+    open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        owner?.request(of: dataTask)?.didReceive(data)
+    }
+
+    open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        owner?.request(of: task)?.didComplete(task.response as? HTTPURLResponse, error)
+    }
+}

@@ -6,6 +6,21 @@ import Foundation
 import FoundationNetworking
 import PintleURLSession
 
+// Stand-ins with the shape of what Alamofire declares, since no other package is fetched here. Sendable: nothing in them.
+class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {}
+
+final class Session: Sendable {
+    init(session: URLSession, delegate: SessionDelegate, rootQueue: DispatchQueue) {}
+}
+
+enum AlamofireConfigurations {
+    static var `default`: URLSessionConfiguration { .default }
+}
+
+extension URLSessionConfiguration {
+    static var af: AlamofireConfigurations.Type { AlamofireConfigurations.self }
+}
+
 func handWritten() throws -> URLSession {
     // snippet.delegate
     let policy = try PinningPolicy {
@@ -19,7 +34,7 @@ func handWritten() throws -> URLSession {
     return session
 }
 
-func alamofire() throws -> URLSession {
+func alamofire() throws -> PinningPolicy {
     // snippet.alamofire
     let api = try CertificateBundle(resource: "api", withExtension: "cer")
     let nas = try CertificateBundle(resource: "nas", withExtension: "cer")
@@ -30,7 +45,22 @@ func alamofire() throws -> URLSession {
         try PinnedHost("static.example.com", anchors: .system)
         try PinnedHost("nas.example.net", anchors: .only(nas))
     }
-    let session = URLSession.pinned(to: policy)
+    // snippet.end
+    return policy
+}
+
+func alamofireOnLinux(_ policy: LivePolicy) -> Session {
+    // snippet.alamofireOnLinux
+    let rootQueue = DispatchQueue(label: "com.example.app.alamofire")
+    let delegateQueue = OperationQueue()
+    delegateQueue.underlyingQueue = rootQueue
+    delegateQueue.maxConcurrentOperationCount = 1
+    let delegate = SessionDelegate()
+    let session = Session(
+        session: URLSession.pinned(
+            to: policy, configuration: URLSessionConfiguration.af.default, delegate: delegate,
+            delegateQueue: delegateQueue),
+        delegate: delegate, rootQueue: rootQueue)
     // snippet.end
     return session
 }

@@ -29,7 +29,7 @@ struct StatusTests {
         let early = try #require(try failure(leaf: { $0.notBefore = .fromNow(days: 1) }))
         #expect(early.code == .notYetValid && early.primary.depth == 0)
         #expect(early.primary.platformCode == Int(errSecCertificateExpired) && early.detail.isEmpty)
-        let late = try #require(try failure(leaf: { $0.notAfter = .fromNow(seconds: -1) }))
+        let late = try #require(try failure(leaf: { $0.notAfter = .fromNow(days: -1) }))
         #expect(late.code == .expired && late.primary.depth == 0 && late.detail.isEmpty)
     }
 

@@ -234,7 +234,8 @@ if usesStandIns {
                 "PintleTestKit", "PintleURLSession", "PintleUpdates", "TestKitOnApple", "Network", "Security", "WebKit",
                 "os",
             ],
-            swiftSettings: strict),
+            // Among the tests only: an app's lines for Alamofire need a module of that name.
+            swiftSettings: strict + [.define("PINTLE_ALAMOFIRE")]),
         // There `import PintleTestKit` means what it means on Apple's systems.
         .testTarget(
             name: "AppTests", dependencies: ["Pintle", "PintleApple", "TestKitOnApple"],

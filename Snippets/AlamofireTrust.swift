@@ -1,7 +1,7 @@
 // Alamofire's requests, with a policy that decides about their servers on Apple's systems.
 
-// Compiled on Linux by `make test-apple`, with stand-ins for Alamofire and for Apple's modules, and run by the tests there.
-#if canImport(PintleApple) && canImport(Alamofire)
+// `make test-apple` compiles and runs these lines among the tests, which have stand-ins for Alamofire and Apple's modules.
+#if PINTLE_ALAMOFIRE
 // snippet.evaluator
 import Alamofire
 import Foundation

@@ -44,5 +44,7 @@ report 'newer than the deployment targets: mend it, or ask for the version' < <(
 report 'the import is not allowed here' < <(Scripts/imports.sh)
 report 'the documentation says something else than the code' < <(Scripts/documented.sh && Scripts/one-line.sh)
 
+Scripts/rooms.sh || found=1
+
 [ $found -eq 0 ] || { echo "lint: the lines above break a house rule" >&2 && exit 1; }
 echo "lint: nothing found"

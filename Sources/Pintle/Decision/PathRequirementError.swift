@@ -34,3 +34,17 @@ extension PathRequirementError: CustomStringConvertible {
         }
     }
 }
+
+extension PathTerms {
+    /// Returns what the path lacks, the first that is found; `nil` where it meets the terms.
+    ///
+    /// A path that consists of the leaf only has no issuer, so it meets no term about one.
+    func unmet(by path: ValidatedPath) -> PathRequirementError? {
+        if let minimumLength, path.certificates.count < minimumLength {
+            return .pathTooShort(path.certificates.count, minimum: minimumLength)
+        }
+        guard let issuerKey else { return nil }
+        let served = path.certificates.dropFirst().first.flatMap { PublicKeyPin(sliceOf: $0) }
+        return served == issuerKey ? nil : .otherIssuer(served, required: issuerKey)
+    }
+}

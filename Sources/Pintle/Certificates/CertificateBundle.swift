@@ -12,6 +12,9 @@ public struct CertificateBundle: Sendable {
     /// In the order of the file; at least one.
     public let certificates: [Certificate]
 
+    /// The list is cut here: a person reads no longer one.
+    private static let maximumProblems = 1_000
+
     /// - Throws: everything that cannot be read, each with its block and line.
     public init(_ bytes: [UInt8]) throws(CertificateBundleError) {
         var certificates: [Certificate] = []
@@ -45,7 +48,7 @@ public struct CertificateBundle: Sendable {
         _ bytes: [UInt8], _ certificates: inout [Certificate], _ problems: inout [CertificateBundleError.Problem]
     ) {
         var reader = PEMReader(bytes, maximumBlockSize: Certificate.maximumSize)
-        while problems.count < PolicyError.maximumProblems {
+        while problems.count < maximumProblems {
             do throws(PEMError) {
                 guard let block = try reader.next() else { return }
                 if block.isCertificate {

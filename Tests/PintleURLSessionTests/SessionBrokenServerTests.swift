@@ -133,6 +133,7 @@ struct SessionBrokenServerTests {
         let hasty = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         let error = await #expect(throws: URLError.self) { try await hasty.data(from: try still.address()) }
         #expect(error?.code == .timedOut)
+        #expect(error?.isAboutTrust == false)
         #expect(still.requestByteCount == 0)
     }
 
@@ -196,6 +197,7 @@ struct SessionBrokenServerTests {
         if isReset {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .networkConnectionLost)
+            #expect(error?.isAboutTrust == false)
         } else {
             #expect(try await session.data(from: url).0 == Data("body".utf8))
         }

@@ -77,6 +77,7 @@ struct SessionCacheTests {
         let early = request
         let error = await #expect(throws: URLError.self) { try await session.data(for: early) }
         #expect(error?.code == .resourceUnavailable)
+        #expect(error?.isAboutTrust == false)
         #expect(server.connectionCount == 0)
         request.cachePolicy = .returnCacheDataElseLoad
         _ = try await session.data(for: request)

@@ -40,6 +40,7 @@ struct SessionCodingTests {
             try await load(Array(head.utf8) + Deflate.block(0x61, isLast: true), isPlain: isPlain)
         }
         #expect(error?.code == .badServerResponse)
+        #expect(error?.isAboutTrust == false)
         #expect(error?.localizedDescription == "the response has more than one content coding")
     }
 
@@ -83,6 +84,7 @@ struct SessionCodingTests {
         let url = isPlain ? URL(string: "http://127.0.0.1:\(plain.port)/") : try secure.address()
         let error = await #expect(throws: URLError.self) { try await session.data(from: try #require(url)) }
         #expect(error?.code == .cannotDecodeContentData)
+        #expect(error?.isAboutTrust == false)
         #expect(error?.localizedDescription == "more than 256 KiB of coded content decode to nothing")
         print("a silent decoder: \(counter.turn) turns, \(counter.byteCount) bytes over TLS")
         if isPlain {
@@ -153,6 +155,7 @@ struct SessionCodingTests {
                 // The first response lets the client know that the connection carries several.
                 guard Frame.readRequest(stream) else { return }
                 try? stream.write(Frame.empty(stream: 1))
+            #expect(error?.isAboutTrust == false)
                 let streams = (0..<count).compactMap { _ in Frame.readNextRequest(stream) }
                 try? stream.write(
                     streams.flatMap { Frame.response(content, coding: "deflate", stream: $0) })

@@ -181,6 +181,7 @@ struct SessionEarlyAnswerTests {
                 try await session.upload(for: upload, from: Data(count: 10))
             }
             #expect(error?.code == .networkConnectionLost)
+            #expect(error?.isAboutTrust == false)
         }
     }
 }

@@ -102,6 +102,7 @@ struct SessionExitTests {
             } else {
                 let error = await #expect(throws: URLError.self) { try await session.download(from: address) }
                 #expect(error?.code == .cannotCreateFile)
+                #expect(error?.isAboutTrust == false)
                 #expect(error?.localizedDescription.contains("\(folder): No such file") == true)
             }
         }
@@ -125,6 +126,7 @@ struct SessionExitTests {
             } else {
                 let error = await #expect(throws: URLError.self) { try await session.download(from: address) }
                 #expect(error?.code == .cannotWriteToFile)
+                #expect(error?.isAboutTrust == false)
             }
         }
     }

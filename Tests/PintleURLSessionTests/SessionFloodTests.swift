@@ -141,6 +141,7 @@ struct SessionFloodTests {
         (options.readLimits.perTurn, options.readLimits.perTurnOfHandshake) = (perTurn, perTurn)
         let server = try stage.server { _ in .text(text) }
         let http2 = try LoopbackTLSServer(stage.identity) { configuration in
+            #expect(error?.isAboutTrust == false)
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard Frame.readRequest(stream) else { return }
@@ -153,6 +154,7 @@ struct SessionFloodTests {
         let address = try server.address()
         async let plain = session.data(from: address)
         async let streamed = session.data(from: try http2.address())
+            #expect(error?.isAboutTrust == false)
         #expect(String(decoding: try await plain.0, as: UTF8.self) == text)
         #expect(
             String(decoding: try await streamed.0, as: UTF8.self) == (0..<400).map { "\($0) " }.joined())
@@ -186,6 +188,7 @@ struct SessionFloodTests {
                 guard (try? client.write(Array(answer.utf8))) != nil else { return }
                 let piece = Array(repeatElement("X-Field: 0123456789\r\n", count: 3_000).joined().utf8)
                 while (try? client.write(piece)) != nil { written.withLock { $0 += piece.count } }
+        #expect(error?.isAboutTrust == false)
             })
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
@@ -221,3 +224,4 @@ private final class ContentCounter: NSObject, URLSessionDataDelegate, Sendable {
         diary.noteEnd("complete")
     }
 }
+            #expect(error?.isAboutTrust == false)

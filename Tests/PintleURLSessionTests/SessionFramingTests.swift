@@ -69,6 +69,7 @@ struct SessionFramingTests {
     func refused(_ answer: (head: String, fault: String), isPlain: Bool) async throws {
         let error = await #expect(throws: URLError.self) { try await load(answer.head, "body!", isPlain: isPlain) }
         #expect(error?.code == .badServerResponse)
+        #expect(error?.isAboutTrust == false)
         #expect(error?.localizedDescription == answer.fault)
     }
 
@@ -143,6 +144,7 @@ struct SessionFramingTests {
         }
         let error = await #expect(throws: URLError.self) { try await request.value }
         #expect(error?.code == cut.code)
+        #expect(error?.isAboutTrust == false)
         if let fault = cut.fault { #expect(error?.localizedDescription == fault) }
         gate.signal()
         withExtendedLifetime((server, proxy)) {}

@@ -47,6 +47,7 @@ struct SessionHTTP2FaultTests {
             } else {
                 let error = await #expect(throws: URLError.self) { try await style.run(on: session, request) }
                 #expect(error?.code == .networkConnectionLost, "\(style): \(error as Any)")
+                #expect(error?.isAboutTrust == false)
             }
         }
     }
@@ -88,6 +89,7 @@ struct SessionHTTP2FaultTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
             #expect(error?.code == .networkConnectionLost)
+            #expect(error?.isAboutTrust == false)
         }
         #expect(text.completedHandshakeCount == 1)
     }

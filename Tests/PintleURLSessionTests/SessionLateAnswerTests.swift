@@ -77,6 +77,7 @@ struct SessionLateAnswerTests {
             return
         }
         #expect(delegate.error?.code == .cancelled)
+        #expect(delegate.error?.isAboutTrust != true)
         #expect(delegate.events == [question.first, "complete"])
         #expect(task.response == nil)
         #expect(task.currentRequest?.url == request.url)
@@ -111,6 +112,7 @@ struct SessionLateAnswerTests {
         }
         #expect(await delegate.has("complete"))
         #expect(delegate.error?.code == (answers ? nil : .timedOut))
+        #expect(delegate.error?.isAboutTrust != true)
         #expect(task.state == .completed)
         task.cancel()
     }

@@ -219,6 +219,7 @@ struct SessionLoadingTests {
         running.cancel()
         let error = await #expect(throws: URLError.self) { try await running.value }
         #expect(error?.code == .cancelled)
+        #expect(error?.isAboutTrust == false)
     }
 
     @Test("A server that says nothing times out; one that trickles does not")
@@ -232,6 +233,7 @@ struct SessionLoadingTests {
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         let error = await #expect(throws: URLError.self) { try await session.data(from: try silent.address()) }
         #expect(error?.code == .timedOut)
+        #expect(error?.isAboutTrust == false)
         let trickling = try stage.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n".utf8))
@@ -287,6 +289,7 @@ struct SessionLoadingTests {
         #expect(session.delegate == nil)
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(error?.code == .cancelled)
+        #expect(error?.isAboutTrust == false)
     }
 
     @Test("A task that is over lets go of its delegate")

@@ -25,6 +25,7 @@ struct SessionMessageTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
             #expect(error?.code == .badServerResponse)
+            #expect(error?.isAboutTrust == false)
             #expect(error?.localizedDescription.contains("300 kB") == true)
         }
     }
@@ -43,6 +44,7 @@ struct SessionMessageTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
             #expect(error?.code == .badServerResponse)
+            #expect(error?.isAboutTrust == false)
             #expect(error?.localizedDescription.contains("1000 lines") == true)
         }
     }
@@ -63,6 +65,7 @@ struct SessionMessageTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .badServerResponse)
+            #expect(error?.isAboutTrust == false)
         }
     }
 
@@ -81,6 +84,7 @@ struct SessionMessageTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .badServerResponse)
+            #expect(error?.isAboutTrust == false)
         }
     }
 
@@ -229,6 +233,7 @@ struct SessionMessageTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .badServerResponse)
+            #expect(error?.isAboutTrust == false)
             #expect(error?.localizedDescription.contains("another line") == true)
         }
     }
@@ -247,6 +252,7 @@ struct SessionMessageTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .badServerResponse)
+            #expect(error?.isAboutTrust == false)
         }
     }
 

@@ -49,6 +49,7 @@ struct SessionRedirectTests {
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
             #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
+            #expect(error?.isAboutTrust == false)
             #expect(error?.refusal == .insecureRedirect)
             #expect(error?.localizedDescription.contains("from https to http") == true)
             #expect(plain.connectionCount == 0)
@@ -196,6 +197,7 @@ struct SessionRedirectTests {
             try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
         }
         #expect(error?.code == .httpTooManyRedirects)
+        #expect(error?.isAboutTrust == false)
         #expect(server.requests.count == 21)
     }
 }

@@ -207,9 +207,11 @@ struct SessionReportTests {
         // Neither an update nor a refusal: the server has none.
         let error = #expect(throws: URLError.self) { try answer.get() }
         #expect(error?.code == (isCancelled ? .cancelled : .badServerResponse))
+        #expect(error?.isAboutTrust == false)
         if isCancelled {
             let error = #expect(throws: URLError.self) { try status.get() }
             #expect(error?.code == .cancelled)
+            #expect(error?.isAboutTrust == false)
         } else {
             #expect(try status.get() == 204 && server.requests.count == 2)
         }

@@ -95,6 +95,7 @@ struct SessionStreamTests {
         await delegate.run(
             isFirst ? session.uploadTask(withStreamedRequest: request) : session.dataTask(with: request))
         #expect(delegate.error?.code == .requestBodyStreamExhausted)
+        #expect(delegate.error?.isAboutTrust != true)
         #expect(delegate.error?.localizedDescription.contains("needNewBodyStream") == true)
         #expect(server.requests.count == (isFirst ? 0 : 1))
     }

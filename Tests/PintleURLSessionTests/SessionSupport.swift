@@ -69,6 +69,12 @@ struct Stage: Sendable {
     private func anchors() throws -> TrustAnchors { .only([try Certificate(der: root.certificate.der)]) }
 }
 
+extension URLError {
+    /// A Boolean value that indicates whether the error holds a verdict. A fault of a server or of the network has none: an
+    /// app would blame the server's certificate for it.
+    var isAboutTrust: Bool { TrustRejection(underlying: self) != nil }
+}
+
 extension LoopbackTLSServer {
     /// Waits for a request without keeping a thread of the pool, which may be the only one.
     func hasRequest() async -> Bool {

@@ -130,6 +130,7 @@ struct SessionUpdateTests {
         #expect(try await ask("\"1\"") == .notModified)
         let error = await #expect(throws: URLError.self) { try await ask(nil, maximumBytes: 0) }
         #expect(error?.code == .dataLengthExceedsMaximum)
+        #expect(error?.isAboutTrust == false)
     }
 
     @Test("A body without end is cut off while it is read, and a slow one when its time is up")

@@ -127,6 +127,16 @@ extension Frame {
         return readNextRequest(stream) != nil
     }
 
+    /// Reads up to the answer to a PING.
+    static func readAnswerToPing(_ stream: any ByteStream) -> Bool {
+        while let header = try? stream.read(exactly: 9), header.count == 9 {
+            let count = header.prefix(3).reduce(0) { $0 << 8 + Int($1) }
+            guard count == 0 || (try? stream.read(exactly: count)) != nil else { return false }
+            if header[3] == 6, header[4] & 1 == 1 { return true }
+        }
+        return false
+    }
+
     /// Reads up to the end of the next request of a connection.
     ///
     /// - Returns: the last byte of the number of its stream.

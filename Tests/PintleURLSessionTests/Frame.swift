@@ -26,10 +26,24 @@ enum Frame {
         return frames
     }
 
+    /// A response that a cache may keep for a minute, with or without `content-length`.
+    static func cacheable(_ text: String, length: Int?, isLast: Bool, stream: UInt8) -> [UInt8] {
+        // `cache-control` is entry 24, `content-length` entry 28.
+        func field(_ entry: UInt8, _ value: String) -> [UInt8] {
+            [0x0F, entry - 15, UInt8(truncatingIfNeeded: value.utf8.count)] + Array(value.utf8)
+        }
+        let fields = [0x88] + field(24, "max-age=60") + (length.map { field(28, "\($0)") } ?? [])
+        return frame(1, flags: 4, stream: stream, fields)
+            + frame(0, flags: isLast ? 1 : 0, stream: stream, Array(text.utf8))
+    }
+
+    /// A question that a client answers once it has read all that came before.
+    static let ping = frame(6, stream: 0, [UInt8](repeating: 0, count: 8))
+
     /// A response without content.
     static func empty(stream: UInt8) -> [UInt8] { frame(1, flags: 5, stream: stream, [0x88]) }
 
-    static func reset(code: UInt8) -> [UInt8] { frame(3, stream: 1, [0, 0, 0, code]) }
+    static func reset(code: UInt8, stream: UInt8 = 1) -> [UInt8] { frame(3, stream: stream, [0, 0, 0, code]) }
 
     static func goAway(last: UInt8) -> [UInt8] { frame(7, stream: 0, [0, 0, 0, last, 0, 0, 0, 0]) }
 

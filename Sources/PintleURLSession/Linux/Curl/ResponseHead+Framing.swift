@@ -68,6 +68,14 @@ extension ResponseHead {
         !values(of: "content-length").isEmpty || !values(of: "transfer-encoding").isEmpty
     }
 
+    /// A Boolean value that indicates whether libcurl can tell the whole content from a part of it.
+    ///
+    /// It cannot over HTTP/2 without `Content-Length`: libcurl 7.88 takes RST_STREAM with the code NO_ERROR for the end of
+    /// the content, like END_STREAM, and reports no difference.
+    var hasReliableEnd: Bool {
+        !version.hasPrefix("HTTP/2") || status == 204 || !values(of: "content-length").isEmpty
+    }
+
     /// A Boolean value that indicates whether libcurl decodes the content.
     var isCoded: Bool {
         values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() != "identity" } }

@@ -5,9 +5,13 @@ public import FoundationNetworking
 final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
     // `@unchecked` as the superclass is; what is added never changes.
     let receipt: TrustReceipt?
+    /// A Boolean value that indicates whether libcurl can tell the whole content from a part of it. See
+    /// ``ResponseHead/hasReliableEnd``.
+    let hasReliableEnd: Bool
 
     init?(_ head: ResponseHead, url: URL) {
         receipt = head.receipt
+        hasReliableEnd = head.hasReliableEnd
         let fields = head.joinedFields.filter { name, value in
             value.utf8.count <= Self.parsedLimit || !Self.parsed.contains(name.lowercased())
         }
@@ -22,6 +26,7 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
 
     required init?(coder: NSCoder) {
         receipt = nil
+        hasReliableEnd = false
         super.init(coder: coder)
     }
 }

@@ -65,8 +65,10 @@ struct ScopePropertyTests {
 
     /// How an update that makes trust of a rejection is judged.
     private enum Widening {
-        /// A pin matched that the update adds, or whose date it renews, over a path that was valid before.
+        /// A pin matched that the update adds, over a path that was valid before.
         case addedPin
+        /// A pin of the rule that decided before matched, whose date the update renews, over a path that was valid before.
+        case renewedDate
         /// A rule with `withdraws` decides, or has left the names.
         case withdrawal
         /// The update names another key for the leaf's issuer, and this server's issuer has it.
@@ -76,8 +78,8 @@ struct ScopePropertyTests {
     }
 
     private func judge(
-        _ pair: Pair, _ server: PolicyAlphabet.Server, _ endpoint: ServerEndpoint, was old: TrustDecision,
-        is new: TrustDecision
+        _ pair: Pair, _ server: PolicyAlphabet.Server, _ endpoint: ServerEndpoint, at instant: Date,
+        was old: TrustDecision, is new: TrustDecision
     ) -> Widening {
         let governing = pair.bundled.rule(for: endpoint).map { pair.bundled.hosts[$0.index] }
         let rule = pair.update.rule(for: endpoint).map { pair.update.hosts[$0.index] }
@@ -98,15 +100,23 @@ struct ScopePropertyTests {
         let isHandedBack = rule.map { parent?.includesSubdomains ?? false || parent != nil && !$0.includesSubdomains }
         if isNarrowed, !isAddition, successor?.withdraws != nil, isHandedBack ?? true { return .withdrawal }
         guard case .trusted(.pinMatched) = new, let rule else { return .forbidden("no pin matched") }
-        // The update renews the date of pins, which is for it to do.
-        if case .rejected(.pinsExpired) = old { return .addedPin }
+        let matching = (rule.pins + rule.backupPins).filter { Self.matches($0, server) }
         let known = governing.map { $0.pins + $0.backupPins } ?? []
-        let matches = (rule.pins + rule.backupPins).contains { pin in
-            !known.contains(pin)
-                && (pin.position != .ca && Self.names(pin, server.leaf)
-                    || pin.position != .leaf && Self.names(pin, server.root))
+        // Names that fall to a rule that covered them already get none of its old pins as new ones.
+        let covered = parent.map { $0.includesSubdomains || $0.host == endpoint.host } ?? false
+        let former = covered ? parent.map { $0.pins + $0.backupPins } ?? [] : []
+        if matching.contains(where: { !known.contains($0) && !former.contains($0) }) { return .addedPin }
+        guard case .rejected(.pinsExpired) = old else { return .forbidden("a pin that the update did not add") }
+        // To renew the date of pins is for an update to do: in the rule that has them, or in one that it adds below.
+        guard isAddition || governing.map({ rule.hasSameName(as: $0) }) ?? false else {
+            return .forbidden("the date of another rule's pins")
         }
-        return matches ? .addedPin : .forbidden("a pin that the update did not add")
+        guard rule.expiry.date.map({ instant < $0 }) ?? true else { return .forbidden("a date that is over") }
+        return matching.isEmpty ? .forbidden("no pin that names the server") : .renewedDate
+    }
+
+    private static func matches(_ pin: Pin, _ server: PolicyAlphabet.Server) -> Bool {
+        pin.position != .ca && names(pin, server.leaf) || pin.position != .leaf && names(pin, server.root)
     }
 
     private static func names(_ pin: Pin, _ certificate: Certificate) -> Bool {
@@ -119,7 +129,7 @@ struct ScopePropertyTests {
     /// Hands each server, endpoint and instant to `take` at which the update makes trust of a rejection, until `take` says
     /// no.
     private func widenings(
-        _ pair: Pair, _ take: (PolicyAlphabet.Server, ServerEndpoint, TrustDecision, TrustDecision) -> Bool
+        _ pair: Pair, _ take: (PolicyAlphabet.Server, ServerEndpoint, Date, TrustDecision, TrustDecision) -> Bool
     ) throws {
         for instant in PolicyAlphabet.instants(of: pair.bundled, pair.update) {
             for endpoint in endpoints {
@@ -127,7 +137,7 @@ struct ScopePropertyTests {
                     let new = try decision(of: pair.update, about: server, at: endpoint, instant)
                     guard new.isTrusted else { continue }
                     let old = try decision(of: pair.bundled, about: server, at: endpoint, instant)
-                    guard old.isTrusted || take(server, endpoint, old, new) else { return }
+                    guard old.isTrusted || take(server, endpoint, instant, old, new) else { return }
                 }
             }
         }
@@ -140,6 +150,7 @@ struct ScopePropertyTests {
         var withBackups = 0
         /// Accepted updates that make trust of a rejection somewhere, by what allows it.
         var byAddedPin = 0
+        var byRenewedDate = 0
         var byWithdrawal = 0
         var byNamedIssuer = 0
         /// Such places of all of them.
@@ -151,8 +162,8 @@ struct ScopePropertyTests {
         var objections: [String] = []
 
         var description: String {
-            "\(accepted) updates accepted, \(changed) of them with changes, \(withBackups) with backup pins; by an added pin "
-                + "\(byAddedPin), by a withdrawal \(byWithdrawal), by a named "
+            "\(accepted) updates accepted, \(changed) of them with changes, \(withBackups) with backup pins; by an added "
+                + "pin \(byAddedPin), by a renewed date \(byRenewedDate), by a withdrawal \(byWithdrawal), by a named "
                 + "issuer \(byNamedIssuer), at \(loosened) places; \(refused) refused, "
                 + "\(needless) of \(examined) needlessly"
         }
@@ -170,7 +181,7 @@ struct ScopePropertyTests {
                 guard number.isMultiple(of: 4) else { continue }
                 figures.examined += 1
                 var isNeedless = true
-                try widenings(pair) { _, _, _, _ in
+                try widenings(pair) { _, _, _, _, _ in
                     isNeedless = false
                     return false
                 }
@@ -181,11 +192,12 @@ struct ScopePropertyTests {
             if pair.update.hasSameRules(as: pair.bundled) { continue }
             figures.changed += 1
             if pair.update.hosts.contains(where: { !$0.backupPins.isEmpty }) { figures.withBackups += 1 }
-            var (addsPin, withdraws, namesIssuer) = (false, false, false)
-            try widenings(pair) { server, endpoint, old, new in
+            var (addsPin, renewsDate, withdraws, namesIssuer) = (false, false, false, false)
+            try widenings(pair) { server, endpoint, instant, old, new in
                 figures.loosened += 1
-                switch judge(pair, server, endpoint, was: old, is: new) {
+                switch judge(pair, server, endpoint, at: instant, was: old, is: new) {
                 case .addedPin: addsPin = true
+                case .renewedDate: renewsDate = true
                 case .withdrawal: withdraws = true
                 case .namedIssuer: namesIssuer = true
                 case .forbidden(let why):
@@ -194,6 +206,7 @@ struct ScopePropertyTests {
                 return true
             }
             if addsPin { figures.byAddedPin += 1 }
+            if renewsDate { figures.byRenewedDate += 1 }
             if namesIssuer { figures.byNamedIssuer += 1 }
             if withdraws { figures.byWithdrawal += 1 }
         }
@@ -203,7 +216,9 @@ struct ScopePropertyTests {
         // The property says nothing where updates are refused or change nothing, or where all need an exception.
         #expect(figures.accepted > 400 && figures.changed > 200 && figures.withBackups > 50)
         #expect(
-            figures.loosened > 300 && figures.byAddedPin > 25 && figures.byWithdrawal > 8 && figures.byNamedIssuer > 0)
+            figures.loosened > 300 && figures.byAddedPin + figures.byRenewedDate > 25 && figures.byWithdrawal > 8
+                && figures.byNamedIssuer > 0)
+        #expect(figures.byAddedPin > 20 && figures.byRenewedDate > 5)
         #expect(figures.byAddedPin + figures.byWithdrawal < figures.changed)
         // A rule that refuses everything would hold, too.
         #expect(figures.refused > 200 && figures.needless * 2 < figures.examined)

@@ -138,6 +138,7 @@ targets += [
         ],
         swiftSettings: strict
     ),
+    resourceTests,
     .testTarget(name: "PintleTestKitTests", dependencies: ["PintleTestKit", "COpenSSL"], swiftSettings: strict),
     // The tests of an app, as the documentation shows them.
     .testTarget(
@@ -243,6 +244,7 @@ if usesStandIns {
     ]
 }
 #endif
+        resourceTests,
 
 /// The test kit for Linux: certificates, servers, proxies, processes and attacks.
 var testKit: Target {
@@ -263,6 +265,12 @@ func appleTestKit(named name: String, path: String? = nil, standIns modules: [Ta
 /// The session for Apple's systems.
 ///
 /// - Parameter modules: what stands in for Apple's.
+/// What both sessions read in the same way.
+var resourceTests: Target {
+    .testTarget(
+        name: "PintleResourceTests", dependencies: ["PintleURLSession", "PintleTestKit"], swiftSettings: strict + apple)
+}
+
 func appleTargets(standIns modules: [Target.Dependency] = [], _ settings: [SwiftSetting] = []) -> [Target] {
     let settings =
         settings + [

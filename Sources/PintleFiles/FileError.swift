@@ -15,16 +15,19 @@ package struct FileError: Error, Sendable {
     package let message: String
     /// What to do about it.
     package let help: String
+    /// A Boolean value that indicates whether there is no file of this name, as opposed to one that cannot be read.
+    let isMissing: Bool
 
-    init(id: String, path: String, message: String, help: String) {
+    init(id: String, path: String, message: String, help: String, isMissing: Bool = false) {
         self.id = id
         self.path = path
         self.message = message
         self.help = help
+        self.isMissing = isMissing
     }
 
-    init(unreadable path: String, _ message: String, help: String) {
-        self.init(id: "unreadable-file", path: path, message: message, help: help)
+    init(unreadable path: String, _ message: String, help: String, isMissing: Bool = false) {
+        self.init(id: "unreadable-file", path: path, message: message, help: help, isMissing: isMissing)
     }
 
     /// - Parameter number: `errno`.
@@ -37,7 +40,10 @@ package struct FileError: Error, Sendable {
             case ENOTDIR: "name a folder"
             default: "check that it can be read"
             }
-        self.init(unreadable: path, text.prefix(1).lowercased() + text.dropFirst(), help: help)
+        // A path through a file has nothing at its end either.
+        let isMissing = number == ENOENT || number == ENOTDIR
+        self.init(
+            unreadable: path, text.prefix(1).lowercased() + text.dropFirst(), help: help, isMissing: isMissing)
     }
 }
 

@@ -20,10 +20,11 @@ extension PinningPolicy {
             throw PolicyError([PolicyProblem(id: error.id, path: "", message: "\(error)", help: error.help)])
         }
         let folder = PolicyFolder(ofFile: path)
+        var flat = FlatFolder(folder)
         try self.init(
             json: bytes,
             resolvingFile: { name in
-                try allowsFlatFolder ? folder.flatContent(of: name) : folder.content(of: name)
+                try allowsFlatFolder ? flat.content(of: name) : folder.content(of: name)
             }, isPublicSuffix: isPublicSuffix)
     }
 }

@@ -1,12 +1,11 @@
 import Foundation
 import PintleTestKit
+import PintleURLSession
 import Testing
 
-@testable import PintleURLSession
-
 /// A policy that comes with the app, as a resource or as a file, with its anchors beside it.
-@Suite("Pinned sessions: a policy from the bundle")
-struct SessionPolicyFileTests {
+@Suite("A policy from the bundle")
+struct PolicyResourceTests {
     private let directory: TemporaryDirectory
     private let root: CertificateAuthority
 
@@ -15,11 +14,16 @@ struct SessionPolicyFileTests {
         root = try .root()
     }
 
-    private func write(_ anchor: String, to path: String) throws {
+    private func write(_ anchors: String..., to path: String) throws {
+        let list = anchors.map { "\"\($0)\"" }.joined(separator: ", ")
         try directory.write(
             """
-            {"version": 1, "hosts": [{"host": "localhost", "anchors": {"include": ["\(anchor)"]}}]}
+            {"version": 1, "hosts": [{"host": "localhost", "anchors": {"include": [\(list)]}}]}
             """, to: path)
+    }
+
+    private func resource() throws -> PinningPolicy {
+        try PinningPolicy(resource: "policy", withExtension: "json", in: try app)
     }
 
     private var app: Bundle {
@@ -52,6 +56,57 @@ struct SessionPolicyFileTests {
         try write("roots/private.pem", to: "App/policy.json")
         let policy = try PinningPolicy(resource: "policy", withExtension: "json", in: try app)
         #expect(policy.hosts.first?.anchors.certificates.map(\.der) == [root.certificate.der])
+    }
+
+    @Test(
+        "A file that is there and cannot be read is an error, whatever stands beside the policy",
+        arguments: [true, false])
+    func unreadable(isThere: Bool) throws {
+        // A folder where the file should be.
+        if isThere { try directory.write("", to: "App/roots/private.pem/file") }
+        try directory.write(root.certificate.pem, to: "App/private.pem")
+        try write("roots/private.pem", to: "App/policy.json")
+        let app = try app
+        let problems = problems { () throws(PolicyError) in
+            try PinningPolicy(resource: "policy", withExtension: "json", in: app)
+        }
+        #expect(problems == (isThere ? ["unreadable-anchor-file hosts[0].anchors.include[0]"] : []))
+    }
+
+    @Test("Two anchor files of one name are refused where one is read from beside the policy, in one error")
+    func sharedName() throws {
+        let others = try ["One", "Two"].map { try CertificateAuthority.root(name: $0) }
+        try directory.write(root.certificate.pem, to: "App/private.pem")
+        // The folder of the first is there, so that its file is read; that of the second is not.
+        try directory.write(others[0].certificate.pem, to: "App/one/private.pem")
+        let cases: [(anchors: [String], count: Int)] = [
+            (["one/private.pem", "two/private.pem"], 1), (["two/private.pem", "one/private.pem"], 1),
+            (["two/private.pem", "three/private.pem", "four/private.pem"], 1), (["two/private.pem", "private.pem"], 1),
+            (["private.pem", "two/private.pem"], 1),
+            // No file stands in for another.
+            (["one/private.pem", "private.pem"], 0), (["two/private.pem", "two/private.pem"], 0),
+            (["two/private.pem"], 0),
+        ]
+        for (anchors, count) in cases {
+            let list = anchors.map { "\"\($0)\"" }.joined(separator: ", ")
+            try directory.write(
+                """
+                {"version": 1, "hosts": [{"host": "localhost", "anchors": {"include": [\(list)]}}]}
+                """, to: "App/policy.json")
+            do {
+                _ = try resource()
+                #expect(count == 0, "\(anchors)")
+            } catch let error as PolicyError {
+                #expect(error.problems.map(\.id) == ["unreadable-anchor-file"] && count == 1, "\(anchors)")
+                let text = "\(anchors[0]) and \(anchors[1]) would both be this file beside the policy"
+                #expect(error.description.contains(text), "\(error)")
+            }
+        }
+        // Where both files are where their paths lead, they may share a name.
+        try directory.write(others[1].certificate.pem, to: "App/two/private.pem")
+        try write("one/private.pem", "two/private.pem", to: "App/policy.json")
+        let certificates = try resource().hosts.first?.anchors.certificates.map(\.der)
+        #expect(certificates == others.map(\.certificate.der))
     }
 
     @Test("A resource that is not there, cannot be read, or lacks an anchor says so")
@@ -88,6 +143,7 @@ struct SessionPolicyFileTests {
                 == ["unreadable-file "])
     }
 
+    #if !PINTLE_APPLE
     @Test(
         "Anchors for every host under a public suffix are refused in a resource and a file; under one's own name they are read"
     )
@@ -108,6 +164,7 @@ struct SessionPolicyFileTests {
             #expect(problems { () throws(PolicyError) in try PinningPolicy(contentsOfFile: path) } == expected)
         }
     }
+    #endif
 
     @Test("A file is read with its anchors, relative to its folder and nowhere else")
     func file() throws {

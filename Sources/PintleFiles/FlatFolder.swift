@@ -1,0 +1,48 @@
+/// The folder of a policy among the resources of an app, which stand in one folder, whatever folders they came from.
+///
+/// A file that is not where its path leads is read from beside the policy. Two paths with one last component would then mean
+/// the same file, so such a pair is refused.
+struct FlatFolder {
+    private let folder: PolicyFolder
+    /// How a last component was named first, and whether a path with it was read from beside the policy.
+    private var names: [Substring: (first: String, isBeside: Bool)] = [:]
+    private var refused: Set<Substring> = []
+
+    init(_ folder: PolicyFolder) {
+        self.folder = folder
+    }
+
+    /// Returns the content of a file that the policy names.
+    ///
+    /// - Throws: also where another file of the policy has the same last component, and one of the two is not where its path
+    ///   leads: once for each such component, at the second file.
+    mutating func content(of name: String) throws(FileError) -> [UInt8] {
+        guard !name.hasPrefix("/") else { return try folder.content(of: name) }
+        let last = name.lastIndex(of: "/").map { name[name.index(after: $0)...] } ?? name[...]
+        let (content, isBeside) = try read(name, last)
+        let known = names[last] ?? (first: name, isBeside: false)
+        names[last] = (known.first, known.isBeside || isBeside)
+        if known.first != name, known.isBeside || isBeside, refused.insert(last).inserted {
+            throw FileError(
+                unreadable: String(last),
+                "\(known.first) and \(name) would both be this file beside the policy; give the files different names",
+                help: "give the files different names")
+        }
+        return content
+    }
+
+    private func read(_ name: String, _ last: Substring) throws(FileError) -> (content: [UInt8], isBeside: Bool) {
+        do {
+            return (try folder.content(of: name), false)
+        } catch {
+            // A file that is there and cannot be read must not be replaced by another.
+            guard error.isMissing, last.utf8.count < name.utf8.count else { throw error }
+            do {
+                return (try folder.content(of: String(last)), true)
+            } catch let other {
+                // The path that the policy has, where neither file is there.
+                throw other.isMissing ? error : other
+            }
+        }
+    }
+}

@@ -117,7 +117,7 @@ targets += [
         dependencies: ["Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"],
         swiftSettings: strict
     ),
-    // Real servers and a real interceptor, for more than one of the tests below.
+    // Real servers, a real interceptor and probes, for more than one of the tests below.
     .target(
         name: "PintleTestPeers", dependencies: ["PintleTestKit"], path: "Tests/PintleTestPeers", swiftSettings: strict),
     .testTarget(
@@ -149,7 +149,10 @@ targets += [
         swiftSettings: strict),
     .testTarget(
         name: "PintleUpdatesTests",
-        dependencies: ["Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleUpdates", "UpdateVictim"],
+        dependencies: [
+            "Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleTestPeers", "PintleUpdates",
+            "UpdateVictim",
+        ],
         swiftSettings: strict
     ),
     // Ends itself in the middle of keeping or sending reports, for the tests of their spool.
@@ -160,7 +163,7 @@ targets += [
         name: "PintleReportsTests",
         dependencies: [
             "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports", "PintleStorage", "PintleTestKit",
-            "ReportVictim",
+            "PintleTestPeers", "ReportVictim",
         ],
         swiftSettings: strict
     ),
@@ -241,10 +244,10 @@ if usesStandIns {
         .testTarget(
             name: "AppTests", dependencies: ["Pintle", "PintleApple", "TestKitOnApple"],
             swiftSettings: warnings + [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])]),
+        resourceTests,
     ]
 }
 #endif
-        resourceTests,
 
 /// The test kit for Linux: certificates, servers, proxies, processes and attacks.
 var testKit: Target {
@@ -262,15 +265,15 @@ func appleTestKit(named name: String, path: String? = nil, standIns modules: [Ta
         swiftSettings: strict + apple)
 }
 
-/// The session for Apple's systems.
-///
-/// - Parameter modules: what stands in for Apple's.
 /// What both sessions read in the same way.
 var resourceTests: Target {
     .testTarget(
         name: "PintleResourceTests", dependencies: ["PintleURLSession", "PintleTestKit"], swiftSettings: strict + apple)
 }
 
+/// The session for Apple's systems.
+///
+/// - Parameter modules: what stands in for Apple's.
 func appleTargets(standIns modules: [Target.Dependency] = [], _ settings: [SwiftSetting] = []) -> [Target] {
     let settings =
         settings + [

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Glibc
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 @testable import Pintle
@@ -21,7 +21,7 @@ struct LeaseTests {
         let folder = scene.folder
         let reporter = try scene.reporter(
             ScriptedCollector { _ in
-                held.withLock { $0.append(Self.heldLocks(in: folder)) }
+                held.withLock { $0.append(LockProbe.heldLocks(in: folder)) }
                 return ReportResponse(status: 204)
             })
         let policy = try scene.policy(to: ["https://one.example.net/", "https://two.example.net/"])
@@ -30,7 +30,7 @@ struct LeaseTests {
         #expect(held.withLock { $0 } == [[], []])
         // There are locks, and one that is held is found.
         let lock = try #require(LockProbe(folder + "/state.json.lock"))
-        #expect(Self.heldLocks(in: folder) == ["state.json.lock"])
+        #expect(LockProbe.heldLocks(in: folder) == ["state.json.lock"])
         withExtendedLifetime(lock) {}
     }
 
@@ -107,6 +107,20 @@ struct LeaseTests {
         #expect(next == nil)
     }
 
+    @Test("A request ends before its lease does", arguments: [30, 3_570, 3_571, 1e9, .infinity])
+    func requestTimeout(timeout: Double) async throws {
+        let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())
+        try keep(first, 1)
+        var round = try DeliveryRound(first) { ReportScene.now }
+        let next = round.next()
+        let request = try #require(next)
+        #expect(request.timeout == min(timeout, 3_570))
+        let end = ReportScene.now.addingTimeInterval(request.timeout)
+        #expect(await second.deliver(at: end) == .elsewhere)
+        round.take(ReportResponse(status: 204))
+        #expect(round.delivered == 1)
+    }
+
     @Test(
         "A clock that is set back does not keep a lease alive, and a broken note does not count",
         arguments: [true, false])
@@ -125,29 +139,23 @@ struct LeaseTests {
         #expect(await second.deliver(at: ReportScene.now) == .done(delivered: 0, failed: 0))
     }
 
+    @Test("A lease counts in a file that was longer before: the rest is cut off", arguments: [0, 65, 66, 10_000])
+    func longFile(count: Int) async throws {
+        let (first, second) = (try scene.reporter(), try scene.reporter())
+        try keep(first, 1)
+        try scene.directory.write([UInt8](repeating: 0x30, count: count), to: "reports/delivery.lock")
+        var round = try DeliveryRound(first) { ReportScene.now }
+        #expect(FileManager.default.contents(atPath: scene.folder + "/delivery.lock")?.count == 65)
+        #expect(await second.deliver(at: ReportScene.now) == .elsewhere)
+        let request = round.next()
+        #expect(request != nil)
+        round.take(ReportResponse(status: 204))
+        #expect(round.delivered == 1)
+    }
+
     private func keep(_ reporter: PinReporter, _ count: Int) throws {
         for number in 0..<count {
             #expect(reporter.keep(try scene.failure("h\(number).example.com")) == .kept)
         }
-    }
-
-    /// The locks in a folder that another open file has.
-    private static func heldLocks(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(".lock") && LockProbe("\(folder)/\($0)") == nil }
-    }
-}
-
-/// A lock that is taken at once, or not at all.
-private final class LockProbe {
-    private let descriptor: Int32
-
-    init?(_ path: String) {
-        descriptor = open(path, O_RDWR | O_CLOEXEC)
-        if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 { return nil }
-    }
-
-    deinit {
-        close(descriptor)
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
-import Glibc
 import Pintle
 import PintleTestKit
+import PintleTestPeers
 import Testing
 
 @testable import PintleUpdates
@@ -26,7 +26,7 @@ struct FetchingLockTests {
         let store = try scene.open()
         for version in [UInt8(7), 8] {
             let transport = Probing(document: try scene.update(version)) {
-                held.withLock { $0.append(Self.heldLocks(in: folder)) }
+                held.withLock { $0.append(LockProbe.heldLocks(in: folder)) }
             }
             _ = await store.refresh(from: UpdateSource(urls: ["a"], transport: transport), at: Publication.now)
             #expect(store.version == Int(version))
@@ -36,27 +36,7 @@ struct FetchingLockTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lock") }
         let name = try #require(names.first)
         let lock = try #require(LockProbe("\(folder)/\(name)"))
-        #expect(Self.heldLocks(in: folder) == [name])
+        #expect(LockProbe.heldLocks(in: folder) == [name])
         withExtendedLifetime(lock) {}
-    }
-
-    /// The locks in a folder that another open file has.
-    private static func heldLocks(in folder: String) -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { $0.hasSuffix(".lock") && LockProbe("\(folder)/\($0)") == nil }
-    }
-}
-
-/// A lock that is taken at once, or not at all.
-private final class LockProbe {
-    private let descriptor: Int32
-
-    init?(_ path: String) {
-        descriptor = open(path, O_RDWR | O_CLOEXEC)
-        if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) != 0 { return nil }
-    }
-
-    deinit {
-        close(descriptor)
     }
 }

@@ -124,8 +124,9 @@ package struct DeliveryRound {
             settle(current, .tooLarge)
             return nil
         }
-        return ReportRequest(
-            url: url, contentType: encoding.contentType, body: body, id: id, timeout: options.timeout)
+        // A request that outlasted the lease could be sent by another process as well.
+        let timeout = options.timeout > DeliveryLease.longestRequest ? DeliveryLease.longestRequest : options.timeout
+        return ReportRequest(url: url, contentType: encoding.contentType, body: body, id: id, timeout: timeout)
     }
 
     private func settle(_ current: Current, _ outcome: ReportOutcome) {

@@ -10,7 +10,7 @@ public struct ReportOptions: Sendable {
     /// In seconds, 0 to ten years: a report is first sent after a random time up to this, so that a million installs that
     /// meet the same mistake at once do not say so at once.
     public var longestDelay: Double = 900
-    /// In seconds, for one request.
+    /// In seconds, for one request; 3,570 where it is more, because the right to send lasts an hour at most.
     public var timeout: Double = 30
     /// In seconds, after the first failure of an address; doubled with each that follows.
     public var firstRetry: Double = 60

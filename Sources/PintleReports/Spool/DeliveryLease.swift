@@ -20,12 +20,15 @@ final class DeliveryLease: Sendable {
     /// In milliseconds: what a request needs besides its time-out, and how long the lock is waited for.
     private static let slack: Int64 = 30_000
     private static let patience = 2_000
+    /// In seconds: the most that a request may take, so that its lease lasts longer.
+    static let longestRequest = Double(longest - slack) / 1_000
 
     /// Takes the lease.
     ///
     /// - Parameters:
     ///   - file: whose lock has the note.
-    ///   - timeout: in seconds, of one request. A lease lasts longer than that, but at most an hour, and is renewed before each request.
+    ///   - timeout: in seconds, of one request; ``longestRequest`` where it is more. A lease lasts longer than that, at most an hour, and
+    ///     is renewed before each request.
     ///   - now: the time of the wall clock.
     ///   - onStep: called after each change of the note, for tests that end the process there.
     /// - Throws: `busy` where another holder's time is not over.
@@ -35,8 +38,8 @@ final class DeliveryLease: Sendable {
         self.file = file
         self.onStep = onStep
         holder = SpoolName.randomID()
-        let request = timeout > 0 ? min(timeout, Double(Self.longest) / 1_000) : 0
-        length = min(max(Int64(request * 1_000) + Self.slack, Self.shortest), Self.longest)
+        let request = timeout > 0 ? min(timeout, Self.longestRequest) : 0
+        length = max(Int64(request * 1_000) + Self.slack, Self.shortest)
         let lock = try file.lock(patience: Self.patience)
         if let other = Note(lock), other.isHeld(at: now) {
             throw StorageError(

@@ -5,19 +5,17 @@ extension Transfer {
     /// Bytes of coded content that may come without any decoded content. The largest block that a zstd decoder has to have
     /// as a whole is 128 KiB (RFC 8878 section 3.1.1.2.4); gzip, deflate and br give out what they have.
     static let silentDecodingLimit: Int64 = 256 << 10
-    /// Bytes of coded content that libcurl decodes at once, and so what it may decode beyond the share of a turn: a
-    /// transfer can be paused between two pieces, not within one. 4 KiB of gzip are 4 MiB at most. The piece that brings
-    /// the head was read before, and may hold 16 KiB.
-    private static let pieceSize = 4 << 10
 
     /// Has libcurl report how much has come, for ``noteProgress(_:)``.
+    ///
+    /// CURLOPT_BUFFERSIZE stays what it was: libcurl forbids a change while a transfer runs, and versions before 8.7 refuse
+    /// it. So what libcurl reads at once, 64 KiB at most, is also what it may decode beyond the share of a turn: a transfer
+    /// can be paused between two pieces, not within one.
     func watchDecoder() {
         guard let handle else { return }
         attempt.isCoded = true
         // A connection without TLS carries one transfer at a time.
         attempt.decoding = attempt.connectionJudge?.decoding ?? DecodingBudget(countedBy: counter)
-        let pieceSize = request.url.scheme == .https ? Self.pieceSize : min(Self.pieceSize, Self.clearPieceSize)
-        pintle_curl_set_long(handle, CURLOPT_BUFFERSIZE, pieceSize)
         pintle_curl_set_progress(
             handle, { at, _, received, _, _ in Transfer.at(at)?.noteProgress(Int64(received)) ?? 1 },
             Unmanaged.passUnretained(self).toOpaque())

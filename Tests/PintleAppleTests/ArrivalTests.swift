@@ -54,6 +54,36 @@ struct ArrivalTests {
         }
     }
 
+    @Test("A response over http from an alias of this machine's address is refused, and the error names the address")
+    func alias() async throws {
+        let target = try LoopbackTCPServer.http()
+        for (host, isAlias) in [("0.0.0.0", true), ("127.0.0.1", false)] {
+            let source = try LoopbackTCPServer.http { _ in .redirect(to: "http://\(host):\(target.port)/") }
+            let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
+            // The policy covers neither of the two.
+            let policy = try PinningPolicy(hosts: [])
+            let (own, foreign) = (ArrivalRecorder(), ArrivalRecorder())
+            let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: own)
+            let other = URLSession(
+                configuration: Self.configuration, delegate: PinningSessionDelegate(policy, forwardingTo: foreign),
+                delegateQueue: nil)
+            let errors = [
+                await own.end(of: session.dataTask(with: url)), await foreign.end(of: other.dataTask(with: url)),
+            ]
+            for error in errors.map({ $0 as? URLError }) {
+                #expect(error?.code == (isAlias ? .badURL : nil))
+                let text =
+                    "0.0.0.0 is the unspecified address, which no host has; write 127.0.0.1 or [::1] for this machine"
+                #expect(error?.localizedDescription == (isAlias ? text : nil))
+            }
+            let refusal = (errors[0] as? URLError)?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal
+            #expect(refusal?.code == (isAlias ? .invalidRequest : nil))
+            #expect(own.events == (isAlias ? [] : ["response", "data"]) && foreign.events == own.events)
+            session.invalidateAndCancel()
+            other.invalidateAndCancel()
+        }
+    }
+
     @Test("A delegate of a session that was made elsewhere refuses it too")
     func delegate() async throws {
         let stage = try Stage()

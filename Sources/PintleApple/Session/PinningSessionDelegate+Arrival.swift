@@ -8,6 +8,16 @@ package enum ArrivalRefusal: Sendable, Hashable {
     case insecureRedirect
     /// The response came over `http` from a host that the policy covers.
     case plainHTTP
+    /// The response came over `http` from an address that leads to another host than the one it names.
+    case alias(AddressAlias)
+
+    /// The code of the error.
+    package var code: URLError.Code {
+        switch self {
+        case .insecureRedirect, .plainHTTP: .appTransportSecurityRequiresSecureConnection
+        case .alias: .badURL
+        }
+    }
 }
 
 /// The system follows redirects of background sessions without asking. So where the response came from is looked at when
@@ -17,6 +27,9 @@ extension PinningSessionDelegate {
     func arrivalError(of task: URLSessionTask, _ response: URLResponse?) -> URLError? {
         guard let url = response?.url, url.scheme?.lowercased() == "http" else { return nil }
         if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
+        if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
+            return refused(.alias(alias), url)
+        }
         return source.current.policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
     }
 
@@ -29,9 +42,10 @@ extension PinningSessionDelegate {
             switch refusal {
             case .insecureRedirect: "the server redirects from https to http"
             case .plainHTTP: "the policy covers \(url.host ?? "this host"), and http cannot be judged"
+            case .alias(let alias): "\(alias.message); \(alias.hint)"
             }
         return URLError(
-            .appTransportSecurityRequiresSecureConnection,
+            refusal.code,
             userInfo: [NSLocalizedDescriptionKey: text, NSURLErrorFailingURLErrorKey: url])
     }
 }

@@ -22,18 +22,22 @@ extension PinningSessionDelegate {
                 PinFailureFeed.shared.post(.verdict(failure), to: observer)
             },
             isLast: isLast,
-            refused: { refusal, url in
-                URLError(
-                    refusal == .plainHTTP
-                        ? SessionRefusal(plainHTTPTo: url)
-                        : SessionRefusal(
-                            .insecureRedirect, "the server redirects from https to http",
-                            hint: "have the server redirect to https"), url: url)
-            })
+            refused: { URLError(SessionRefusal($0, of: $1), code: $0.code, url: $1) })
     }
 }
 
 extension SessionRefusal {
+    fileprivate init(_ refusal: ArrivalRefusal, of url: URL) {
+        switch refusal {
+        case .plainHTTP: self.init(plainHTTPTo: url)
+        case .alias(let alias): self.init(alias)
+        case .insecureRedirect:
+            self.init(
+                .insecureRedirect, "the server redirects from https to http",
+                hint: "have the server redirect to https")
+        }
+    }
+
     init(plainHTTPTo url: URL) {
         self.init(
             .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")

@@ -50,4 +50,36 @@ struct RejectionLogTests {
             ])
         session.invalidateAndCancel()
     }
+
+    private final class Marked: Sendable {}
+
+    @Test("An object at the address of one that was freed does not get its value", arguments: [true, false])
+    func reusedAddress(isFreed: Bool) throws {
+        var table = WeakTable<Marked, Int>(capacity: 8)
+        var first: Marked? = Marked()
+        let address = try #require(first.map { ObjectIdentifier($0) })
+        if let first { table[first] = 7 }
+        #expect(first.flatMap { table[$0] } == 7)
+        guard isFreed else { return }
+        first = nil
+        // The allocator gives freed memory out again, here at once.
+        var others: [Marked] = []
+        for _ in 0..<10_000 where others.last.map({ ObjectIdentifier($0) }) != address { others.append(Marked()) }
+        let second = try #require(others.last)
+        #expect(ObjectIdentifier(second) == address)
+        #expect(table[second] == nil && table.take(second) == nil)
+        table[second] = 8
+        #expect(table.take(second) == 8 && table.take(second) == nil)
+    }
+
+    @Test("Objects that were freed cost the living no place")
+    func freed() {
+        var table = WeakTable<Marked, Int>(capacity: 4)
+        let living = (0..<3).map { _ in Marked() }
+        for (number, object) in living.enumerated() {
+            table[object] = number
+            for _ in 0..<10 { table[Marked()] = -1 }
+        }
+        #expect(living.map { table[$0] } == [0, 1, 2])
+    }
 }

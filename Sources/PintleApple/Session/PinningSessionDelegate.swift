@@ -36,6 +36,9 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     /// Makes the error for a response that is refused when it arrives.
     let refused: @Sendable (ArrivalRefusal, URL) -> URLError
     /// Under which generation of the policy the oldest connection of a session may have been made.
+    ///
+    /// A new session may get the address, and so the entry, of one that was freed. That is harmless: an entry is never newer
+    /// than the policy in force, and the new session has no connection from before, so at most it is flushed for nothing.
     private let generations: Locked<[ObjectIdentifier: UInt64]>
 
     /// - Parameters:

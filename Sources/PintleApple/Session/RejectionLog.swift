@@ -9,8 +9,8 @@ final class RejectionLog: Sendable {
     private struct State: Sendable {
         var rejections: [ServerEndpoint: (number: Int, rejection: TrustRejection)] = [:]
         var lastNumber = 0
-        var starts: [ObjectIdentifier: Start] = [:]
-        var lastStart = 0
+        /// Of tasks that end without the delegate's knowledge nothing takes the start away.
+        var starts: WeakTable<URLSessionTask, Start>
     }
 
     /// What is known of a task when it begins.
@@ -18,15 +18,15 @@ final class RejectionLog: Sendable {
         var mark: Int
         /// Why it was never sent.
         var refusal: URLError?
-        fileprivate var number = 0
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
     /// So many servers and so many tasks at a time; of more the oldest go.
     private let capacity: Int
 
     init(capacity: Int = 1_024) {
         self.capacity = capacity
+        state = Locked(State(starts: WeakTable(capacity: capacity)))
     }
 
     func note(_ rejection: TrustRejection?, of server: ServerEndpoint) {
@@ -50,34 +50,19 @@ final class RejectionLog: Sendable {
     ///   - mark: of the moment before the task was made.
     ///   - refusal: why it is not sent.
     func noteStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
-        note(task) { _ in Start(mark: mark, refusal: refusal) }
+        state.withLock { $0.starts[task] = Start(mark: mark, refusal: refusal) }
     }
 
     /// The system says so at any moment after the task was made.
     func noteStart(of task: URLSessionTask) {
-        note(task) { state in
-            Start(mark: state.lastNumber, refusal: state.starts[ObjectIdentifier(task)]?.refusal)
-        }
-    }
-
-    private func note(_ task: URLSessionTask, _ start: (State) -> Start) {
         state.withLock { state in
-            var start = start(state)
-            state.lastStart += 1
-            start.number = state.lastStart
-            state.starts[ObjectIdentifier(task)] = start
-            // Of tasks that end without the delegate's knowledge nobody takes the start away.
-            if state.starts.count > capacity,
-                let oldest = state.starts.min(by: { $0.value.number < $1.value.number })
-            {
-                state.starts[oldest.key] = nil
-            }
+            state.starts[task] = Start(mark: state.lastNumber, refusal: state.starts[task]?.refusal)
         }
     }
 
     /// When a task started; where nobody has said, now: what was refused before may have been refused to others.
     func start(of task: URLSessionTask) -> Start {
-        state.withLock { $0.starts.removeValue(forKey: ObjectIdentifier(task)) ?? Start(mark: $0.lastNumber) }
+        state.withLock { $0.starts.take(task) ?? Start(mark: $0.lastNumber) }
     }
 
     /// The error with the reason in it, where the server was refused after `mark`; else the error as it is.

@@ -29,7 +29,7 @@ public final class WebViewTrustDelegate: NSObject {
     /// When the page's loading began.
     var start = 0
     /// When downloads first asked about a server.
-    private var downloads: [ObjectIdentifier: Int] = [:]
+    private var downloads = WeakTable<WKDownload, Int>(capacity: 1_024)
     /// When a page was last loaded again because its process was lost.
     var lastReload: DispatchTime?
 
@@ -50,14 +50,12 @@ public final class WebViewTrustDelegate: NSObject {
 
     var policy: PinningPolicy { source.current.policy }
 
-    /// An entry stays where the app does not call ``explain(_:of:)`` for the download. So beyond 1,024 all are forgotten.
+    /// An entry stays where the app does not call ``explain(_:of:)`` for the download.
     func noteStart(of download: WKDownload) {
-        if downloads.count >= 1_024 { downloads = [:] }
-        let id = ObjectIdentifier(download)
-        downloads[id] = downloads[id] ?? rejections.mark
+        downloads[download] = downloads[download] ?? rejections.mark
     }
 
-    func takeStart(of download: WKDownload) -> Int? { downloads.removeValue(forKey: ObjectIdentifier(download)) }
+    func takeStart(of download: WKDownload) -> Int? { downloads.take(download) }
 
     func answer(
         _ challenge: URLAuthenticationChallenge,

@@ -1,0 +1,49 @@
+/// Values for objects that the table does not keep alive.
+///
+/// An `ObjectIdentifier` is an address, which another object may get once the first was freed. So an entry counts only for
+/// the object that it was made for.
+struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
+    private struct Entry: Sendable {
+        weak var object: Object?
+        let value: Value
+        let number: Int
+    }
+
+    private var entries: [ObjectIdentifier: Entry] = [:]
+    private var lastNumber = 0
+    /// The most entries. Beyond it the table forgets those whose objects were freed, then the oldest.
+    private let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+    }
+
+    subscript(object: Object) -> Value? {
+        get {
+            guard let entry = entries[ObjectIdentifier(object)], entry.object === object else { return nil }
+            return entry.value
+        }
+        set {
+            guard let newValue else {
+                entries[ObjectIdentifier(object)] = nil
+                return
+            }
+            lastNumber += 1
+            entries[ObjectIdentifier(object)] = Entry(object: object, value: newValue, number: lastNumber)
+            if entries.count > capacity { shrink() }
+        }
+    }
+
+    /// Returns the value of an object, and forgets it.
+    mutating func take(_ object: Object) -> Value? {
+        defer { self[object] = nil }
+        return self[object]
+    }
+
+    private mutating func shrink() {
+        entries = entries.filter { $0.value.object != nil }
+        while entries.count > capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) {
+            entries[oldest.key] = nil
+        }
+    }
+}

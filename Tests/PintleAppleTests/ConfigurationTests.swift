@@ -45,6 +45,61 @@ struct ConfigurationTests {
         session.invalidateAndCancel()
     }
 
+    @Test(
+        "A delegate is asked for the whole body again; without a delegate the answer is nil", arguments: [true, false])
+    func bodyAgain(hasMethod: Bool) throws {
+        let listener = EventsListener()
+        let delegate = PinningSessionDelegate(
+            try PinningPolicy(hosts: []), forwardingTo: hasMethod ? listener : nil)
+        let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+        let task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
+        let answers = Locked<[String?]>([])
+        delegate.urlSession(
+            session, task: task,
+            needNewBodyStream: { stream in
+                stream?.open()
+                var buffer = [UInt8](repeating: 0, count: 8)
+                let count = stream?.read(&buffer, maxLength: 8)
+                let content = count.map { String(decoding: buffer.prefix($0), as: UTF8.self) }
+                answers.withLock { $0.append(content) }
+            })
+        #expect(answers.withLock { $0 } == [hasMethod ? "whole" : nil])
+        #expect(listener.wholes.withLock { $0 } == (hasMethod ? [task.taskIdentifier] : []))
+        // The two questions are not taken for one another.
+        #expect(listener.offsets.withLock { $0 } == [])
+        session.invalidateAndCancel()
+    }
+
+    @Test("Sixteen servers are judged at once, and a seventeenth waits")
+    func width() async throws {
+        let (most, running) = (Locked(0), Locked(0))
+        let gate = DispatchSemaphore(value: 0)
+        let (started, ended) = (AsyncStream<Int>.makeStream(), AsyncStream<Void>.makeStream())
+        for _ in 0..<40 {
+            TrustQueue.async {
+                let count = running.withLock { running in
+                    running += 1
+                    return running
+                }
+                most.withLock { $0 = max($0, count) }
+                started.continuation.yield(count)
+                gate.wait()
+                running.withLock { $0 -= 1 }
+                ended.continuation.yield()
+            }
+        }
+        for await count in started.stream where count >= 16 { break }
+        // Time for one more to begin, if the queue lets it.
+        try await Task.sleep(for: .milliseconds(300))
+        for _ in 0..<40 { gate.signal() }
+        var count = 0
+        for await _ in ended.stream {
+            count += 1
+            if count == 40 { break }
+        }
+        #expect(most.withLock { $0 } == 16)
+    }
+
     @Test("At most so many servers are judged at once")
     func bounded() async throws {
         let source = SlowSource(try PinningPolicy(hosts: []))
@@ -70,6 +125,15 @@ struct ConfigurationTests {
 private final class EventsListener: NSObject, URLSessionTaskDelegate {
     let count = Locked(0)
     let offsets = Locked<[Int64]>([])
+    let wholes = Locked<[Int]>([])
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        wholes.withLock { $0.append(task.taskIdentifier) }
+        completionHandler(InputStream(data: Data("whole".utf8)))
+    }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { count.withLock { $0 += 1 } }
 

@@ -117,8 +117,34 @@ struct LeafAsAnchorTests {
         }
     }
 
-    @Test("An anchor that is the server's own certificate vouches for no other certificate")
+    @Test("An anchor that is a server's own certificate vouches for no certificate that its key has signed")
     func signsOthers() throws {
+        // Of an authority: nothing but basicConstraints keeps it from signing.
+        for isAuthority in [false, true] {
+            let own = try Identity.selfSigned(hosts: ["localhost"], keyType: .p256) {
+                if isAuthority {
+                    $0.basicConstraints = .init(isCA: true)
+                    $0.keyUsage = [.keyCertSign, .digitalSignature]
+                } else {
+                    $0.basicConstraints = .init(isCA: false)
+                    $0.keyUsage = .digitalSignature
+                }
+            }
+            let signed = try own.misusedAsAuthority().issue(hosts: ["localhost"])
+            let rule = try PinnedHost(
+                "localhost", pins: [], backup: .noneAccepted,
+                anchors: .only([try Certificate(der: own.certificate.der)]))
+            let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
+            let chain = [signed.certificate.der, own.certificate.der]
+            let answer = evaluator.evaluate(try Stage.challenge(chain))
+            #expect(answer.rejection?.pathFailure?.code == (isAuthority ? nil : .notACA))
+            // The anchor itself is the server's.
+            #expect(evaluator.evaluate(try Stage.challenge(own.chain)).rejection == nil)
+        }
+    }
+
+    @Test("A rule for a server's own certificate accepts it though an authority has issued it")
+    func issuedAnchor() throws {
         let authority = try CertificateAuthority.root()
         let leaf = try authority.issue(hosts: ["localhost"]) {
             $0.notAfter = .fromNow(days: 3_650)

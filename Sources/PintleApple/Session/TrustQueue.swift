@@ -9,7 +9,7 @@ import Foundation
 enum TrustQueue {
     static let width = 16
 
-    private static let queue: OperationQueue = {
+    static let queue: OperationQueue = {
         let queue = OperationQueue()
         queue.name = "Pintle.trust"
         queue.qualityOfService = .userInitiated

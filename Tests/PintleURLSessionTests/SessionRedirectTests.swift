@@ -35,6 +35,28 @@ struct SessionRedirectTests {
     }
 
     @Test(
+        "A redirect over http to an alias of an address is refused, and the error names the alias; the twin is followed",
+        arguments: [("0.0.0.0", "is the unspecified address"), ("[::ffff:127.0.0.1]", "in the form of IPv6")])
+    func alias(host: String, text: String) async throws {
+        let target = try LoopbackTCPServer.http()
+        let aliased = "http://\(host):\(target.port)/"
+        let source = try LoopbackTCPServer.http { request in
+            .redirect(to: request.target == "/alias" ? aliased : "http://127.0.0.1:\(target.port)/")
+        }
+        let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
+        // The policy covers neither.
+        let session = URLSession.pinned(to: try PinningPolicy(hosts: []))
+        let error = await #expect(throws: URLError.self) {
+            try await session.data(from: url.appendingPathComponent("alias"))
+        }
+        #expect(error?.code == .badURL && error?.refusal == .invalidRequest && error?.isAboutTrust == false)
+        #expect(error?.localizedDescription.contains(text) == true, "\(error as Any)")
+        #expect(target.connectionCount == 0)
+        #expect(try await session.data(from: url).0.count == 3)
+        #expect(target.connectionCount == 1)
+    }
+
+    @Test(
         "A redirect to http is refused, even where http is allowed; the twin goes on over https",
         arguments: [true, false])
     func downgrade(isSecure: Bool) async throws {

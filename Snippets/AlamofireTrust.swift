@@ -8,6 +8,7 @@ import Foundation
 import PintleURLSession
 import Security
 
+// Sendable: what it adds never changes.
 final class PolicyTrust: ServerTrustManager, ServerTrustEvaluating, @unchecked Sendable {
     private let source: any PolicySource
 

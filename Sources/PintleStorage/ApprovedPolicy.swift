@@ -25,7 +25,7 @@ public final class ApprovedPolicy: PolicySource {
         state = Locked(State(policy: source.current, approvals: store.current))
     }
 
-    /// Returns the policy with the approvals beside it, or the policy alone where there are none.
+    /// Returns the policy with the approvals of a store, or just the policy where there is no store.
     package static func source(_ policy: some PolicySource, _ store: TrustDecisionStore?) -> any PolicySource {
         guard let store else { return policy }
         return ApprovedPolicy(policy, approvals: store)

@@ -19,14 +19,13 @@ extension TrustRejection {
     /// It returns the verdict that is closest to the error. It follows at most 16 errors one
     /// behind the other, and looks at 256 values at most. It returns `nil` for a verdict that lies behind more than that.
     public init?(underlying error: any Error) {
-        var search = CauseSearch()
-        guard let rejection = search.rejection(in: error) else { return nil }
+        guard let rejection = CauseSearch.first(in: error, { $0 as? TrustRejection }) else { return nil }
         self = rejection
     }
 }
 
-/// A breadth-first search for a rejection among the causes of an error.
-private struct CauseSearch {
+/// A breadth-first search among the causes of an error.
+struct CauseSearch {
     /// The number of errors, one the cause of the other.
     private static let depthLimit = 16
     /// The number of values that one search looks at. An error can hold a whole request, or name itself as its cause.
@@ -44,14 +43,22 @@ private struct CauseSearch {
         case error, payload, container
     }
 
+    /// Returns what is found in the cause that is closest to the error, the error itself included.
+    static func first<Found>(in error: any Error, _ find: (Any) -> Found?) -> Found? {
+        var search = CauseSearch()
+        return search.first(in: error, find)
+    }
+
     private var queues = [[Candidate]](repeating: [], count: Rank.allCases.count)
     private var seen: Set<ObjectIdentifier> = []
     private var remaining = valueLimit
 
-    mutating func rejection(in error: any Error) -> TrustRejection? {
+    private init() {}
+
+    private mutating func first<Found>(in error: any Error, _ find: (Any) -> Found?) -> Found? {
         add(error, depth: 0)
         while let candidate = next() {
-            if let rejection = candidate.value as? TrustRejection { return rejection }
+            if let found = find(candidate.value) { return found }
             guard let error = candidate.value as? any Error else {
                 addChildren(of: candidate, depth: candidate.depth)
                 continue

@@ -20,7 +20,7 @@ extension URLSession {
     ///
     /// After a change of the policy, connections that were made before carry no new request (but for TLS sessions that
     /// background configurations resume on Apple's systems). What runs ends as it was decided; what has not sent anything
-    /// yet is decided anew.
+    /// yet is decided by the new policy.
     ///
     /// For a policy that asks (`askUser`), pass the approvals: what people have approved in the store counts for hosts that
     /// no rule covers, from the next request on. Nothing waits for a person. A task that meets an unknown server fails, and
@@ -58,7 +58,8 @@ extension URLSession {
     ///
     /// - A task that is refused fails with `cancelled`. Delegates get the reason in `didCompleteWithError`. For what a
     ///   completion handler gets, and what `await` throws, ask ``explain(_:)``.
-    /// - A task's own delegate comes before the session's: give a task only a `PinningSessionDelegate` that forwards to yours.
+    /// - A task's own delegate comes before the session's: give a task only what ``guarding(_:)`` returns.
+    /// - Stream tasks are cancelled. A web socket is judged, and ends with whatever error the system gives.
     /// - Before iOS 16, macOS 13, tvOS 16 and watchOS 9, `http` to a host that the policy covers is for App Transport
     ///   Security to refuse, and connections that are open when the policy changes go on.
     ///
@@ -85,12 +86,30 @@ extension URLSession {
     ///
     /// Sessions on Linux, and every ``PinnedURLSession``, put the reason into the error themselves, and this returns it as it
     /// is. The system's sessions say only `cancelled`. For those, this looks up what the session's `PinningSessionDelegate`
-    /// last said about the server that the error names. So do not ask it for a task that you have cancelled yourself.
+    /// last said about the server that the error names, also where a library has wrapped the system's error. So do not ask
+    /// it about a task that you have cancelled yourself; within a Swift task that was cancelled it returns the error as it
+    /// is. A session that was invalidated has no delegate to ask.
     public func explain(_ error: any Error) -> any Error {
         #if PINTLE_APPLE
-        (delegate as? PinningSessionDelegate)?.explain(error) ?? error
+        guard !Task.isCancelled, let delegate = delegate as? PinningSessionDelegate else { return error }
+        return CauseSearch.first(in: error) { ($0 as? URLError).flatMap { delegate.rejection(of: $0) } } ?? error
         #else
         error
+        #endif
+    }
+
+    /// Returns what to give to a task of this session in the place of a delegate of its own:
+    ///
+    ///     let (data, _) = try await session.data(from: url, delegate: session.guarding(mine))
+    ///
+    /// On Apple's systems the system asks a task's delegate before the session's. So the result asks the session's policy
+    /// about servers, and forwards everything else to the task's delegate. On Linux no task's delegate is asked about
+    /// servers, and this returns it as it is; so it does where the session's delegate is no `PinningSessionDelegate`.
+    public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
+        #if PINTLE_APPLE
+        (self.delegate as? PinningSessionDelegate)?.guarding(delegate) ?? delegate
+        #else
+        delegate
         #endif
     }
 }

@@ -121,7 +121,7 @@ struct AlamofireTests {
         }
     }
 
-    @Test("The evaluator does not hear of http; the delegate gives none of its responses to Alamofire")
+    @Test("The evaluator does not hear of http; the delegate cancels a request over http to a covered host")
     func plainHTTP() async throws {
         let stage = try Stage(isSystem: true)
         let plain = try LoopbackTCPServer.http()
@@ -147,6 +147,8 @@ struct AlamofireTests {
             return
         }
         #expect((cause as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
+        // The task was cancelled when it was made.
+        #expect(plain.connectionCount == 2)
     }
 
     @Test("After a change of the policy the evaluator is not asked about a kept connection; a new one is refused")

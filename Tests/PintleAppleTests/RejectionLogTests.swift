@@ -37,6 +37,29 @@ struct RejectionLogTests {
         #expect(Self.reason(log, try Self.server(200).1, since: log.mark) == nil)
     }
 
+    @Test("A web socket over TLS gets the reason of its server; other schemes get none")
+    func webSocket() throws {
+        let log = RejectionLog()
+        log.note(.invalidPath(PathFailure(.emptyChain, text: "none")), of: try Self.server(1).0)
+        for (scheme, reason) in [("wss", "invalid-path"), ("https", "invalid-path"), ("ws", nil), ("ftp", nil)] {
+            let url = try #require(URL(string: "\(scheme)://1.example.com/"))
+            #expect(Self.reason(log, url, since: 0) == reason, "\(scheme)")
+        }
+    }
+
+    @Test("The reason why a task is not sent stays when its maker has none; another task has none of it")
+    func refusal() throws {
+        let log = RejectionLog()
+        let session = URLSession(configuration: .ephemeral)
+        let url = try #require(URL(string: "http://localhost/"))
+        let (refused, other) = (session.dataTask(with: url), session.dataTask(with: url))
+        log.noteStart(of: refused, at: 0, refusal: URLError(.badURL))
+        for task in [refused, other] { log.noteStart(of: task, at: 0, refusal: nil) }
+        #expect(log.start(of: refused).refusal?.code == .badURL)
+        #expect(log.start(of: other).refusal == nil)
+        session.invalidateAndCancel()
+    }
+
     @Test("Of tasks whose end nobody tells, the oldest are forgotten")
     func starts() throws {
         let log = RejectionLog(capacity: 4)

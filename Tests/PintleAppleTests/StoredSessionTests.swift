@@ -59,7 +59,7 @@ struct StoredSessionTests {
         }
     }
 
-    @Test("An error is explained by the last word about its own server, and other errors stay as they are")
+    @Test("An error gets the last verdict about the server it names, and other errors stay as they are")
     func explained() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -99,6 +99,43 @@ struct StoredSessionTests {
             #expect(plain.connectionCount == (isSent ? 2 : 0))
             session.invalidateAndCancel()
         }
+    }
+
+    @Test("A web socket in the clear to a covered host and any stream task are cancelled as they are made")
+    func otherTasks() throws {
+        let stage = try Stage()
+        let session: URLSession = .pinned(to: try stage.policy())
+        for (text, isCancelled) in [
+            ("ws://localhost/", true), ("wss://localhost/", false), ("ws://other.example/", false),
+        ] {
+            let task = session.webSocketTask(with: try #require(URL(string: text)))
+            #expect((task.state == .completed) == isCancelled, "\(text)")
+        }
+        #expect(session.streamTask(withHostName: "other.example", port: 9).state == .completed)
+        #expect(URLSession(configuration: .ephemeral).streamTask(withHostName: "a", port: 9).state == .suspended)
+        session.invalidateAndCancel()
+    }
+
+    /// As libraries wrap errors.
+    private struct Wrapped: Error {
+        let underlyingError: any Error
+    }
+
+    @Test("A wrapped error is explained too, and within a cancelled task none is")
+    func wrapped() async throws {
+        let stage = try Stage()
+        let server = try stage.server()
+        let session: URLSession = .pinned(to: try stage.policy(rightPin: false))
+        let error = try #require(await ends { _ = try await session.data(from: try server.address()) })
+        let wrapped = Wrapped(underlyingError: error)
+        #expect(TrustRejection(underlying: wrapped) == nil)
+        #expect(TrustRejection(underlying: session.explain(wrapped))?.reason == "pin-mismatch")
+        let isUnexplained = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return TrustRejection(underlying: session.explain(error)) == nil
+        }.value
+        #expect(isUnexplained)
+        session.invalidateAndCancel()
     }
 
     @Test("After a change of the policy nothing goes over connections that the former one has judged")

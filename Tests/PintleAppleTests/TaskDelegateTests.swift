@@ -51,11 +51,16 @@ struct TaskDelegateTests {
         let url = try server.address()
         // What the article warns of.
         #expect(try await session.data(from: url, delegate: Permissive()).0.count == 3)
-        let ours = PinningSessionDelegate(policy, forwardingTo: Permissive())
+        let permissive = Permissive()
         let error = await #expect(throws: URLError.self) {
-            try await session.data(from: url, delegate: ours)
+            try await session.data(from: url, delegate: session.guarding(permissive))
         }
-        #expect(error?.code == .cancelled)
+        #expect(error?.code == .cancelled && permissive.questions == 0)
+        // It shares what the session's delegate knows.
+        #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
+        // A session without a policy has nothing to put around a delegate.
+        #expect(URLSession(configuration: .ephemeral).guarding(permissive) === permissive)
+        session.invalidateAndCancel()
     }
 
     @Test("A delegate of a task that follows every redirect follows none to http, and others")

@@ -32,7 +32,7 @@ public struct PolicySnapshot: Sendable {
 /// Nobody is told of a change, and nobody has to listen: a connection, and a request on a kept one, are decided
 /// by what `current` returns at that moment.
 ///
-/// A ``PinningPolicy`` is the source of itself, which never changes. Whoever replaces policies has a ``LivePolicy``.
+/// A ``PinningPolicy`` is a source that always returns itself. Use a ``LivePolicy`` to replace a policy.
 public protocol PolicySource: Sendable {
     /// What is in force now.
     ///

@@ -11,11 +11,15 @@ extension PinningPolicy {
         return allowsPlainHTTP(to: target)
     }
 
-    /// Whether a request may go to this address as far as TLS is concerned: over `http` only to a host that the policy
-    /// has nothing to say about. Other schemes are not meant.
+    /// The schemes that send in the clear, with their ports.
+    private static let plainSchemes = ["http": 80, "ws": 80, "ftp": 21]
+
+    /// Returns whether a request may go to this address as far as TLS is concerned: in the clear (`http`, `ws`, `ftp`) only
+    /// to a host that the policy has nothing to say about.
     package func allowsPlainHTTP(to url: URL) -> Bool {
-        guard url.scheme?.lowercased() == "http" else { return true }
-        guard let name = url.host, let host = try? ServerName(name), let port = UInt16(exactly: url.port ?? 80) else {
+        guard let usual = url.scheme.flatMap({ Self.plainSchemes[$0.lowercased()] }) else { return true }
+        guard let name = url.host, let host = try? ServerName(name), let port = UInt16(exactly: url.port ?? usual)
+        else {
             return false
         }
         return allowsPlainHTTP(to: ServerEndpoint(host: host, port: port), ports: portsOfRules)

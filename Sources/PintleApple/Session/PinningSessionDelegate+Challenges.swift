@@ -49,7 +49,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         let start = rejections.start(of: task)
         let arrival = arrivalError(of: task, task.response)
         let explained = error.map {
-            start.refusal ?? arrival ?? rejections.explain($0, url: task.currentRequest?.url, since: start.mark)
+            start.refusal ?? arrival ?? explain($0, url: task.currentRequest?.url, since: start.mark)
         }
         tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained ?? arrival)
     }
@@ -78,17 +78,25 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         source.current.policy.allowsRedirect(from: response.url, to: request.url)
     }
 
-    /// Told before the maker of a task has it. One for `http` to a host that the policy has something to say about is
-    /// cancelled before anybody can start it.
+    /// The system calls this before it returns the new task. A task that would send in the clear to a host that the policy
+    /// has something to say about is cancelled here, before it can start; so is a stream task, which no challenge judges
+    /// before its first bytes.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         renewConnections(of: session)
-        rejections.noteStart(of: task)
-        if let url = task.originalRequest?.url, isRefused(url) {
-            noteStart(of: task, at: mark, refusal: refused(.plainHTTP, url))
-            task.cancel()
-        }
+        let refusal = refusal(of: task)
+        rejections.noteStart(of: task, at: mark, refusal: refusal)
+        if refusal != nil { task.cancel() }
         tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
+    }
+
+    private func refusal(of task: URLSessionTask) -> URLError? {
+        if task is URLSessionStreamTask {
+            return URLError(
+                .unsupportedURL, userInfo: [NSLocalizedDescriptionKey: "a pinned session has no stream tasks"])
+        }
+        guard let url = task.originalRequest?.url, isRefused(url) else { return nil }
+        return refused(.plainHTTP, url)
     }
 
     /// Nothing goes over `http` to a host that the policy has something to say about now, whatever it said when the task

@@ -90,9 +90,14 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         refused = other.refused
     }
 
-    /// What to give to a task instead of its own delegate: the system asks a task's before the session's.
-    package func guarding(_ delegate: (any URLSessionTaskDelegate)?) -> (any URLSessionTaskDelegate)? {
-        delegate.map { PinningSessionDelegate(self, forwardingTo: $0) }
+    /// Returns a delegate for one task, which decides about servers as this one does and forwards everything else to the
+    /// task's own. The system asks a task's delegate before the session's.
+    ///
+    ///     task.delegate = pinning.guarding(mine)
+    ///
+    /// - Parameter delegate: the task's own.
+    public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
+        PinningSessionDelegate(self, forwardingTo: delegate)
     }
 
     /// The moment of now, for ``explain(_:url:since:)``.
@@ -103,25 +108,26 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         rejections.noteStart(of: task, at: mark, refusal: refusal)
     }
 
-    /// An error of a task with the reason in it, where a server was refused after `mark`; else as it is.
+    /// Returns an error of a task with the reason in it, where the server was refused after `mark`, or where nothing may go
+    /// to its address in the clear; else the error as it is.
+    ///
+    /// - Parameters:
+    ///   - url: the address of the request, for an error that names none.
+    ///   - mark: of the moment before the task was made; 0 for any.
     package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
-        rejections.explain(error, url: url, since: mark)
+        rejection(of: error, url: url, since: mark) ?? error
     }
 
-    /// Returns the error of a task with the reason in it, for `TrustRejection(underlying:)`, where the last thing that was
-    /// said about the server it names is a refusal; else the error as it is. The delegate's `didCompleteWithError` needs
-    /// none of this. It is for what a completion handler gets and `await` throws: the system says only `cancelled` there.
-    /// So do not ask it for a task that you have cancelled yourself.
-    ///
-    /// - Parameter error: of a task of a session with this delegate.
-    public func explain(_ error: any Error) -> any Error {
-        if let known = error as? URLError, known.code == .cancelled, let url = known.failingURL, isRefused(url) {
+    /// Returns `nil` where there is no reason.
+    package func rejection(of error: any Error, url: URL? = nil, since mark: Int = 0) -> URLError? {
+        guard let error = error as? URLError else { return nil }
+        if error.code == .cancelled, let url = error.failingURL ?? url, isRefused(url) {
             return refused(.plainHTTP, url)
         }
-        return rejections.explain(error, url: nil, since: 0)
+        return rejections.rejection(of: error, url: url, since: mark)
     }
 
-    /// Returns true for `http` to a host that the policy has something to say about.
+    /// Returns true where a request would go in the clear to a host that the policy has something to say about.
     func isRefused(_ url: URL) -> Bool { !source.current.policy.allowsPlainHTTP(to: url) }
 
     /// After a change of the policy a session's next request goes over a new connection, whose server is judged anew. To

@@ -50,14 +50,8 @@ final class RejectionLog: Sendable {
     ///   - mark: of the moment before the task was made.
     ///   - refusal: why it is not sent.
     func noteStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
-        state.withLock { $0.starts[task] = Start(mark: mark, refusal: refusal) }
-    }
-
-    /// The system says so at any moment after the task was made.
-    func noteStart(of task: URLSessionTask) {
-        state.withLock { state in
-            state.starts[task] = Start(mark: state.lastNumber, refusal: state.starts[task]?.refusal)
-        }
+        // The system tells of a task before its maker does, and the policy may have changed in between.
+        state.withLock { $0.starts[task] = Start(mark: mark, refusal: refusal ?? $0.starts[task]?.refusal) }
     }
 
     /// When a task started; where nobody has said, now: what was refused before may have been refused to others.
@@ -67,11 +61,23 @@ final class RejectionLog: Sendable {
 
     /// The error with the reason in it, where the server was refused after `mark`; else the error as it is.
     func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
-        guard let error = error as? URLError, error.code == .cancelled || error.code == .userCancelledAuthentication,
-            let url = error.failingURL ?? url, let server = ServerEndpoint(httpsURL: url.absoluteString)
-        else { return error }
+        (error as? URLError).flatMap { rejection(of: $0, url: url, since: mark) } ?? error
+    }
+
+    /// Returns the error with the reason in it; `nil` where the server was not refused after `mark`.
+    func rejection(of error: URLError, url: URL?, since mark: Int) -> URLError? {
+        guard error.code == .cancelled || error.code == .userCancelledAuthentication,
+            let url = error.failingURL ?? url, let server = Self.server(of: url)
+        else { return nil }
         let found = state.withLock { $0.rejections[server] }
-        guard let found, found.number > mark else { return error }
+        guard let found, found.number > mark else { return nil }
         return URLError(found.rejection, url: url)
+    }
+
+    /// A web socket over TLS is judged as `https` is.
+    private static func server(of url: URL) -> ServerEndpoint? {
+        let text = url.absoluteString
+        guard url.scheme?.lowercased() == "wss" else { return ServerEndpoint(httpsURL: text) }
+        return ServerEndpoint(httpsURL: "https" + text.dropFirst("wss".count))
     }
 }

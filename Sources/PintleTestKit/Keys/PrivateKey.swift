@@ -6,7 +6,7 @@ public struct PrivateKey: Sendable, Hashable {
     public let pkcs8DER: [UInt8]
     /// SubjectPublicKeyInfo, DER (RFC 5280 section 4.1.2.7): what a public-key pin hashes.
     public let spkiDER: [UInt8]
-    /// What this key signs with unless told otherwise: SHA-256, or the digest of the curve's size;
+    /// The algorithm that this key signs with where no other is named: SHA-256, or the digest of the curve's size;
     /// `nil` for a key that cannot sign.
     public let defaultSignatureAlgorithm: SignatureAlgorithm?
 

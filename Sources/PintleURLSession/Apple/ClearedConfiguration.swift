@@ -2,7 +2,7 @@ import Security
 
 /// A configuration that callers cannot reach, without loaders beside the system's.
 ///
-/// Sendable: it is read alone, and handed out in copies.
+/// Sendable: nothing changes it, and others get copies.
 final class ClearedConfiguration: @unchecked Sendable {
     private let configuration: URLSessionConfiguration
     let foreignProtocols: ForeignProtocols

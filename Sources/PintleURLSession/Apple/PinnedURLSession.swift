@@ -113,6 +113,10 @@ public final class PinnedURLSession: Sendable {
     /// `URLSession`.
     public func explain(_ error: any Error) -> any Error { error }
 
+    /// Returns the delegate as it is: this session puts one around a task's delegate by itself. For code that also has to
+    /// work with a `URLSession`.
+    public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate { delegate }
+
     // MARK: For tasks
 
     private func explained<Product: Sendable>(
@@ -200,7 +204,7 @@ extension PinnedURLSession {
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let guarding = self.delegate.guarding(delegate)
+        let guarding = delegate.map { self.delegate.guarding($0) }
         return try await explained(request.url) { try await $0.data(for: request, delegate: guarding) }
     }
 
@@ -213,7 +217,7 @@ extension PinnedURLSession {
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let guarding = self.delegate.guarding(delegate)
+        let guarding = delegate.map { self.delegate.guarding($0) }
         return try await explained(request.url) {
             try await $0.upload(for: request, from: bodyData, delegate: guarding)
         }
@@ -222,7 +226,7 @@ extension PinnedURLSession {
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let guarding = self.delegate.guarding(delegate)
+        let guarding = delegate.map { self.delegate.guarding($0) }
         return try await explained(request.url) {
             try await $0.upload(for: request, fromFile: fileURL, delegate: guarding)
         }
@@ -231,7 +235,7 @@ extension PinnedURLSession {
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
-        let guarding = self.delegate.guarding(delegate)
+        let guarding = delegate.map { self.delegate.guarding($0) }
         return try await explained(request.url) { try await $0.download(for: request, delegate: guarding) }
     }
 

@@ -151,6 +151,15 @@ open class URLSession: NSObject, @unchecked Sendable {
         uploadTask(with: request, from: try? Data(contentsOf: fileURL), completionHandler: completionHandler)
     }
 
+    open func webSocketTask(with url: URL) -> URLSessionWebSocketTask {
+        register(isHandled: false) { URLSessionWebSocketTask(self, $0, URLRequest(url: url), body: nil, .delegate) }
+    }
+
+    open func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
+        let nowhere = URLRequest(url: URL(fileURLWithPath: "/"))
+        return register(isHandled: false) { URLSessionStreamTask(self, $0, nowhere, body: nil, .delegate) }
+    }
+
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         register(isHandled: false) { URLSessionDownloadTask(self, $0, request, body: nil, .delegate) }
     }

@@ -109,6 +109,8 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+/// Only its type is here, and a session makes one that goes nowhere.
+open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {}
 /// Only its type is here.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     public enum CloseCode: Int, Sendable {

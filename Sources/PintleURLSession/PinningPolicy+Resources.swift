@@ -12,7 +12,8 @@ extension PinningPolicy {
     ///     let policy = try PinningPolicy(resource: "policy", withExtension: "json")
     ///
     /// The paths in `anchors.include` lead from the resource's folder. Because Xcode and SwiftPM put resources into one
-    /// folder, `roots/private.pem` may also stand beside the policy as `private.pem`.
+    /// folder, `roots/private.pem` may also stand beside the policy as `private.pem`. The copy counts only where the path
+    /// leads to no file. Two anchor files of one name are refused if one of them would be read from there.
     ///
     /// Only regular files are read: the policy up to 64 MiB, each anchor file up to 16 MiB. It reads from disk: make the
     /// policy once, at the start.

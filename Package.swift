@@ -119,7 +119,8 @@ targets += [
     ),
     // Real servers, a real interceptor and probes, for more than one of the tests below.
     .target(
-        name: "PintleTestPeers", dependencies: ["PintleTestKit"], path: "Tests/PintleTestPeers", swiftSettings: strict),
+        name: "PintleTestPeers", dependencies: ["COpenSSL", "PintleTestKit"], path: "Tests/PintleTestPeers",
+        swiftSettings: strict),
     .testTarget(
         name: "PintleOpenSSLTests",
         dependencies: ["COpenSSL", "Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers"],
@@ -133,8 +134,8 @@ targets += [
     .testTarget(
         name: "PintleURLSessionTests",
         dependencies: [
-            "AttackDemo", "Pintle", "PintleCrypto", "PintleURLSession", "PintleFiles", "PintleOpenSSL", "PintleTestKit",
-            "PintleTestPeers", "PintleReports", "PintleUpdates",
+            "AttackDemo", "COpenSSL", "Pintle", "PintleCrypto", "PintleURLSession", "PintleFiles", "PintleOpenSSL",
+            "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates",
         ],
         swiftSettings: strict
     ),

@@ -35,7 +35,7 @@ struct ContextRestrictionTests {
         defer { SSL_CTX_free(context) }
         try #require(SSL_CTX_set_cipher_list(context, list + ":@SECLEVEL=0") == 1)
         #expect(try !offered().allSatisfy(proves), "the attack")
-        #expect(TLSContext.restrict(context))
+        #expect(ContextRestriction.apply(to: context))
         let left = try offered()
         #expect(left.count > 3 && left.allSatisfy(proves))
     }
@@ -45,7 +45,7 @@ struct ContextRestrictionTests {
         defer { SSL_CTX_free(context) }
         SSL_CTX_set_psk_client_callback(context) { _, _, _, _, _, _ in 0 }
         #expect(try !offered().allSatisfy(proves), "the attack")
-        #expect(TLSContext.restrict(context))
+        #expect(ContextRestriction.apply(to: context))
         let left = try offered()
         #expect(left.count > 3 && left.allSatisfy(proves))
     }
@@ -55,7 +55,7 @@ struct ContextRestrictionTests {
         defer { SSL_CTX_free(context) }
         try #require(SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256") == 1)
         let before = try offered()
-        #expect(TLSContext.restrict(context))
+        #expect(ContextRestriction.apply(to: context))
         #expect(try offered() == before)
     }
 }

@@ -187,7 +187,7 @@ struct HandshakeFailureTests {
 
     @Test("More than 4 MiB of certificates is refused as soon as it is announced")
     func tooLarge() throws {
-        let announced = TLSContext.certificateListLimit + 1
+        let announced = ContextRestriction.certificateListLimit + 1
         let header = [11, UInt8(announced >> 16), UInt8(announced >> 8 & 0xFF), UInt8(announced & 0xFF)]
         let peer = try FakeTLS.server(header)
         let error = expectFailure(.limitsExceeded) { try connect(to: peer.port) }

@@ -8,7 +8,7 @@
 /// underscores match nothing all the same.
 public struct ServerName: Sendable, Hashable {
     /// The canonical text, ASCII.
-    let canonical: [UInt8]
+    package let canonical: [UInt8]
     /// The address, where the name is one.
     public let ipAddress: IPAddress?
 

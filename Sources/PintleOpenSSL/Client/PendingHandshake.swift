@@ -10,7 +10,7 @@ final class PendingHandshake {
     private let order: HandshakeOrder
     private let context: TLSContext
     private let timeouts: TLSClient.Timeouts
-    private let slot: VerdictSlot
+    private let hook: VerificationHook
     private var connector: TCPConnector?
     private var handshake: TLSHandshake?
     /// Of the handshake, or of leaving.
@@ -22,7 +22,7 @@ final class PendingHandshake {
         self.order = order
         self.context = context
         self.timeouts = timeouts
-        slot = VerdictSlot(order.judge)
+        hook = VerificationHook(for: order.target.endpoint, judge: order.judge)
     }
 
     /// What `poll` has to watch.
@@ -103,7 +103,7 @@ final class PendingHandshake {
         do throws(HandshakeError) {
             var handshake = try TLSHandshake(
                 context: context, socket: socket, target: order.target.endpoint, timeout: timeouts.handshake)
-            deadline = try handshake.start(slot)
+            deadline = try handshake.start(hook)
             self.handshake = consume handshake
             speak()
         } catch {
@@ -112,7 +112,7 @@ final class PendingHandshake {
     }
 
     private func speak() {
-        switch handshake?.step(slot, isLate: deadline?.hasPassed ?? true) {
+        switch handshake?.step(hook, isLate: deadline?.hasPassed ?? true) {
         case .waiting, nil: return
         case .accepted:
             guard let handshake = handshake.take() else { return }

@@ -1,4 +1,3 @@
-internal import COpenSSL
 public import Pintle
 
 #if canImport(FoundationEssentials)
@@ -61,48 +60,5 @@ extension TLSClient {
                 .verifierNotCalled, "the handshake ended without a verdict", hint: nil, isBeforeCertificate: false)
         }
         return .trusted(connection, evaluation)
-    }
-}
-
-extension HandshakeError {
-    /// Where OpenSSL stopped at certificates before any decision could be asked about them: a verdict too.
-    package var pathFailure: PathFailure? {
-        switch code {
-        case .limitsExceeded: PathFailure(.limitsExceeded, text: message)
-        case .malformedCertificate: PathFailure(.malformedCertificate, text: message)
-        default: nil
-        }
-    }
-}
-
-extension PinningPolicy {
-    /// Decides about a chain inside a handshake, on the certificates that OpenSSL has parsed already.
-    package func evaluate(
-        _ endpoint: ServerEndpoint, _ chain: borrowing PeerChain, approvals: TrustApprovals = .none, at instant: Date,
-        newestKnownTime: Date? = nil, validator: PathValidator
-    ) -> TrustEvaluation {
-        // The closure does not outlive this call, and the chain does; a borrowed value cannot be captured.
-        let leaf = chain.leaf
-        let presented = chain.presented
-        return evaluate(
-            endpoint, presented: chain.certificates, approvals: approvals, at: instant, newestKnownTime: newestKnownTime
-        ) { request in
-            validator.validate(request, leaf: leaf, presented: presented)
-        }
-    }
-}
-
-extension TrustDecision {
-    /// With the alert that says most: whoever watches a proxy's log reads it (RFC 8446 section 6.2).
-    package var handshakeVerdict: HandshakeVerdict {
-        guard case .rejected(let rejection) = self else { return .accept }
-        switch rejection.pathFailure?.code {
-        case .untrustedRoot, .selfSigned: return .reject(.unknownCA)
-        case .expired: return .reject(.certificateExpired)
-        case .unsuitablePurpose: return .reject(.unsupportedCertificate)
-        case .invalidSignature: return .reject(.decryptError)
-        case nil: return .reject(.certificateUnknown)
-        default: return .reject(.badCertificate)
-        }
     }
 }

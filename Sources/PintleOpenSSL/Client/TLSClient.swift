@@ -69,7 +69,7 @@ public final class TLSClient: Sendable {
         var handshake = try TLSHandshake(
             context: context, socket: socket, target: target.endpoint, timeout: timeouts.handshake
         )
-        try handshake.run(VerdictSlot(verdict))
+        try handshake.run(VerificationHook(for: target.endpoint, judge: verdict))
         return try TLSConnection(handshake.intoPump(), target: target.endpoint)
     }
 }

@@ -5,15 +5,7 @@ internal import COpenSSL
 /// `@unchecked`: the only state is the pointer, which is constant. OpenSSL allows `SSL_new` on one context
 /// from many threads (openssl-threads(7)); its reference count and session cache are locked, and nothing
 /// here writes to the context after `init`.
-package final class TLSContext: @unchecked Sendable {
-    /// The largest Certificate message that OpenSSL reads, in bytes: the 4 MiB of a recorded chain, and room for the
-    /// framing. ``CertificateMessageGuard`` accepts much less, but it can say which limit was exceeded only of a
-    /// message that was read. OpenSSL allocates no more than this, whatever length a server announces.
-    static let certificateListLimit = 4 * 1024 * 1024 + 64 * 1024
-
-    /// The bytes that a server may send before the handshake has ended: the largest chain, and as much again for all else.
-    package static let handshakeAllowance = 2 * certificateListLimit
-
+final class TLSContext: @unchecked Sendable {
     /// `SSL_CTX *`
     let pointer: OpaquePointer
 
@@ -23,11 +15,10 @@ package final class TLSContext: @unchecked Sendable {
         }
         // From here on deinit frees it.
         self.pointer = pointer
-        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        SSL_CTX_set_cert_verify_callback(pointer, { context, _ in VerdictSlot.answer(context) }, nil)
-        CertificateMessageGuard.install(on: pointer)
         let version = Int(configuration.minimumVersion.rawValue)
-        guard Self.restrict(pointer), SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil) == 1 else {
+        guard VerificationHook.install(on: pointer),
+            SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil) == 1
+        else {
             throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)")
         }
         try offer(configuration.applicationProtocols)
@@ -35,60 +26,6 @@ package final class TLSContext: @unchecked Sendable {
 
     deinit {
         SSL_CTX_free(pointer)
-    }
-
-    /// Leaves no way past a verdict on certificates: no resumption, no second handshake, no suite without
-    /// a certificate. False where OpenSSL has no memory, or offers such a suite all the same.
-    package static func restrict(_ context: OpaquePointer) -> Bool {
-        SSL_CTX_set_options(
-            context,
-            pintle_SSL_OP_NO_TICKET | pintle_SSL_OP_NO_RENEGOTIATION | pintle_SSL_OP_NO_COMPRESSION
-                | pintle_SSL_OP_NO_RX_CERTIFICATE_COMPRESSION
-        )
-        SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, certificateListLimit, nil)
-        SSL_CTX_set_psk_client_callback(context, nil)
-        SSL_CTX_set_psk_use_session_callback(context, nil)
-        leaveOutFiniteFieldSuites(context)
-        if offersCertificatesAlone(context) { return true }
-        // The list of TLS 1.3, which is another, has suites without encryption where somebody has put them there.
-        return SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
-            && offersCertificatesAlone(context)
-    }
-
-    /// Leaves out suites with a finite-field Diffie-Hellman exchange (RFC 5246 section 8.1.2). The server chooses the group:
-    /// with a modulus of 10,000 bits, one call of OpenSSL keeps its thread for a second.
-    ///
-    /// Costs less than another list of suites, which would be read for each context.
-    private static func leaveOutFiniteFieldSuites(_ context: OpaquePointer) {
-        guard libraryRules != nil else { return }
-        SSL_CTX_set_security_callback(context) { ssl, context, operation, bits, identifier, other, extra in
-            if operation >> 16 == TLSContext.aboutSuite, let other,
-                SSL_CIPHER_get_kx_nid(OpaquePointer(other)) == NID_kx_dhe
-            {
-                return 0
-            }
-            return TLSContext.libraryRules?(ssl, context, operation, bits, identifier, other, extra) ?? 0
-        }
-    }
-
-    /// `SSL_SECOP_OTHER_CIPHER`, in the upper half of an operation: the question is about a suite.
-    private static let aboutSuite: CInt = 1
-    /// OpenSSL's own answers to questions about security, by the level of the context.
-    private static let libraryRules = {
-        let context = SSL_CTX_new(TLS_client_method())
-        defer { SSL_CTX_free(context) }
-        return context.flatMap { SSL_CTX_get_security_callback($0) }
-    }()
-
-    /// Whether every suite that can be agreed on has the server prove who it is, and encrypts. Suites with a shared
-    /// key or a password (SRP) stand in OpenSSL's list and are not offered by a client that has neither.
-    private static func offersCertificatesAlone(_ context: OpaquePointer) -> Bool {
-        guard let suites = SSL_CTX_get_ciphers(context) else { return false }
-        return (0..<OPENSSL_sk_num(suites)).allSatisfy { index in
-            guard let suite = OPENSSL_sk_value(suites, index).map({ OpaquePointer($0) }) else { return false }
-            return SSL_CIPHER_get_auth_nid(suite) != NID_auth_null && SSL_CIPHER_get_cipher_nid(suite) != NID_undef
-        }
     }
 
     private func offer(_ protocols: [String]) throws(HandshakeError) {

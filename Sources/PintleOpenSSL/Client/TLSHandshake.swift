@@ -5,7 +5,7 @@ internal import Pintle
 struct TLSHandshake: ~Copyable {
     /// How long a peer gets to read our alert before the socket goes, unless it closes first.
     private static let farewell = Duration.milliseconds(50)
-    static let allowance = TLSContext.handshakeAllowance
+    static let allowance = ContextRestriction.handshakeAllowance
 
     private var pump: TLSPump
     private let target: ServerEndpoint
@@ -36,9 +36,9 @@ struct TLSHandshake: ~Copyable {
     consuming func intoPump() -> TLSPump { pump }
 
     /// - Throws: ``HandshakeError``; what OpenSSL had to say to the peer about it has been sent.
-    mutating func run(_ slot: VerdictSlot) throws(HandshakeError) {
-        try begin(slot)
-        defer { VerdictSlot.detach(from: pump.ssl) }
+    mutating func run(_ hook: VerificationHook) throws(HandshakeError) {
+        try begin(hook)
+        defer { VerificationHook.detach(from: pump.ssl) }
         let outcome: PumpFailure?
         do throws(PumpFailure) {
             _ = try pump.run(until: Deadline(after: timeout)) { SSL_do_handshake($0) }
@@ -46,7 +46,7 @@ struct TLSHandshake: ~Copyable {
         } catch {
             outcome = error
         }
-        guard let ending = ending(slot, outcome) else {
+        guard let ending = ending(hook, outcome) else {
             pump.allowance = nil
             return
         }
@@ -60,30 +60,28 @@ struct TLSHandshake: ~Copyable {
         let tellsPeer: Bool
     }
 
-    private mutating func begin(_ slot: VerdictSlot) throws(HandshakeError) {
-        guard slot.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
+    private mutating func begin(_ hook: VerificationHook) throws(HandshakeError) {
+        guard hook.attach(to: pump.ssl) else { throw .noResources("OpenSSL has no memory for a connection") }
         pump.allowance = Self.allowance
     }
 
     /// - Parameter outcome: how the exchange ended; nil: well.
     /// - Returns: nil where the peer was judged, and accepted.
-    private borrowing func ending(_ slot: VerdictSlot, _ outcome: PumpFailure?) -> Ending? {
+    private borrowing func ending(_ hook: VerificationHook, _ outcome: PumpFailure?) -> Ending? {
         // The verdict comes first: it is the cause of whatever followed it.
-        switch slot.state {
+        switch hook.state {
         case .rejected(let alert): return Ending(error: rejected(alert), tellsPeer: true)
         case .refusedUnread(let failure): return Ending(error: refusedUnread(failure), tellsPeer: true)
+        case .failed: return Ending(error: notJudged(early: false), tellsPeer: true)
         case .accepted:
             if let outcome { return failure(outcome, certificateArrived: true) }
-        case .notAsked, .failed:
-            guard let outcome else { return Ending(error: notJudged(), tellsPeer: false) }
+        case .notAsked:
+            guard let outcome else { return Ending(error: notJudged(early: true), tellsPeer: false) }
             // The state stays at the message that could not be read.
             return failure(outcome, certificateArrived: SSL_get_state(pump.ssl) == TLS_ST_CR_CERT)
         }
-        // Neither can happen with what is switched off in the context; if it does, nobody was asked.
-        guard SSL_session_reused(pump.ssl) == 0, SSL_get_verify_result(pump.ssl) == Int(X509_V_OK) else {
-            return Ending(error: notJudged(), tellsPeer: false)
-        }
-        return nil
+        // A session cannot be resumed with what is switched off in the context; if one is, no verdict was asked for.
+        return VerificationHook.hasAccepted(pump.ssl) ? nil : Ending(error: notJudged(early: true), tellsPeer: false)
     }
 
     // MARK: Without waiting
@@ -92,10 +90,10 @@ struct TLSHandshake: ~Copyable {
     var events: CInt { pump.turn.events }
     var descriptor: CInt { pump.socket.descriptor }
 
-    /// Begins a handshake that goes on by ``step(_:)``. The slot must live as long as this does.
+    /// Begins a handshake that goes on by ``step(_:)``. The connection keeps the hook.
     /// - Returns: when it is too late.
-    mutating func start(_ slot: VerdictSlot) throws(HandshakeError) -> Deadline {
-        try begin(slot)
+    mutating func start(_ hook: VerificationHook) throws(HandshakeError) -> Deadline {
+        try begin(hook)
         return Deadline(after: timeout)
     }
 
@@ -107,7 +105,7 @@ struct TLSHandshake: ~Copyable {
 
     /// Goes as far as it can without waiting.
     /// - Parameter isLate: whether the time is up: what has arrived still counts.
-    mutating func step(_ slot: VerdictSlot, isLate: Bool) -> Step {
+    mutating func step(_ hook: VerificationHook, isLate: Bool) -> Step {
         let outcome: PumpFailure?
         do throws(PumpFailure) {
             guard try pump.step({ SSL_do_handshake($0) }) != nil else {
@@ -118,8 +116,8 @@ struct TLSHandshake: ~Copyable {
         } catch {
             outcome = error
         }
-        defer { VerdictSlot.detach(from: pump.ssl) }
-        guard let ending = ending(slot, outcome) else {
+        defer { VerificationHook.detach(from: pump.ssl) }
+        guard let ending = ending(hook, outcome) else {
             pump.allowance = nil
             return .accepted
         }
@@ -169,10 +167,10 @@ struct TLSHandshake: ~Copyable {
             hint: "look at what it sends: openssl s_client -showcerts -connect \(target)", isBeforeCertificate: false)
     }
 
-    private func notJudged() -> HandshakeError {
+    private func notJudged(early: Bool) -> HandshakeError {
         HandshakeError(
             .verifierNotCalled, "the handshake with \(target) ended without a verdict on a certificate",
-            hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: true
+            hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: early
         )
     }
 

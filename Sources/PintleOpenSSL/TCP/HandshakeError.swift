@@ -1,3 +1,5 @@
+package import Pintle
+
 /// Why there is no checked connection: what happened, and what to do about it.
 ///
 /// `message` and `hint` are lower case without a full stop; nothing in them comes from the peer
@@ -42,7 +44,8 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case malformedCertificate = "malformed-certificate"
         /// The caller's verdict was a refusal; the peer was sent an alert.
         case rejectedByVerifier = "rejected-by-verifier"
-        /// A handshake ended well without the verifier's consent. Never seen; refused all the same.
+        /// A handshake came to an end without a verdict: OpenSSL asked for none, or not about the server that SNI names.
+        /// Never seen; refused all the same.
         case verifierNotCalled = "verifier-not-called"
 
         /// On a checked connection: nothing was read or written in time.
@@ -87,6 +90,17 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
 
     static func noResources(_ what: String) -> HandshakeError {
         HandshakeError(.noResources, what, hint: "close other programs, or raise the limit (ulimit -n)")
+    }
+}
+
+extension HandshakeError {
+    /// Where OpenSSL stopped at certificates before any decision could be asked about them: a verdict too.
+    package var pathFailure: PathFailure? {
+        switch code {
+        case .limitsExceeded: PathFailure(.limitsExceeded, text: message)
+        case .malformedCertificate: PathFailure(.malformedCertificate, text: message)
+        default: nil
+        }
     }
 }
 

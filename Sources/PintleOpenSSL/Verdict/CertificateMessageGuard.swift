@@ -15,7 +15,7 @@ package import Pintle
 /// - Above the leaf it changes the algorithm of such a key to one that does not exist, so that OpenSSL does not decode
 ///   the key. The caller passes the original bytes on to the core, which drops the certificate.
 ///
-/// If a later version of OpenSSL parses a copy, only time is lost: a slot that has a verdict is not asked again.
+/// If a later version of OpenSSL parses a copy, only time is lost: a hook that has a verdict does not ask again.
 package enum CertificateMessageGuard {
     /// The guard's changes to a message, and their reason.
     package enum Action {
@@ -31,15 +31,6 @@ package enum CertificateMessageGuard {
     package static let maximumSize = 256 * 1024
 
     private static let certificateMessage: UInt8 = 11
-
-    static func install(on context: OpaquePointer) {
-        SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
-            guard let ssl, isSent == 0 else { return }
-            let seen = UnsafeRawBufferPointer(start: bytes, count: count)
-            guard let action = CertificateMessageGuard.inspect(seen, contentType, version) else { return }
-            VerdictSlot.attached(to: ssl)?.take(action)
-        }
-    }
 
     /// Inspects a received message, and changes it where OpenSSL must not parse it as it stands.
     ///

@@ -1,6 +1,7 @@
 internal import COpenSSL
 internal import Foundation
 internal import Pintle
+internal import PintleOpenSSL
 
 /// The proof that a connection was judged: it hangs on the connection's `SSL` and goes with it.
 ///
@@ -41,10 +42,14 @@ final class HandshakeReceipt: Sendable {
         of path: ValidatedPath, _ rule: RuleChoice?, in policy: PinningPolicy, at instant: Date
     ) -> (start: Date, end: Date) {
         // Those on the path have been read before; if one cannot be, the connection serves no request.
-        let validities = path.certificates.map { der in try? Validity(ofCertificate: der) }
-        var start = validities.map { $0?.notBefore ?? .distantFuture }.max() ?? .distantFuture
-        // A certificate counts to the end of its last second, as `Validity.contains` has it.
-        var end = validities.map { $0.map { $0.notAfter + 1 } ?? .distantPast }.min() ?? .distantPast
+        guard !path.certificates.isEmpty else { return (.distantFuture, .distantPast) }
+        var (start, end) = (Date.distantPast, Date.distantFuture)
+        for der in path.certificates {
+            let validity = try? Validity(ofCertificate: der)
+            start = max(start, validity?.notBefore ?? .distantFuture)
+            // A certificate counts to the end of its last second, as `Validity.contains` has it.
+            end = min(end, validity.map { $0.notAfter + 1 } ?? .distantPast)
+        }
         if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date {
             if pinsEnd > instant { end = min(end, pinsEnd) } else { start = max(start, pinsEnd) }
         }
@@ -70,8 +75,11 @@ extension HandshakeReceipt {
         return false
     }
 
+    /// The receipt of a connection whose verdict still stands.
     static func attached(to ssl: OpaquePointer) -> HandshakeReceipt? {
-        guard index >= 0, let pointer = SSL_get_ex_data(ssl, index) else { return nil }
+        guard index >= 0, VerificationHook.hasAccepted(ssl), let pointer = SSL_get_ex_data(ssl, index) else {
+            return nil
+        }
         return Unmanaged<HandshakeReceipt>.fromOpaque(pointer).takeUnretainedValue()
     }
 }

@@ -11,7 +11,7 @@ struct ReadLimits: Sendable {
     /// In one turn of the loop, while the handshake runs: a byte costs more there.
     var perTurnOfHandshake = 32 << 10
     /// In a whole handshake, the same as in the handshakes that Pintle makes itself.
-    var handshake = TLSContext.handshakeAllowance
+    var handshake = ContextRestriction.handshakeAllowance
     /// `false` only in a test of a process without memory for a limit: then no connection is made.
     var isAvailable = true
 }

@@ -1,0 +1,93 @@
+import COpenSSL
+import Foundation
+import PintleTestKit
+import PintleTestPeers
+import Testing
+
+@testable import PintleOpenSSL
+@testable import PintleURLSession
+
+/// A judge on a context as libcurl makes it, where the client does what libcurl does not.
+@Suite("The judge of a session's connections")
+struct HandshakeJudgeTests {
+    private let stage: Stage
+    private let server: LoopbackTLSServer
+    private let client: BareTLSClient
+
+    init() throws {
+        stage = try Stage()
+        server = try stage.server()
+        client = try BareTLSClient()
+    }
+
+    /// A judge of `localhost`, installed on a client's context.
+    private func judge(rightPin: Bool = true, on other: BareTLSClient? = nil) throws -> (
+        HandshakeJudge, PolicyGeneration
+    ) {
+        let policy = try stage.policy(rightPin: rightPin)
+        let generation = PolicyGeneration(policy.current, of: policy, validator: PathValidator())
+        let judge = HandshakeJudge(
+            of: ServerEndpoint(host: try ServerName("localhost"), port: server.port), in: generation,
+            receipts: .written, reading: ReadBudget(ReadLimits(), countedBy: TurnCounter()))
+        #expect(judge.install(on: (other ?? client).context))
+        return (judge, generation)
+    }
+
+    @Test(
+        "SNI that names another server than the transfer's ends the handshake", arguments: ["localhost", "127.0.0.1"])
+    func otherName(sent: String) throws {
+        let (judge, _) = try judge()
+        let isConnected = try client.connect(to: server.port, naming: sent)
+        let ssl = try #require(client.ssl)
+        #expect(isConnected == (sent == "localhost"))
+        #expect(judge.state == (isConnected ? .accepted : .failed(.otherName)))
+        #expect((HandshakeReceipt.attached(to: ssl) != nil) == isConnected)
+        #expect(judge.rejection == nil)
+        // The certificates were readable: the failure is not theirs.
+        #expect(!judge.hasUnreadableCertificates)
+    }
+
+    @Test("A context that ignores refusals does so no more once a judge is installed", arguments: [true, false])
+    func ignoredRefusal(rightPin: Bool) throws {
+        SSL_CTX_set_verify(client.context, SSL_VERIFY_NONE, nil)
+        let (judge, _) = try judge(rightPin: rightPin)
+        #expect(try client.connect(to: server.port, naming: "localhost") == rightPin)
+        #expect(judge.rejection?.reason == (rightPin ? nil : "pin-mismatch"))
+    }
+
+    @Test(
+        "A second chain on a connection takes its receipt away, so that it carries no request",
+        arguments: [true, false])
+    func askedTwice(isAttacked: Bool) throws {
+        let (judge, generation) = try judge()
+        #expect(try client.connect(to: server.port, naming: "localhost"))
+        let ssl = try #require(client.ssl)
+        let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
+        #expect(HandshakeReceipt.attached(to: ssl)?.allows(endpoint, in: generation, at: Date()) == true)
+        if isAttacked {
+            let error = try client.withAnotherChain(stage.identity.certificate.der) { store in
+                #expect(VerificationHook.answer(store) == 0)
+                return X509_STORE_CTX_get_error(store)
+            }
+            #expect(error == X509_V_ERR_UNSPECIFIED)
+        }
+        #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted))
+        #expect((HandshakeReceipt.attached(to: ssl) == nil) == isAttacked)
+    }
+
+    @Test("The context keeps the judge, also where the transfer that made the connection is over")
+    func lifetime() throws {
+        weak var kept: HandshakeJudge?
+        var client: BareTLSClient? = try BareTLSClient()
+        do {
+            let (judge, _) = try judge(on: client)
+            kept = judge
+        }
+        #expect(try client?.connect(to: server.port, naming: "localhost") == true)
+        #expect(kept?.state == .accepted)
+        client?.end()
+        #expect(kept?.state == .accepted)
+        client = nil
+        #expect(kept == nil)
+    }
+}

@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "Pintle", package: "pintle"),
                 .product(name: "PintleOpenSSL", package: "pintle"),
                 .product(name: "PintleUpdates", package: "pintle"),
+                .product(name: "_PintleTools", package: "pintle"),
             ]
         ),
         .target(name: "CCurlClient", linkerSettings: [.linkedLibrary("curl")]),

@@ -38,7 +38,7 @@ done
 heading() { # article, heading -> complains unless it is there
     grep -qx "#* $2" "$catalogue/$1" || echo "$catalogue/$1: no heading for $2"
 }
-problems=Sources/Pintle/Lint/PolicyProblemTable.swift
+problems=Sources/PintleTools/Policy/PolicyProblemTable.swift
 grep -oE '(error|warning)\("[a-z0-9-]+"' $problems | cut -d'"' -f2 | while read -r id; do
     heading PolicyProblems.md "$id"
 done

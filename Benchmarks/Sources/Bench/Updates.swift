@@ -2,6 +2,7 @@ import CBaselines
 import FoundationEssentials
 
 @testable import Pintle
+@testable import PintleTools
 @testable import PintleUpdates
 
 /// Section F: an update as it arrives in, a policy that may be put in force out.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 
 @testable import Pintle
+@testable import PintleTools
 
 /// Lint finds an error exactly where reading fails; what is read is printed in a form that reads the same;
 /// and every rule governs its own host.

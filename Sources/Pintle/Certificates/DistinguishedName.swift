@@ -26,7 +26,7 @@ public struct DistinguishedName: Sendable, Hashable {
     public var isEmpty: Bool { attributes.isEmpty }
 
     /// The element has passed `check`.
-    init(_ name: DERElement, in bytes: borrowing Span<UInt8>) {
+    package init(_ name: DERElement, in bytes: borrowing Span<UInt8>) {
         var attributes: [Attribute] = []
         var sets = DERReader(contentsOf: name)
         while let set = try? sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName") {
@@ -48,7 +48,7 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     /// `Name ::= SEQUENCE OF SET SIZE (1..MAX) OF SEQUENCE { type OBJECT IDENTIFIER, value ANY }`
-    static func check(_ name: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    package static func check(_ name: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var sets = DERReader(contentsOf: name)
         while !sets.isAtEnd {
             let set = try sets.next(DERTag.set, in: bytes, reading: "relativeDistinguishedName")

@@ -57,7 +57,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
         try self.init(info, in: bytes)
     }
 
-    init(_ info: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
+    package init(_ info: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var reader = DERReader(contentsOf: info)
         var algorithm = DERReader(
             contentsOf: try reader.next(DERTag.sequence, in: bytes, reading: "subjectPublicKeyInfo.algorithm"))

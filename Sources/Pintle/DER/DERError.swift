@@ -20,7 +20,7 @@ public struct DERError: Error, Sendable, Hashable {
     /// What was being read, in the words of the standard: `tbsCertificate.validity`.
     public let field: StaticString
 
-    init(_ reason: Reason, at offset: Int, reading field: StaticString) {
+    package init(_ reason: Reason, at offset: Int, reading field: StaticString) {
         self.reason = reason
         self.offset = offset
         self.field = field

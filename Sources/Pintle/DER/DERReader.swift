@@ -1,23 +1,23 @@
 /// The tags that certificates use (X.680 section 8.4), as identifier octets.
-enum DERTag {
+package enum DERTag {
     static let boolean: UInt8 = 0x01
-    static let integer: UInt8 = 0x02
-    static let bitString: UInt8 = 0x03
+    package static let integer: UInt8 = 0x02
+    package static let bitString: UInt8 = 0x03
     static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18
-    static let sequence: UInt8 = 0x30
+    package static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
 
     /// `[number]` with a constructed value.
-    static func constructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
+    package static func constructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
     /// `[number]` with a primitive value.
     static func primitive(_ number: UInt8) -> UInt8 { 0x80 | number }
 }
 
 /// One type-length-value triple, as places in the bytes it was read from.
-struct DERElement {
+package struct DERElement {
     let tag: UInt8
     /// Offset of the identifier octet.
     let start: Int
@@ -27,7 +27,7 @@ struct DERElement {
     let end: Int
 
     /// Header and contents.
-    var range: Range<Int> { start..<end }
+    package var range: Range<Int> { start..<end }
     var contents: Range<Int> { contentStart..<end }
     var isEmpty: Bool { contentStart == end }
     var count: Int { end - contentStart }
@@ -39,17 +39,17 @@ struct DERElement {
 /// nothing outlives its input. It does not recurse; whoever descends opens another reader on an
 /// element's contents, which are always shorter than their parent. Only what DER allows is read:
 /// definite lengths in their shortest form, at most four length octets, tag numbers up to 30.
-struct DERReader {
+package struct DERReader {
     private(set) var position: Int
     let end: Int
 
     /// Reads the elements in this range, which the caller took from an element or from the input.
-    init(_ range: Range<Int>) {
+    package init(_ range: Range<Int>) {
         position = range.lowerBound
         end = range.upperBound
     }
 
-    init(contentsOf element: DERElement) {
+    package init(contentsOf element: DERElement) {
         position = element.contentStart
         end = element.end
     }
@@ -74,7 +74,7 @@ struct DERReader {
     /// Spelt out for the two lengths that nearly all elements have, and no errors: a certificate is then
     /// walked over in registers. Whatever is not that plain is read, and refused, out of line.
     @inline(__always)
-    mutating func next(
+    package mutating func next(
         _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
     ) throws(DERError) -> DERElement {
         let start = position
@@ -140,7 +140,7 @@ struct DERReader {
 
     /// The next element if it has this tag; otherwise nothing is read.
     @inline(__always)
-    mutating func nextIfPresent(
+    package mutating func nextIfPresent(
         _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
     ) throws(DERError) -> DERElement? {
         guard peekTag(in: bytes) == tag else { return nil }
@@ -148,7 +148,7 @@ struct DERReader {
     }
 
     /// Throws unless everything was read.
-    func finish(reading field: StaticString) throws(DERError) {
+    package func finish(reading field: StaticString) throws(DERError) {
         guard isAtEnd else { throw DERError(.trailingData, at: position, reading: field) }
     }
 }

@@ -8,7 +8,7 @@ public struct PolicyError: Error, Sendable, Hashable {
     }
 
     /// More would be read by nobody; a hostile file could have millions.
-    static let maximumProblems = 1_000
+    package static let maximumProblems = 1_000
 
     package static func throwIfAny(_ problems: [PolicyProblem]) throws(PolicyError) {
         guard problems.isEmpty else { throw PolicyError(problems) }

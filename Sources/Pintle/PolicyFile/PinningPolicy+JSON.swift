@@ -43,7 +43,7 @@ extension PinningPolicy {
 }
 
 extension JSONDocument {
-    static func policy(_ bytes: [UInt8]) throws(PolicyError) -> JSONDocument {
+    package static func policy(_ bytes: [UInt8]) throws(PolicyError) -> JSONDocument {
         do throws(JSONError) {
             return try JSONDocument(bytes)
         } catch {

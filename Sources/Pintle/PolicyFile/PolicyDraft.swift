@@ -2,20 +2,20 @@
 ///
 /// Where something could not be read, something else stands in its place, so that the checks that follow neither miss
 /// a mistake nor invent one. A draft with problems never becomes a policy.
-struct PolicyDraft {
+package struct PolicyDraft {
     var updateVersion = 0
-    var unpinnedHosts = PinningPolicy.UnpinnedHosts.systemTrust
+    package internal(set) var unpinnedHosts = PinningPolicy.UnpinnedHosts.systemTrust
     var allowsUpdatesForAnyHost = false
     /// As many as the file has, in its order.
-    var hosts: [PinnedHost] = []
+    package internal(set) var hosts: [PinnedHost] = []
     /// The rules in `hosts` whose host could not be read.
-    var nameless: Set<Int> = []
+    package internal(set) var nameless: Set<Int> = []
     /// With lines and columns, in the order of the document.
-    private(set) var problems: [PolicyProblem] = []
+    package private(set) var problems: [PolicyProblem] = []
     /// Whether there are more than `problems` holds. How many is not known: reading ends where nobody would read on.
-    private(set) var hasMoreProblems = false
+    package private(set) var hasMoreProblems = false
     /// The policy, unless there are problems.
-    private(set) var policy: PinningPolicy?
+    package private(set) var policy: PinningPolicy?
     /// Whether every value was read for what it says, be it allowed or not.
     private(set) var isLegible = false
 

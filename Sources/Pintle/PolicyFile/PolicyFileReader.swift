@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 /// Reads a policy file value by value and goes on after a mistake, so that all of them are told at once.
-struct PolicyFileReader {
+package struct PolicyFileReader {
     let resolvingFile: ((String) throws -> [UInt8])?
     let isPublicSuffix: (String) -> Bool
     var draft = PolicyDraft()
@@ -13,7 +13,7 @@ struct PolicyFileReader {
     /// What each `anchors` object made, by its text: rules that share anchors share one set of them.
     var anchorSets: [ArraySlice<UInt8>: TrustAnchors] = [:]
 
-    static func read(
+    package static func read(
         _ root: JSONValue, resolvingFile: ((String) throws -> [UInt8])?, isPublicSuffix: (String) -> Bool
     ) -> PolicyDraft {
         withoutActuallyEscaping(isPublicSuffix) { isPublicSuffix in

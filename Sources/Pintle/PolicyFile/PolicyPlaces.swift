@@ -1,17 +1,17 @@
 /// Leads from a path such as `hosts[0].pins[1]` to the value in the document that it means.
-struct PolicyPlaces {
+package struct PolicyPlaces {
     private let root: JSONValue
     /// Where the elements of each list stand that a path led into. A list may have millions, finding its last takes
     /// time, and a thousand problems may be about one list.
     private var lists: [Substring: [UInt32]] = [:]
 
-    init(_ root: JSONValue) {
+    package init(_ root: JSONValue) {
         self.root = root
     }
 
     /// Where the path leads. Where something on the way is absent, the nearest thing that its author will look at: for
     /// absent backup pins the pins, otherwise the host, otherwise the object that lacks it.
-    mutating func value(at path: String) -> JSONValue {
+    package mutating func value(at path: String) -> JSONValue {
         switch find(path[...]) {
         case .there(let value), .nearest(let value): value
         }
@@ -60,7 +60,7 @@ struct PolicyPlaces {
 }
 
 extension PolicyProblem {
-    func at(_ place: JSONPlace) -> PolicyProblem {
+    package func at(_ place: JSONPlace) -> PolicyProblem {
         PolicyProblem(
             id: id, path: path, line: place.line, column: place.column, message: message, help: help)
     }

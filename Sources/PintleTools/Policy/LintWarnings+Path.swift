@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// Warnings about a rule's terms for the validated path.
 extension LintWarnings {
     /// Paths of public servers end here: leaf, intermediate, cross-signed root and root.

@@ -1,3 +1,4 @@
+internal import Pintle
 internal import PintleCrypto
 
 /// A request for a certificate (PKCS#10, RFC 2986), as far as a pin needs it: its signature is not checked.
@@ -10,14 +11,14 @@ internal import PintleCrypto
 ///             attributes       [0]  IMPLICIT SET OF Attribute },
 ///         signatureAlgorithm        AlgorithmIdentifier,
 ///         signature                 BIT STRING }
-package struct CertificateRequest: Sendable, Hashable {
-    package let subject: DistinguishedName
+struct CertificateRequest: Sendable, Hashable {
+    let subject: DistinguishedName
     /// The DER of the SubjectPublicKeyInfo.
-    package let subjectPublicKeyInfo: [UInt8]
-    package let publicKey: PublicKeyDescription
+    let subjectPublicKeyInfo: [UInt8]
+    let publicKey: PublicKeyDescription
 
     /// - Parameter der: the whole request.
-    package init(der: [UInt8]) throws(DERError) {
+    init(der: [UInt8]) throws(DERError) {
         guard der.count <= Certificate.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "request") }
         let bytes = der.elementSpan
         var input = DERReader(0..<bytes.count)
@@ -42,5 +43,5 @@ package struct CertificateRequest: Sendable, Hashable {
         subjectPublicKeyInfo = Array(der[key.range])
     }
 
-    package var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
+    var publicKeyPin: PublicKeyPin { PublicKeyPin(digest: SHA256Digest(hashing: subjectPublicKeyInfo)) }
 }

@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// The rules that cover sub-domains, by their host.
 struct ParentRules {
     /// The rules for one name: as many as there are ports, perhaps.

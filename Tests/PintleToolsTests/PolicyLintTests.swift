@@ -1,15 +1,12 @@
+import FoundationEssentials
+import PintleTestKit
 import Testing
 
 @testable import Pintle
+@testable import PintleTools
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-@Suite("Lint")
-struct LintTests {
+@Suite("Lint of a policy")
+struct PolicyLintTests {
     private static let fingerprint = String(repeating: "0a", count: 32)
 
     private func lint() throws -> PolicyLint {
@@ -88,7 +85,7 @@ struct LintTests {
 
     @Test(
         "What is allowed and probably not meant is a warning, and its twin is none",
-        arguments: [
+        arguments: try [
             (PolicyText.policy(), "nothing-pinned hosts", PolicyText.policy(top: "\"unpinnedHosts\": \"reject\",")),
             (
                 PolicyText.policy(
@@ -173,11 +170,11 @@ struct LintTests {
             ),
             (
                 PolicyText.policy(
-                    "{\"host\": \"example.com\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}}",
+                    "{\"host\": \"example.com\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\(JSONWriter.quoted(PolicyText.anchor()))]}}",
                     PolicyText.rule("a.example.com")),
                 "subdomains-of-looser-parent hosts[1].host",
                 PolicyText.policy(
-                    "{\"host\": \"example.com\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}}",
+                    "{\"host\": \"example.com\", \"includeSubdomains\": true, \"anchors\": {\"include\": [\(JSONWriter.quoted(PolicyText.anchor()))]}}",
                     PolicyText.rule("a.example.com", "\"includeSubdomains\": true"))
             ),
             (
@@ -196,11 +193,11 @@ struct LintTests {
                 PolicyText.policy(
                     PolicyText.rule(
                         "a.example",
-                        "\"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem(until: 2025)))]}")),
+                        "\"anchors\": {\"include\": [\(JSONWriter.quoted(PolicyText.anchor(until: 2025)))]}")),
                 "anchor-expired hosts[0].anchors",
                 PolicyText.policy(
                     PolicyText.rule(
-                        "a.example", "\"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}"))
+                        "a.example", "\"anchors\": {\"include\": [\(JSONWriter.quoted(PolicyText.anchor()))]}"))
             ),
         ])
     func warns(_ text: String, _ wanted: String, _ twin: String) throws {
@@ -239,7 +236,7 @@ struct LintTests {
         }
         let ports = try (1...20_000).map { try rule("a.example", port: $0) }
         let hosts = try (0..<20_000).map { try ServerName("h\($0).a.example") }
-        let seconds = try secondsTaken {
+        let time = try ContinuousClock().measure {
             let parents = ParentRules(ports + [try rule("example", port: nil)])
             for host in hosts {
                 #expect(parents.nearest(above: host, port: 20_000) == 19_999)
@@ -249,7 +246,7 @@ struct LintTests {
             }
         }
         // Looking at each would take minutes; this is generous for a debug build on a busy machine.
-        #expect(seconds < 20)
+        #expect(time < .seconds(20))
     }
 
     @Test("Broken JSON is one error")

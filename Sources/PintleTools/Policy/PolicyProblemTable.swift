@@ -1,14 +1,16 @@
+internal import Pintle
+
 /// Every id that an error or a warning about a policy can have, and what it means. Ids are stable: scripts compare
 /// them, and the documentation has an anchor for each.
-package enum PolicyProblemTable {
-    package struct Entry: Sendable {
-        package let id: String
-        package let severity: LintFinding.Severity
+enum PolicyProblemTable {
+    struct Entry: Sendable {
+        let id: String
+        let severity: LintFinding.Severity
         /// One line, lower case, no full stop.
-        package let summary: String
+        let summary: String
     }
 
-    package static let entries: [Entry] = json + shape + rules + warnings
+    static let entries: [Entry] = json + shape + rules + warnings
 
     /// The file is not the JSON that is read.
     private static let json = [

@@ -1,8 +1,5 @@
-#if canImport(FoundationEssentials)
 internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import Pintle
 
 /// Collects the warnings about a policy's rules. Time is linear in the rules and the length of their names.
 struct LintWarnings {

@@ -1,11 +1,9 @@
+public import Pintle
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
 public import Foundation
 #endif
 
-// Without these, `localizedDescription`, which alerts show, would be "The operation could not be completed".
-
-extension CertificateFilesError: LocalizedError {
-    public var errorDescription: String? { description }
-}
+extension CertificateFilesError: LocalizedError, DescribedError {}

@@ -1,5 +1,5 @@
 public import Foundation
-internal import Pintle
+public import Pintle
 
 /// A request that a pinned session does not make: what is the matter, and what to do about it.
 ///
@@ -52,7 +52,6 @@ public struct SessionRefusal: Error, Sendable, Hashable {
     }
 }
 
-extension SessionRefusal: CustomStringConvertible, LocalizedError {
+extension SessionRefusal: LocalizedError, DescribedError {
     public var description: String { hint.map { "\(message); \($0)" } ?? message }
-    public var errorDescription: String? { description }
 }

@@ -14,8 +14,8 @@ struct LockOut {
     let server: Int
     /// What the server serves when it begins.
     let certificate: Int
-    let reason: String
-    let pathFailure: PathFailure.Code?
+    /// Of the first victim; those of the others differ in no code.
+    let rejection: TrustRejection
     /// The update that brought the policy which refuses; `nil` for the one that was shipped.
     let update: Int?
     let from: Date
@@ -25,6 +25,9 @@ struct LockOut {
     /// The most of them there ever are at a time, and when.
     var peak = UserShare.none
     var peakAt: Date
+
+    var reason: String { rejection.reason }
+    var pathFailure: PathFailure.Code? { rejection.pathFailure?.code }
 
     /// When the last of them can connect again; `nil` for not before the plan's end.
     var until: Date? {
@@ -77,8 +80,7 @@ extension PlanSimulation {
             }
             let isShipped = plan.apps[app].policy == loss.policy
             let next = LockOut(
-                server: server, certificate: certificate, reason: rejection.reason,
-                pathFailure: rejection.pathFailure?.code,
+                server: server, certificate: certificate, rejection: rejection,
                 update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy }, from: instant,
                 victims: [LockOut.Victim(app: app, until: nil, share: loss.share)], peakAt: instant)
             if let current, found[current].isAlike(next) { continue }

@@ -73,8 +73,8 @@ struct PlanAdviser {
         func item(_ kind: PlanAdvice.Kind, _ text: String, by: Date? = nil) -> [PlanAdvice] {
             [PlanAdvice(kind: kind, server: lockOut.server, text: text, by: by, apps: apps)]
         }
-        switch (lockOut.reason, lockOut.pathFailure) {
-        case ("pin-mismatch", _): return mismatch(lockOut)
+        switch (lockOut.rejection, lockOut.pathFailure) {
+        case (.pinMismatch, _): return mismatch(lockOut)
         case (_, .expired):
             let key = plan.keys[certificate.keys.first ?? 0].name
             return item(
@@ -90,13 +90,13 @@ struct PlanAdviser {
                 "put the root of \(name) among the anchors of \(server(lockOut.server)) in the next release; an update "
                     + "cannot: it may not add roots",
                 by: lockOut.from)
-        case ("pins-expired", _):
+        case (.pinsExpired, _):
             return item(
                 .laterExpiry,
                 "give the pins of \(server(lockOut.server)) a later expiry, or \"then\": \"systemTrust\", in the next "
                     + "release, and in an update for the versions that fetch them",
                 by: lockOut.from)
-        default:
+        case (.hostNotAllowed, _), (.unknownHost, _), (.invalidPath, _):
             return item(
                 .addRule, "add a rule for \(server(lockOut.server)) to the policy of the next release", by: lockOut.from
             )

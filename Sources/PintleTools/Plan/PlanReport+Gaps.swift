@@ -28,6 +28,7 @@ extension PlanReport {
     private func unchecked(_ server: Int) -> [String] {
         struct Gap: Hashable {
             let reason: String
+            let meaning: String
             let from: Date
         }
         var apps: [Gap: [Int]] = [:]
@@ -39,10 +40,10 @@ extension PlanReport {
             let bringers = plan.updates.indices.filter { plan.updates[$0].policy == policy }
             var reasons: Set<String> = []
             for phase in simulation.phases[server][policy] {
-                guard case .trusted(let basis) = phase.decision, Self.text(of: basis.reason) != nil,
+                guard case .trusted(let basis) = phase.decision, let meaning = Self.meaning(of: basis),
                     reasons.insert(basis.reason).inserted
                 else { continue }
-                let gap = Gap(reason: basis.reason, from: phase.from)
+                let gap = Gap(reason: basis.reason, meaning: meaning, from: phase.from)
                 if !users.isEmpty { apps[gap, default: []] += users }
                 if !bringers.isEmpty { updates[gap, default: []] += bringers }
             }
@@ -52,18 +53,18 @@ extension PlanReport {
                 (apps[gap].map { [versions($0.sorted())] } ?? [])
                 + (updates[gap] ?? []).sorted().map { "update \(plan.updates[$0].version)" }
             let since = gap.from == simulation.now ? "" : "from \(PlanTime.text(gap.from)) on, "
-            return "\(since)\(who.joined(separator: " and ")): \(Self.text(of: gap.reason) ?? gap.reason) "
-                + plan.servers[server].name
+            return "\(since)\(who.joined(separator: " and ")): \(gap.meaning) \(plan.servers[server].name)"
         }
     }
 
-    /// What it means that this is why a server is trusted; `nil` where pins are.
-    private static func text(of reason: String) -> String? {
-        switch reason {
-        case "host-not-pinned": "no rule, so that any key passes for"
-        case "pins-expired": "pins that have expired, so that any key passes for"
-        case "mismatch-reported-only": "a rule that only reports, so that a key which is not pinned passes for"
-        default: nil
+    /// Returns what it means for a rotation that a server is trusted for this reason; `nil` where its pins were looked at
+    /// and one matched, or a person has approved it.
+    private static func meaning(of basis: TrustBasis) -> String? {
+        switch basis {
+        case .hostNotPinned: "no rule, so that any key passes for"
+        case .pinsExpired: "pins that have expired, so that any key passes for"
+        case .mismatchReportedOnly: "a rule that only reports, so that a key which is not pinned passes for"
+        case .pinMatched, .userApproved: nil
         }
     }
 

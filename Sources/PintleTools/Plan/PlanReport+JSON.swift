@@ -51,7 +51,7 @@ extension PlanReport {
             json.member("reason", lockOut.reason)
             json.member("pathFailure", lockOut.pathFailure?.rawValue)
             json.member("certificate", plan.certificates[lockOut.certificate].name)
-            if lockOut.reason == "pin-mismatch" {
+            if case .pinMismatch = lockOut.rejection {
                 json.member("missingKey", key.name)
                 json.member("missingPin", key.pin.description)
             }

@@ -57,18 +57,18 @@ struct PlanReport {
         let served = "\"\(certificate.name)\""
         let source = lockOut.update.map { "with update \(plan.updates[$0].version) " } ?? ""
         let what =
-            switch (lockOut.reason, lockOut.pathFailure) {
-            case ("pin-mismatch", _):
+            switch (lockOut.rejection, lockOut.pathFailure) {
+            case (.pinMismatch, _):
                 "the server shows \(served), and \(source)they pin no key on its path: "
                     + certificate.keys.map { "\"\(plan.keys[$0].name)\"" }.joined(separator: ", ")
             case (_, .expired): "the server still shows \(served), which ended \(PlanTime.text(certificate.notAfter))"
             case (_, .notYetValid):
                 "the server shows \(served), which is not valid before \(PlanTime.text(certificate.notBefore))"
             case (_, .untrustedRoot): "the server shows \(served), whose root is none of their anchors"
-            case ("pins-expired", _): "their pins are past their date, and the policy then refuses"
-            case ("host-not-allowed", _): "their policy has no rule for the server, and refuses such hosts"
-            case ("unknown-host", _): "their policy has no rule for the server, and asks the user about such hosts"
-            default: "the server shows \(served)"
+            case (.pinsExpired, _): "their pins are past their date, and the policy then refuses"
+            case (.hostNotAllowed, _): "their policy has no rule for the server, and refuses such hosts"
+            case (.unknownHost, _): "their policy has no rule for the server, and asks the user about such hosts"
+            case (.invalidPath, _): "the server shows \(served)"
             }
         return (lockOut.pathFailure.map { "\(lockOut.reason) (\($0.rawValue))" } ?? lockOut.reason) + ": " + what
     }

@@ -122,32 +122,38 @@ package struct DurableFile: Sendable {
     /// bring the old one back.
     package func write(_ bytes: [UInt8], under lock: FileLock) throws(StorageError) {
         guard bytes.count <= options.maximumSize else { throw tooLarge }
+        // A file of that name was left behind by a process that was ended here: only the holder of the lock makes one.
         let new = path + ".new"
-        // Left behind by a process that was ended here: nobody else has the lock.
-        unlink(new)
-        guard let descriptor = Descriptor.open(new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600),
-            fchmod(descriptor.number, 0o600) == 0
-        else { throw .notWritten(new, errno) }
-        options.onStep?(.created)
-        do throws(StorageError) {
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                guard descriptor.write(rest.prefix(options.pieceSize)) else { throw .notWritten(new, errno) }
-                rest = rest.dropFirst(options.pieceSize)
-                options.onStep?(.wrote)
-            }
-            guard descriptor.sync() else { throw .notWritten(new, errno) }
-            options.onStep?(.synced)
-            try lock.check()
-            guard rename(new, path) == 0 else { throw .notWritten(path, errno) }
-        } catch {
-            unlink(new)
-            throw error
+        let replacement = try Self.reporting(new) { () throws(FileReplacement.Failure) in
+            try FileReplacement(of: path, as: new, .exactly(0o600))
         }
+        options.onStep?(.created)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(options.pieceSize)
+            try Self.reporting(new) { () throws(FileReplacement.Failure) in try replacement.write(piece) }
+            rest = rest.dropFirst(options.pieceSize)
+            options.onStep?(.wrote)
+        }
+        try Self.reporting(new, replacement.sync)
+        options.onStep?(.synced)
+        try lock.check()
+        try Self.reporting(path, replacement.commit)
         options.onStep?(.renamed)
         try syncFolder()
         options.onStep?(.folderSynced)
         withExtendedLifetime(lock) {}
+    }
+
+    /// Runs a step of a replacement, and says for that path what keeps it from being done.
+    private static func reporting<Value>(
+        _ path: String, _ step: () throws(FileReplacement.Failure) -> Value
+    ) throws(StorageError) -> Value {
+        do throws(FileReplacement.Failure) {
+            return try step()
+        } catch {
+            throw .notWritten(path, error.number)
+        }
     }
 
     /// Gives a file that makes no sense another name beside this one, for somebody to look at; none that was put there

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PintleStorage
 
 /// Files that the tool writes.
 enum OutputFile {
@@ -9,6 +10,9 @@ enum OutputFile {
     }
 
     /// A file that must not be there yet. Whole on disk when this returns; what could not be written whole is removed.
+    ///
+    /// Under its own name from the beginning, unlike a `FileReplacement`: a rename would replace a key that another process
+    /// has made meanwhile.
     static func create(_ path: String, mode: mode_t, _ bytes: [UInt8]) throws(ToolError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw errno == EEXIST ? .keyExists(path) : failure(path) }
@@ -26,28 +30,9 @@ enum OutputFile {
     /// A file that may be there: it is the old one or the new one, never half of either. What is no regular file, such
     /// as a pipe, is written to.
     static func replace(_ path: String, _ bytes: [UInt8]) throws(ToolError) {
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw failure(path) }
-            defer { close(descriptor) }
-            guard ByteSink(descriptor: descriptor).write(bytes) else { throw failure(path) }
-            return
-        }
-        let temporary = "\(path).new-\(getpid())"
-        // Left behind by a process of the same number.
-        unlink(temporary)
-        do {
-            try create(temporary, mode: 0o644, bytes)
-        } catch {
-            // Whoever asked for the file knows nothing of the one beside it.
-            throw .unusable(error.code, error.message, file: path, hint: error.hint)
-        }
-        guard rename(temporary, path) == 0 else {
-            let error = failure(path)
-            unlink(temporary)
-            throw error
-        }
+        let file = try StreamedFile(path, .exactly(0o644))
+        try file.write(bytes)
+        try file.finish()
     }
 
     /// Whether a file can be made there, or written to that is there: nothing is changed to find out.
@@ -63,8 +48,10 @@ enum OutputFile {
         guard access(folder, W_OK | X_OK) == 0 else { throw failure(path) }
     }
 
-    private static func failure(_ path: String) -> ToolError {
-        let number = errno
+    /// What the tool says when a file cannot be written.
+    ///
+    /// - Parameter number: the error number; that of the last call by default.
+    static func failure(_ path: String, _ number: Int32 = errno) -> ToolError {
         let reason = String(cString: strerror(number))
         return .unusable(
             "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,

@@ -1,30 +1,39 @@
 internal import Glibc
+internal import PintleStorage
 
 /// A file that is written piece by piece and is there only when it is whole: until then it has another name. What is
 /// no regular file, such as a pipe, is written to.
+///
+/// Whole also after a loss of power, because its content is on the disk before it gets its name. Its folder is not brought
+/// to the disk: the old file may then come back, and the command can be run again.
 final class StreamedFile {
-    private let path: String
-    private let temporary: String?
-    private let descriptor: CInt
-    private var buffer: [UInt8] = []
-    private var isFinished = false
+    private enum Target {
+        case replacement(FileReplacement)
+        case device(CInt)
+    }
 
-    init(_ path: String) throws(ToolError) {
+    private let path: String
+    private let target: Target
+    private var buffer: [UInt8] = []
+
+    init(_ path: String, _ permissions: FileReplacement.Permissions = .atMost(0o644)) throws(ToolError) {
         self.path = path
         var status = stat()
-        let isDevice = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-        let name = isDevice ? path : "\(path).new-\(getpid())"
-        temporary = isDevice ? nil : name
-        // Left behind by a process of the same number.
-        if !isDevice { unlink(name) }
-        let flags = isDevice ? O_WRONLY : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-        descriptor = open(name, flags | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw OutputFile.failure(path) }
+            target = .device(descriptor)
+            return
+        }
+        do throws(FileReplacement.Failure) {
+            target = .replacement(try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions))
+        } catch {
+            throw OutputFile.failure(path, error.number)
+        }
     }
 
     deinit {
-        close(descriptor)
-        if !isFinished, let temporary { unlink(temporary) }
+        if case .device(let descriptor) = target { close(descriptor) }
     }
 
     func write(_ text: String) throws(ToolError) {
@@ -32,27 +41,34 @@ final class StreamedFile {
         if buffer.count >= 65_536 { try flush() }
     }
 
+    func write(_ bytes: [UInt8]) throws(ToolError) {
+        buffer += bytes
+        if buffer.count >= 65_536 { try flush() }
+    }
+
     /// Gives the file its name.
     func finish() throws(ToolError) {
         try flush()
-        guard let temporary else {
-            isFinished = true
-            return
+        guard case .replacement(let replacement) = target else { return }
+        do throws(FileReplacement.Failure) {
+            try replacement.sync()
+            try replacement.commit()
+        } catch {
+            throw OutputFile.failure(path, error.number)
         }
-        guard fsync(descriptor) == 0, rename(temporary, path) == 0 else { throw Self.failure(path) }
-        isFinished = true
     }
 
     private func flush() throws(ToolError) {
-        guard ByteSink(descriptor: descriptor).write(buffer) else { throw Self.failure(path) }
+        switch target {
+        case .replacement(let replacement):
+            do throws(FileReplacement.Failure) {
+                try replacement.write(buffer[...])
+            } catch {
+                throw OutputFile.failure(path, error.number)
+            }
+        case .device(let descriptor):
+            guard ByteSink(descriptor: descriptor).write(buffer) else { throw OutputFile.failure(path) }
+        }
         buffer.removeAll(keepingCapacity: true)
-    }
-
-    private static func failure(_ path: String) -> ToolError {
-        let number = errno
-        let reason = String(cString: strerror(number))
-        return .unusable(
-            "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
-            hint: number == ENOSPC ? "the disk is full" : "check that the folder exists and is yours")
     }
 }

@@ -169,12 +169,15 @@ struct VerificationHookTests {
         }
     }
 
-    @Test("A second chain on a refused connection leaves the reason as it was")
+    @Test("A second chain on a refused connection leaves the reason as it was, and the observer hears of it once")
     func askedTwiceAfterRefusal() throws {
         let server = try server()
         let client = try BareTLSClient()
         #expect(VerificationHook.install(on: client.context))
-        let hook = try hook("localhost", .reject(.certificateExpired))
+        let observer = StateRecorder()
+        let hook = VerificationHook(for: try endpoint("localhost"), observer: observer) { _ in
+            .reject(.certificateExpired)
+        }
         #expect(try !connect(client, to: server, hook))
         let error = try client.withAnotherChain(identity.certificate.der) { store in
             #expect(VerificationHook.answer(store) == 0)
@@ -182,6 +185,7 @@ struct VerificationHookTests {
         }
         #expect(error == X509_V_ERR_CERT_HAS_EXPIRED)
         #expect(hook.state == .rejected(.certificateExpired))
+        #expect(observer.states == [.rejected(.certificateExpired)])
     }
 
     @Test("A handshake that cannot be judged ends with internal_error", arguments: HandshakeFault.allCases)
@@ -214,6 +218,15 @@ struct VerificationHookTests {
         // OpenSSL does not release it once more.
         client.end()
     }
+}
+
+/// Keeps the states that a hook tells.
+private final class StateRecorder: HandshakeObserver {
+    private(set) var states: [VerificationHook.State] = []
+
+    func received(_ message: UnsafeRawBufferPointer, _ contentType: CInt) {}
+
+    func changed(to state: VerificationHook.State) { states.append(state) }
 }
 
 /// Counts the calls of a closure.

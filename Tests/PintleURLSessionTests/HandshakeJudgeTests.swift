@@ -40,9 +40,10 @@ struct HandshakeJudgeTests {
         let isConnected = try client.connect(to: server.port, naming: sent)
         let ssl = try #require(client.ssl)
         #expect(isConnected == (sent == "localhost"))
+        #expect(server.requestByteCount == 0)
         #expect(judge.state == (isConnected ? .accepted : .failed(.otherName)))
         #expect((HandshakeReceipt.attached(to: ssl) != nil) == isConnected)
-        #expect(judge.rejection == nil)
+        #expect(judge.rejection == nil && judge.lacksVerdict == !isConnected)
         // The certificates were readable: the failure is not theirs.
         #expect(!judge.hasUnreadableCertificates)
     }
@@ -71,7 +72,7 @@ struct HandshakeJudgeTests {
             }
             #expect(error == X509_V_ERR_UNSPECIFIED)
         }
-        #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted))
+        #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted) && judge.lacksVerdict == isAttacked)
         #expect((HandshakeReceipt.attached(to: ssl) == nil) == isAttacked)
     }
 

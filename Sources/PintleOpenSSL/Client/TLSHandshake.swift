@@ -72,16 +72,16 @@ struct TLSHandshake: ~Copyable {
         switch hook.state {
         case .rejected(let alert): return Ending(error: rejected(alert), tellsPeer: true)
         case .refusedUnread(let failure): return Ending(error: refusedUnread(failure), tellsPeer: true)
-        case .failed: return Ending(error: notJudged(early: false), tellsPeer: true)
+        case .failed(let fault): return Ending(error: notJudged(fault), tellsPeer: true)
         case .accepted:
             if let outcome { return failure(outcome, certificateArrived: true) }
         case .notAsked:
-            guard let outcome else { return Ending(error: notJudged(early: true), tellsPeer: false) }
+            guard let outcome else { return Ending(error: notAsked, tellsPeer: false) }
             // The state stays at the message that could not be read.
             return failure(outcome, certificateArrived: SSL_get_state(pump.ssl) == TLS_ST_CR_CERT)
         }
         // A session cannot be resumed with what is switched off in the context; if one is, no verdict was asked for.
-        return VerificationHook.hasAccepted(pump.ssl) ? nil : Ending(error: notJudged(early: true), tellsPeer: false)
+        return VerificationHook.hasAccepted(pump.ssl) ? nil : Ending(error: notAsked, tellsPeer: false)
     }
 
     // MARK: Without waiting
@@ -167,11 +167,22 @@ struct TLSHandshake: ~Copyable {
             hint: "look at what it sends: openssl s_client -showcerts -connect \(target)", isBeforeCertificate: false)
     }
 
-    private func notJudged(early: Bool) -> HandshakeError {
+    private func notJudged(_ fault: HandshakeFault) -> HandshakeError {
+        switch fault {
+        case .outOfMemory: .noResources(fault.text)
+        case .noChain:
+            HandshakeError(.malformedCertificate, "\(target): \(fault.text)", isBeforeCertificate: false)
+        case .otherName, .askedTwice, .superseded:
+            HandshakeError(
+                .verifierNotCalled, "the handshake with \(target) ended without a verdict: \(fault.text)",
+                hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: false)
+        }
+    }
+
+    private var notAsked: HandshakeError {
         HandshakeError(
             .verifierNotCalled, "the handshake with \(target) ended without a verdict on a certificate",
-            hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: early
-        )
+            hint: "please report this, with the versions of pintle and OpenSSL", isBeforeCertificate: true)
     }
 
     private borrowing func failure(_ failure: PumpFailure, certificateArrived: Bool) -> Ending {

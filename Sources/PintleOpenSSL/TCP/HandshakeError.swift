@@ -44,8 +44,8 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case malformedCertificate = "malformed-certificate"
         /// The caller's verdict was a refusal; the peer was sent an alert.
         case rejectedByVerifier = "rejected-by-verifier"
-        /// A handshake came to an end without a verdict: OpenSSL asked for none, or not about the server that SNI names.
-        /// Never seen; refused all the same.
+        /// A handshake came to an end without a verdict: OpenSSL asked for none, asked twice, or not about the server that
+        /// SNI names. Never seen; refused all the same.
         case verifierNotCalled = "verifier-not-called"
 
         /// On a checked connection: nothing was read or written in time.

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Why a handshake ends without a verdict on the certificates. The server reads the alert `internal_error`.
+/// The reason why a handshake ends without a verdict on the certificates. The server reads the alert `internal_error`.
 package enum HandshakeFault: Hashable, Sendable, CaseIterable {
     /// OpenSSL handed over no chain that begins with the leaf.
     case noChain
@@ -12,6 +12,17 @@ package enum HandshakeFault: Hashable, Sendable, CaseIterable {
     case superseded
     /// OpenSSL had no memory to keep what the verdict rests on.
     case outOfMemory
+
+    /// A clause for an error message.
+    var text: String {
+        switch self {
+        case .noChain: "its chain cannot be read"
+        case .otherName: "the name in SNI is another one"
+        case .askedTwice: "it presented a second chain"
+        case .superseded: "the policy changed meanwhile"
+        case .outOfMemory: "OpenSSL has no memory for the verdict"
+        }
+    }
 
     /// OpenSSL makes the alert from one of its error codes (`ssl_x509err2alert`).
     var verificationError: CInt {

@@ -1,4 +1,4 @@
-/// Is told what happens on a connection with a ``VerificationHook``, on the thread that runs the connection.
+/// Hears what happens on a connection with a ``VerificationHook``, on the thread that runs the connection.
 package protocol HandshakeObserver: AnyObject {
     /// A message came from the server, of the handshake protocol or an alert. After the handshake too.
     ///

@@ -16,7 +16,7 @@ package final class VerificationHook {
         case rejected(TLSAlert)
         /// The guard refused the Certificate message, and OpenSSL did not parse it.
         case refusedUnread(PathFailure)
-        /// No verdict was asked for, or none can stand.
+        /// The handshake ended without a verdict that counts.
         case failed(HandshakeFault)
     }
 
@@ -29,7 +29,7 @@ package final class VerificationHook {
 
     /// - Parameters:
     ///   - endpoint: the server that the caller asked for, never the name in SNI or in a certificate.
-    ///   - observer: is told what happens in the handshake and after it; kept as long as the hook.
+    ///   - observer: hears what happens in the handshake and after it; kept as long as the hook.
     ///   - judge: called once at most; kept as long as the hook.
     package init(
         for endpoint: ServerEndpoint, observer: (any HandshakeObserver)? = nil,
@@ -69,12 +69,18 @@ package final class VerificationHook {
     ///
     /// The `SSL` owns a reference to the hook from ``attach(to:)`` on. OpenSSL calls this function once, when it frees the
     /// `SSL`; ``detach(from:)`` leaves null in the place. Callbacks come from calls on the `SSL`, so that the hook
-    /// outlives them. No `SSL` is copied (`SSL_dup` would copy the pointer and take no reference).
-    private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil) {
-        _, pointer, _, _, _, _ in
-        guard let pointer else { return }
-        Unmanaged<VerificationHook>.fromOpaque(pointer).release()
-    }
+    /// outlives them. A copy of an `SSL` (`SSL_dup`) gets null, and so is refused. Code of others that writes to this place
+    /// by a number of its own choice would break these rules; OpenSSL hands the numbers out.
+    private static let index = CRYPTO_get_ex_new_index(
+        CRYPTO_EX_INDEX_SSL, 0, nil, nil,
+        { _, _, value, _, _, _ in
+            value?.pointee = nil
+            return 1
+        },
+        { _, pointer, _, _, _, _ in
+            guard let pointer else { return }
+            Unmanaged<VerificationHook>.fromOpaque(pointer).release()
+        })
 
     /// Gives a connection its hook, before the first byte of the handshake is read.
     ///
@@ -89,7 +95,7 @@ package final class VerificationHook {
         return true
     }
 
-    /// Takes the hook off a connection whose handshake is over. Whatever else would ask for a verdict is refused.
+    /// Takes the hook off a connection whose handshake is over. A later question about a chain is refused.
     static func detach(from ssl: OpaquePointer) {
         // The place exists, so that writing null to it needs no memory.
         guard let hook = attached(to: ssl), SSL_set_ex_data(ssl, index, nil) == 1 else { return }
@@ -132,7 +138,7 @@ package final class VerificationHook {
             return 0
         }
         hook.change(to: hook.judged(store, ssl))
-        // What reads SSL_get_verify_result afterwards, as libcurl does, goes by this error.
+        // SSL_get_verify_result returns this error afterwards, and libcurl reads it.
         X509_STORE_CTX_set_error(store, hook.verificationError)
         guard case .accepted = hook.state else { return 0 }
         return 1
@@ -154,7 +160,9 @@ package final class VerificationHook {
         }
     }
 
+    /// Tells of a new state once: a second question about a refused server changes nothing.
     private func change(to state: State) {
+        guard state != self.state else { return }
         self.state = state
         observer?.changed(to: state)
     }

@@ -7,7 +7,7 @@ extension Transfer {
     func failure(_ result: CURLcode) -> TransferFailure {
         if attempt.gateFailure == .superseded || attempt.judge?.isSuperseded == true { return .superseded }
         if let rejection = attempt.judge?.rejection { return .rejected(rejection) }
-        if attempt.gateFailure != nil {
+        if attempt.gateFailure != nil || attempt.judge?.lacksVerdict == true {
             return .refused(
                 SessionRefusal(
                     .notJudged, "the connection to \(request.url.endpoint) has no live verdict; nothing was sent",
@@ -18,7 +18,7 @@ extension Transfer {
         if attempt.judge?.lacksBudget == true {
             return .library(
                 code: CURLE_SSL_CONNECT_ERROR.rawValue,
-                text: "out of memory: OpenSSL could not set up a limit on what it reads from the server")
+                text: "out of memory: OpenSSL could not set up what judges the server and limits what it reads")
         }
         if attempt.judge?.hasExceededBudget == true {
             return .library(

@@ -36,6 +36,8 @@ final class HandshakeJudge: HandshakeObserver {
     /// A Boolean value that indicates whether another policy was in force when the server showed its certificates. This
     /// one decided nothing.
     var isSuperseded: Bool { state == .failed(.superseded) }
+    /// A Boolean value that indicates whether OpenSSL asked about another server than the transfer's, or twice.
+    var lacksVerdict: Bool { state == .failed(.otherName) || state == .failed(.askedTwice) }
 
     /// - Parameters:
     ///   - endpoint: the transfer's, never what SNI or a certificate says.
@@ -76,8 +78,8 @@ final class HandshakeJudge: HandshakeObserver {
         return VerificationHook.install(on: context)
     }
 
-    /// Before the first byte of the handshake is read. A connection without a hook is refused, so that one without a
-    /// limit is too.
+    /// Runs before the first byte of the handshake is read. If the limit on what is read cannot be installed, no hook is
+    /// attached, and OpenSSL's callback refuses the server.
     private func begin(_ ssl: OpaquePointer) {
         guard !hasBegun else { return }
         hasBegun = true

@@ -19,7 +19,7 @@ let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 let manifest: (resources: [Resource], exclude: [String]) =
     isApple ? ([.copy("PrivacyInfo.xcprivacy")], []) : ([], ["PrivacyInfo.xcprivacy"])
 
-// What both sides have.
+// The modules that Linux and Apple's systems share.
 var products = ["Pintle", "PintleFiles", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
     // For the accessor that stands in for `Array.span`.
@@ -117,7 +117,7 @@ func linuxTargets() -> [Target] {
     ]
 }
 
-/// What only Apple's systems have.
+/// The targets that exist on Apple's systems beside the shared ones.
 func appleTargets() -> [Target] {
     appleSession() + [
         module("PintleCrypto", settings: apple), appleTestKit("PintleTestKit"),
@@ -126,12 +126,12 @@ func appleTargets() -> [Target] {
     ]
 }
 
-/// What Apple's systems have, over stand-ins for Apple's modules. The tests of the core need no second run.
+/// The targets of Apple's systems, on Linux with stand-ins for Apple's modules. The tests of the core need no second run.
 func standInTargets() -> [Target] {
     appleSession(over: ["Network", "Security", "WebKit", "os"]) + [
         module("PintleCrypto", on: "CryptoKit", settings: apple),
-        // What Apple's systems have under the name PintleTestKit: the same sources, by a link, because SwiftPM gives a file
-        // to one target only. The tests also need PintleTestKit itself, for servers and keys of every kind.
+        // PintleTestKit as Apple's systems have it. Its sources are reached by a link, because SwiftPM gives a file to one
+        // target only. The tests also need PintleTestKit itself, for servers and keys of every kind.
         appleTestKit("TestKitOnApple", in: "Tests/StandIns", over: ["CryptoKit", "Security"]),
         module("CryptoKit", on: "COpenSSL", in: "Tests/StandIns"), module("os", in: "Tests/StandIns"),
         module("Security", on: "COpenSSL", "CCurl", in: "Tests/StandIns", links: "ssl"),
@@ -179,7 +179,7 @@ func appleTestKit(_ name: String, in folder: String? = nil, over modules: [Targe
     module(name, on: "PintleCrypto", and: modules, in: folder, exclude: ["Linux"], settings: apple)
 }
 
-/// What both sessions read in the same way.
+/// Tests of resources and files, which both sessions read in the same way.
 func resourceTests() -> Target {
     tests("PintleResourceTests", on: "PintleURLSession", "PintleTestKit", settings: apple)
 }

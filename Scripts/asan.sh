@@ -15,7 +15,7 @@ swift build --build-tests --disable-build-manifest-caching # nor where the tests
 debug=$(readlink -f .build/debug) instrumented=$(readlink -f Fuzz/.build/release) programs=$PWD/.build/asan
 mkdir -p "$programs"
 
-# Links a program of the debug build anew, with the instrumented object wherever there is one.
+# Links a program of the debug build again, with the instrumented object wherever there is one.
 link() { # program, options...
     local objects=$programs/$1.objects own
     while IFS= read -r object; do

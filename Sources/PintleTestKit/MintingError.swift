@@ -1,9 +1,9 @@
 /// A key or certificate that could not be made: the system's cryptography does not have what was asked for, such as an RSA
 /// key of 100 bits or a signature by a key that cannot sign.
 public struct MintingError: Error, Sendable, CustomStringConvertible {
-    /// What was being done.
+    /// The step that failed.
     public let operation: String
-    /// What OpenSSL or CryptoKit said, or what to do instead.
+    /// The words of OpenSSL or CryptoKit, or a remedy.
     public let reason: String
 
     public init(operation: String, reason: String) {

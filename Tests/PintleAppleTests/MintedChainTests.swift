@@ -129,7 +129,7 @@ struct MintedChainTests {
         #expect(try status { $0.subjectPublicKeyInfo = key } == errSecUnsupportedKeySize)
     }
 
-    @Test("A certificate carries a weak RSA key whose private half nobody has, and the system calls it weak")
+    @Test("A certificate with a weak RSA key is refused as weak; no private key is needed to mint it")
     func weakKey() throws {
         let root = try CertificateAuthority.root()
         for (bits, expected) in [(1_024, "invalid-path weak-key"), (2_048, "pin-mismatch")] {

@@ -89,7 +89,7 @@ struct PrivacyManifestTests {
 
     private static func folder(of module: String) -> URL { root.appendingPathComponent("Sources/\(module)") }
 
-    /// What Apple's systems do not compile stands in folders named "Linux".
+    /// Returns the sources that Apple's systems compile: those outside of folders named "Linux".
     private static func sources(of module: String) throws -> [String] {
         let files = try #require(
             FileManager.default.enumerator(at: folder(of: module), includingPropertiesForKeys: nil))

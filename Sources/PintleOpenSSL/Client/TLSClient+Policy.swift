@@ -26,8 +26,9 @@ extension TLSClient {
     ///
     /// The verdict is about the target's own endpoint, wherever ``HandshakeTarget/connectTo`` leads. A host
     /// that the policy does not allow (`host-not-allowed`) is neither resolved nor connected to: its name
-    /// would be told to resolvers, proxies and, in the ClientHello, to everybody on the way. Neither is an address under
-    /// which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`): the error is `invalid-host`.
+    /// would be told to resolvers, proxies and, in the ClientHello, to every listener on the way. Neither is an
+    /// address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`): the error is
+    /// `invalid-host`.
     ///
     /// - Parameter approvals: what people have said about servers that no rule covers, for a policy that asks them.
     /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.

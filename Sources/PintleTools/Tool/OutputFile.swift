@@ -48,7 +48,7 @@ enum OutputFile {
         guard access(folder, W_OK | X_OK) == 0 else { throw failure(path) }
     }
 
-    /// What the tool says when a file cannot be written.
+    /// Returns the tool's error for a file that cannot be written.
     ///
     /// - Parameter number: the error number; that of the last call by default.
     static func failure(_ path: String, _ number: Int32 = errno) -> ToolError {

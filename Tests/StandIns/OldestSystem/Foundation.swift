@@ -1,4 +1,4 @@
-// What the core uses of Foundation, for the compiler only: nothing runs.
+// The declarations of Foundation that the core uses, for the compiler only: nothing runs.
 public typealias TimeInterval = Double
 
 public struct Date: Sendable, Hashable, Comparable {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Proves that the folders of a module use each other one way only: prints each folder with the folders whose types it names,
-# how often in brackets, and fails on a circle. Private and nested types do not count, nor comments and strings. Files beside
-# a module's folders are the folder "."; Linux/Curl and the like are folders of their own. usage: rooms.sh [MODULE]...
+# Checks, by the names of top-level types, that the folders of a module use each other one way only: prints each folder with
+# the folders whose types it names, how often in brackets, and fails on a circle. Private types, comments and strings do not
+# count. Files beside a module's folders are the folder "."; those in Linux are separate. usage: rooms.sh [MODULE]...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Modules with a circle. Take one out when it has none; add none.
@@ -54,6 +54,6 @@ for module in ${*:-$(ls Sources)}; do
     circle=$(awk 'NF == 3 { print $1, $2 }' <<<"$list" | tsort 2>&1 >/dev/null | sed -n 's/^tsort: \([^ ]*\)$/\1/p' | sort -u) || true
     [ -z "$circle" ] || echo "  a circle: ${circle//$'\n'/ }"
     is_known=; [[ $known != *" $module "* ]] || is_known=1
-    [ "${circle:+1}" = "$is_known" ] || { echo "  Scripts/rooms.sh says something else of circles in $module" && failed=1; }
+    [ "${circle:+1}" = "$is_known" ] || { echo "  $module has a circle that Scripts/rooms.sh does not list, or lists one that is gone" && failed=1; }
 done
 exit $failed

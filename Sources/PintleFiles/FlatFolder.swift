@@ -14,8 +14,8 @@ struct FlatFolder {
 
     /// Returns the content of a file that the policy names.
     ///
-    /// - Throws: also where another file of the policy has the same last component, and one of the two is not where its path
-    ///   leads: once for each such component, at the second file.
+    /// - Throws: an error of the file, or one if two paths share their last component and one of the two was read from
+    ///   beside the policy. Each component is reported once, at the second file.
     mutating func content(of name: String) throws(FileError) -> [UInt8] {
         guard !name.hasPrefix("/") else { return try folder.content(of: name) }
         let last = name.lastIndex(of: "/").map { name[name.index(after: $0)...] } ?? name[...]

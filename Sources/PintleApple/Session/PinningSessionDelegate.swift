@@ -35,10 +35,11 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     let isLast: @Sendable (URLSession) -> Bool
     /// Makes the error for a response that is refused when it arrives.
     let refused: @Sendable (ArrivalRefusal, URL) -> URLError
-    /// Under which generation of the policy the oldest connection of a session may have been made.
+    /// For each session, the generation of the policy under which its oldest connection may have been made.
     ///
     /// A new session may get the address, and so the entry, of one that was freed. That is harmless: an entry is never newer
     /// than the policy in force, and the new session has no connection from before, so at most it is flushed for nothing.
+    /// No entry may be dropped while its session lives: the next change of the policy would not flush that session.
     private let generations: Locked<[ObjectIdentifier: UInt64]>
 
     /// - Parameters:

@@ -27,8 +27,8 @@ final class DeliveryLease: Sendable {
     ///
     /// - Parameters:
     ///   - file: whose lock has the note.
-    ///   - timeout: in seconds, of one request; ``longestRequest`` where it is more. A lease lasts longer than that, at most an hour, and
-    ///     is renewed before each request.
+    ///   - timeout: of one request, in seconds, at most ``longestRequest``. A lease lasts longer than that, at most an
+    ///     hour, and is renewed before each request.
     ///   - now: the time of the wall clock.
     ///   - onStep: called after each change of the note, for tests that end the process there.
     /// - Throws: `busy` where another holder's time is not over.
@@ -96,7 +96,7 @@ final class DeliveryLease: Sendable {
 
         var bytes: [UInt8] { Array("\(holder) \(Self.padded(since.count)) \(Self.padded(length))\n".utf8) }
 
-        /// Not where the clock was set back since by more than the lease's time.
+        /// Returns whether the lease still counts. If the clock was set back by more than its length, it does not.
         func isHeld(at now: Milliseconds) -> Bool { abs(now.count - since.count) < length }
 
         private static func padded(_ number: Int64) -> String {

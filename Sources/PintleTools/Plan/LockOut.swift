@@ -14,7 +14,7 @@ struct LockOut {
     let server: Int
     /// What the server serves when it begins.
     let certificate: Int
-    /// Of the first victim; those of the others differ in no code.
+    /// The first victim's rejection. The other victims' have the same reason and failure code.
     let rejection: TrustRejection
     /// The update that brought the policy which refuses; `nil` for the one that was shipped.
     let update: Int?

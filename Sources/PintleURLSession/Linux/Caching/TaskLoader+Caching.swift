@@ -90,9 +90,9 @@ extension TaskLoader {
     /// Notes an answer that may be worth keeping, once its head is there.
     func consider(_ response: HTTPURLResponse, to request: URLRequest, over transfer: Transfer) {
         let received = Date()
-        let end = CacheRules.end(of: response, received: received)
         // A cache must not keep what may be a part of the answer (RFC 9111 section 3.3): it would be wrong until it is stale.
         guard (response as? PinnedHTTPURLResponse)?.hasReliableEnd == true else { return }
+        let end = CacheRules.end(of: response, received: received)
         // Without a time it can only be of use to one who takes anything.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
             CacheRules.mayStore(response), response.expectedContentLength <= Int64(session.cache.sizeLimit)

@@ -5,11 +5,11 @@ extension PinningPolicy {
     /// Returns whether a redirect may be followed: never from `https` to something else, and over `http` only to a host
     /// that the policy has nothing to say about.
     func allowsRedirect(from source: URL?, to target: URL?) -> Bool {
-        guard let target, source?.scheme?.lowercased() != "https" || target.scheme?.lowercased() == "https" else {
-            return false
-        }
+        guard let target, !Self.isSecure(source) || Self.isSecure(target) else { return false }
         return allowsPlainHTTP(to: target)
     }
+
+    private static func isSecure(_ url: URL?) -> Bool { ["https", "wss"].contains(url?.scheme?.lowercased()) }
 
     /// The schemes that send in the clear, with their ports.
     private static let plainSchemes = ["http": 80, "ws": 80, "ftp": 21]

@@ -13,7 +13,12 @@ extension PinningSessionDelegate: URLSessionDelegate {
         guard let ask = sessions.flatMap({ offered($0.urlSession(_:didReceive:completionHandler:)) }) else {
             return completionHandler(.performDefaultHandling, nil)
         }
-        ask(session, challenge, completionHandler)
+        renewConnections(of: session)
+        ask(session, challenge) { disposition, credential in
+            // A password must not go over a connection that an earlier policy has judged.
+            self.renewConnections(of: session)
+            completionHandler(disposition, credential)
+        }
     }
 
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
@@ -42,7 +47,11 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         guard let ask = tasks.flatMap({ offered($0.urlSession(_:task:didReceive:completionHandler:)) }) else {
             return completionHandler(.performDefaultHandling, nil)
         }
-        ask(session, task, challenge, completionHandler)
+        renewConnections(of: session)
+        ask(session, task, challenge) { disposition, credential in
+            self.renewConnections(of: session)
+            completionHandler(disposition, credential)
+        }
     }
 
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

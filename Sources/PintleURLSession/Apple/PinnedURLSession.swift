@@ -87,6 +87,8 @@ public final class PinnedURLSession: Sendable {
             state.generation = generation
             return (state.leased, old)
         }
+        // Its tasks that were made and not started go over new connections, too.
+        old?.renewConnections()
         old?.finish()
         return leased
     }

@@ -98,7 +98,7 @@ final class AskingBrowser: NSObject, WKNavigationDelegate {
         self.webView = webView
     }
 
-    func open(_ url: URL, _ store: TrustDecisionStore) throws {
+    func open(_ url: URL, _ store: TrustApprovalStore) throws {
         // snippet.approvals
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         let trust = WebViewTrustDelegate(policy, approvals: store, forwardingTo: self)
@@ -109,10 +109,10 @@ final class AskingBrowser: NSObject, WKNavigationDelegate {
     }
 }
 
-func updates(_ folder: String, _ trust: UpdateTrust, _ bundled: PinningPolicy) throws -> PinStore {
+func updates(_ folder: String, _ trust: UpdateTrust, _ bundled: PinningPolicy) throws -> PolicyStore {
     // snippet.floor
     let floor = KeychainFloor(service: "com.example.app.updates")
-    let store = try PinStore(folder: folder, trust: trust, bundled: bundled, floor: floor)
+    let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled, floor: floor)
     // snippet.end
     return store
 }

@@ -9,7 +9,7 @@ import PintleURLSession
 /// - Parameter ask: shows a person what is known of a server, and returns whether they said yes.
 func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async throws -> Data {
     // snippet.loop
-    let store = try TrustDecisionStore(path: folder + "/trust.json") { event in print(event) }
+    let store = try TrustApprovalStore(path: folder + "/trust.json") { event in print(event) }
     let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
     let session = URLSession.pinned(to: policy, approvals: store)
     do {

@@ -55,22 +55,23 @@ struct Logger: Sendable {
 func log(_ policy: PinningPolicy, _ reporter: PinReporter) -> URLSession {
     // snippet.log
     let logger = Logger(label: "tls")
-    let log = PinFailureLog { level, line in
+    let log = TrustFailureLog { level, line in
         switch level {
         case .notice: logger.log(level: .notice, "\(line)")
         case .warning: logger.log(level: .warning, "\(line)")
         case .error: logger.log(level: .error, "\(line)")
         }
     }
-    let session = URLSession.pinned(to: policy, observer: PinFailureObservers(reporter, log))
+    let session = URLSession.pinned(to: policy, observer: TrustFailureObservers(reporter, log))
     // snippet.end
     return session
 }
 
-func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundled: PinningPolicy) throws -> PinStore {
+func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundled: PinningPolicy) throws -> PolicyStore
+{
     // snippet.updates
-    let log = PinFailureLog { level, line in print(level, line) }
-    let store = try PinStore(folder: folder, trust: trust, bundled: bundled) { event in log.observe(event) }
+    let log = TrustFailureLog { level, line in print(level, line) }
+    let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { event in log.observe(event) }
     // snippet.end
     return store
 }
@@ -84,7 +85,7 @@ func evaluate(_ policy: PinningPolicy, _ reporter: PinReporter) -> ServerTrustEv
 
 func test(_ policy: PinningPolicy, _ url: URL) async throws -> Bool {
     // snippet.test
-    let recorder = PinFailureRecorder()
+    let recorder = TrustFailureRecorder()
     let session = URLSession.pinned(to: policy, observer: recorder)
     _ = try? await session.data(from: url)
     await recorder.settle()

@@ -11,7 +11,7 @@ func load(_ url: URL, bundled: PinningPolicy, keys: [String], folder: String) as
     // snippet.store
     // Once, when the app starts. The folder is the app's own and exists.
     let trust = try UpdateTrust(keys: keys.map { try UpdateKey(pem: $0) })
-    let store = try PinStore(folder: folder, trust: trust, bundled: bundled) { event in print(event) }
+    let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { event in print(event) }
     let source = UpdateSource(urls: ["https://updates.example.net/latest.json"], transport: SystemTrustTransport())
     Task { await store.keepFresh(from: source) }
 
@@ -24,14 +24,14 @@ func load(_ url: URL, bundled: PinningPolicy, keys: [String], folder: String) as
 
 func openStrictly(
     _ source: UpdateSource, trust: UpdateTrust, bundled: PinningPolicy, folder: String
-) async throws -> PinStore {
+) async throws -> PolicyStore {
     // snippet.strict
-    func open(_ onLostStore: PinStore.LostStore) throws -> PinStore {
-        try PinStore(folder: folder, trust: trust, bundled: bundled, onLostStore: onLostStore)
+    func open(_ onLostStore: PolicyStore.LostStore) throws -> PolicyStore {
+        try PolicyStore(folder: folder, trust: trust, bundled: bundled, onLostStore: onLostStore)
     }
     do {
         return try open(.refuse)
-    } catch PinStoreError.lostStore {
+    } catch PolicyStoreError.lostStore {
         // This one fetches, and no session is pinned to it. What is older than the lost update it does not take.
         try await open(.useBundled).refresh(from: source)
         return try open(.refuse)

@@ -13,20 +13,20 @@ public final class ApprovedPolicy: PolicySource {
     }
 
     private let source: any PolicySource
-    private let store: TrustDecisionStore
+    private let store: TrustApprovalStore
     private let state: Locked<State>
 
     /// - Parameters:
     ///   - source: the policy, or what replaces it while it is in use.
     ///   - store: what has been approved counts for hosts that no rule covers.
-    public init(_ source: some PolicySource, approvals store: TrustDecisionStore) {
+    public init(_ source: some PolicySource, approvals store: TrustApprovalStore) {
         self.source = source
         self.store = store
         state = Locked(State(policy: source.current, approvals: store.current))
     }
 
     /// Returns the policy with the approvals of a store, or just the policy where there is no store.
-    package static func source(_ policy: some PolicySource, _ store: TrustDecisionStore?) -> any PolicySource {
+    package static func source(_ policy: some PolicySource, _ store: TrustApprovalStore?) -> any PolicySource {
         guard let store else { return policy }
         return ApprovedPolicy(policy, approvals: store)
     }

@@ -42,9 +42,9 @@ struct ForeignProtocols: Sendable, Hashable {
     }
 
     /// Tells an observer, where there is something to tell.
-    func tell(_ observer: (any PinFailureObserver)?) {
+    func tell(_ observer: (any TrustFailureObserver)?) {
         guard let observer, let trouble else { return }
-        PinFailureFeed.shared.post(.session(trouble), to: observer)
+        TrustFailureFeed.shared.post(.session(trouble), to: observer)
     }
 
     private var trouble: SessionTrouble? {

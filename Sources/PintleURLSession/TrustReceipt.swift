@@ -8,7 +8,7 @@ public struct TrustReceipt: Sendable, Hashable {
     /// Why it is trusted: the pin and where it matched, what a person has approved, or why no pin was needed.
     public let basis: TrustBasis
     /// The rule that decided; `nil` where none covers the host.
-    public let rule: RuleChoice?
+    public let rule: MatchedRule?
     /// What validation found, leaf to anchor.
     public let path: ValidatedPath
     /// The generation of the policy that decided, as the session's ``PolicySource`` has numbered it; 1 where the

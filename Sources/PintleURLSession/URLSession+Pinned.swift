@@ -25,22 +25,22 @@ extension URLSession {
     /// For a policy that asks (`askUser`), pass the approvals: what people have approved in the store counts for hosts that
     /// no rule covers, from the next request on. Nothing waits for a person. A task that meets an unknown server fails, and
     /// its rejection is ``TrustRejection/unknownHost(_:)``. Ask,
-    /// ``TrustDecisionStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another task.
+    /// ``TrustApprovalStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another task.
     /// Each change of the store, by another process too, is a change of the policy.
     ///
     /// - Parameters:
-    ///   - source: a `PinningPolicy`, or what replaces one while it is in use: a `LivePolicy`, a `PinStore` or your own. It
+    ///   - source: a `PinningPolicy`, or what replaces one while it is in use: a `LivePolicy`, a `PolicyStore` or your own. It
     ///     is asked for the policy in force before each decision.
     ///   - store: the approvals, for a policy that asks.
     ///   - configuration: a copy is used, without the loaders in its `protocolClasses`.
     ///   - delegate: as with `URLSession`: kept until the session is invalidated, and called on the delegate queue.
     ///   - delegateQueue: as with `URLSession`: `nil` for a serial queue of the session's own.
     ///   - observer: hears of refusals, of mismatches that are only reported, and of expired pins: a `PinReporter`, a
-    ///     `PinFailureLog` or your own. No handshake waits for it.
+    ///     `TrustFailureLog` or your own. No handshake waits for it.
     public static func pinned(
-        to source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
-        delegateQueue: OperationQueue? = nil, observer: (any PinFailureObserver)? = nil
+        delegateQueue: OperationQueue? = nil, observer: (any TrustFailureObserver)? = nil
     ) -> PinnedURLSession {
         PinnedURLSession(
             source: ApprovedPolicy.source(source, store), configuration: configuration, delegate: delegate,
@@ -67,9 +67,9 @@ extension URLSession {
     /// is invalidated.
     @_disfavoredOverload
     public static func pinned(
-        to source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
-        delegateQueue: OperationQueue? = nil, observer: (any PinFailureObserver)? = nil
+        delegateQueue: OperationQueue? = nil, observer: (any TrustFailureObserver)? = nil
     ) -> URLSession {
         let configuration = ClearedConfiguration(configuration)
         let delegate = PinningSessionDelegate(

@@ -6,7 +6,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-extension PinStoreError: LocalizedError, DescribedError {}
+extension PolicyStoreError: LocalizedError, DescribedError {}
 extension UpdateFailure: LocalizedError, DescribedError {}
 extension UpdateKeyError: LocalizedError, DescribedError {}
 extension UpdateRejection: LocalizedError, DescribedError {}

@@ -36,7 +36,7 @@ public struct AttackDemo: Sendable {
         return url
     }
 
-    private func makeSession(_ source: some PolicySource, approvals store: TrustDecisionStore? = nil) -> DemoSession {
+    private func makeSession(_ source: some PolicySource, approvals store: TrustApprovalStore? = nil) -> DemoSession {
         if isStored {
             let session: URLSession = .pinned(to: source, approvals: store)
             return DemoSession(session)
@@ -128,7 +128,7 @@ public struct AttackDemo: Sendable {
         let identity = try Identity.selfSigned(hosts: ["localhost"])
         let server = try LoopbackTLSServer(identity)
         let url = try address(server.url())
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let session = makeSession(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
         let leaf = try Certificate(der: identity.certificate.der)
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)

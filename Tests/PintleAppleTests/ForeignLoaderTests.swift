@@ -23,10 +23,10 @@ struct ForeignLoaderTests {
         let name = String(reflecting: Carrier.self)
         #expect(session.removedProtocols == [name])
         #expect(session.current.configuration.protocolClasses?.isEmpty == true)
-        await PinFailureFeed.shared.settle()
+        await TrustFailureFeed.shared.settle()
         let trouble = try #require(log.troubles.first)
         #expect(trouble.code == .foreignProtocol && trouble.classes == [name] && log.troubles.count == 1)
-        #expect(PinFailureEvent.session(trouble).level == .warning)
+        #expect(TrustFailureEvent.session(trouble).level == .warning)
         // The caller's own stays as it is, and carries the request past every check.
         #expect(configuration.protocolClasses?.first == Carrier.self)
         let stock = URLSession(configuration: configuration)
@@ -44,7 +44,7 @@ struct ForeignLoaderTests {
         let log = EventLog()
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, observer: log)
         #expect(try await session.data(from: try server.address()).0.count == 3)
-        await PinFailureFeed.shared.settle()
+        await TrustFailureFeed.shared.settle()
         #expect(session.removedProtocols.isEmpty && log.troubles.isEmpty)
         session.invalidateAndCancel()
     }
@@ -82,12 +82,12 @@ private final class Carrier: URLProtocol {
     override func stopLoading() {}
 }
 
-private final class EventLog: PinFailureObserver {
+private final class EventLog: TrustFailureObserver {
     private let state = Locked<[SessionTrouble]>([])
 
     var troubles: [SessionTrouble] { state.withLock { $0 } }
 
-    func observe(_ event: PinFailureEvent) {
+    func observe(_ event: TrustFailureEvent) {
         guard case .session(let trouble) = event else { return }
         state.withLock { $0.append(trouble) }
     }

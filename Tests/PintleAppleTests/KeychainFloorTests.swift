@@ -31,9 +31,9 @@ struct KeychainFloorTests {
         var floor: KeychainFloor { KeychainFloor(service: service) }
 
         func open(
-            _ onLostStore: PinStore.LostStore = .useBundled, inKeychain: Bool = true
-        ) throws -> PinStore {
-            try PinStore(
+            _ onLostStore: PolicyStore.LostStore = .useBundled, inKeychain: Bool = true
+        ) throws -> PolicyStore {
+            try PolicyStore(
                 folder: directory.path, trust: try trust, bundled: try PinningPolicy(json: Array(Self.policy.utf8)),
                 floor: inKeychain ? floor : nil, onLostStore: onLostStore)
         }
@@ -57,10 +57,10 @@ struct KeychainFloorTests {
         }
 
         /// What becomes of an update: a code, or `nil` where it is taken.
-        func adopt(_ version: Int, _ store: PinStore) async throws -> String? {
+        func adopt(_ version: Int, _ store: PolicyStore) async throws -> String? {
             let now = try RFC3339.date(from: "2026-11-20T12:00:00Z")
             let envelope = try update(version)
-            do throws(PinStoreError) {
+            do throws(PolicyStoreError) {
                 try await store.adopt(envelope, at: now)
                 return nil
             } catch {
@@ -117,7 +117,7 @@ struct KeychainFloorTests {
         StandIn.lockKeychain(true, service: app.service)
         #expect(try await app.adopt(9, store) == "floor: locked")
         #expect(store.current.policy.updateVersion == 8)
-        #expect(throws: PinStoreError.self) { try app.open(.refuse) }
+        #expect(throws: PolicyStoreError.self) { try app.open(.refuse) }
         try app.reinstall()
         let again = try app.open()
         #expect(try await app.adopt(7, again) == "floor: locked")

@@ -99,7 +99,7 @@ struct SessionTests {
     func loop() async throws {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let session = URLSession.pinned(
             to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
@@ -130,12 +130,12 @@ struct SessionTests {
     }
 }
 
-private final class Observer: PinFailureObserver {
+private final class Observer: TrustFailureObserver {
     private let state = Locked<[String]>([])
 
     var reasons: [String] { state.withLock { $0 } }
 
-    func observe(_ event: PinFailureEvent) {
+    func observe(_ event: TrustFailureEvent) {
         guard case .verdict(let failure) = event else { return }
         state.withLock { $0.append(failure.decision.reason) }
     }

@@ -172,7 +172,7 @@ struct StoredSessionTests {
             to: try stage.policy(rightPin: false), configuration: configuration, observer: log)
         #expect(session.configuration.protocolClasses?.isEmpty == true && !session.configuration.enablesEarlyData)
         _ = await ends { _ = try await session.data(from: try server.address()) }
-        await PinFailureFeed.shared.settle()
+        await TrustFailureFeed.shared.settle()
         #expect(log.names == ["foreign-protocol", "pin-mismatch"])
         session.invalidateAndCancel()
     }
@@ -180,7 +180,7 @@ struct StoredSessionTests {
     @Test("Fail, ask, store, try again")
     func approvals() async throws {
         let server = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let session: URLSession = .pinned(to: try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
         let url = try server.address()
         let error = try #require(await ends { _ = try await session.data(from: url) })
@@ -210,12 +210,12 @@ private final class PassingLoader: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
 }
 
-private final class EventNames: PinFailureObserver {
+private final class EventNames: TrustFailureObserver {
     private let state = Locked<[String]>([])
 
     var names: [String] { state.withLock { $0 } }
 
-    func observe(_ event: PinFailureEvent) {
+    func observe(_ event: TrustFailureEvent) {
         let name: String? =
             switch event {
             case .verdict(let failure): failure.decision.reason

@@ -36,7 +36,7 @@ struct WebViewTests {
     func approval() async throws {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         let navigation = Navigation()
         let trust = WebViewTrustDelegate(policy, approvals: store, forwardingTo: navigation)

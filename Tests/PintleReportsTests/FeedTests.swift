@@ -16,20 +16,20 @@ struct FeedTests {
 
     @Test("Whoever posts does not wait for an observer; what comes while too many wait is dropped and counted")
     func bounded() async throws {
-        let feed = PinFailureFeed()
+        let feed = TrustFailureFeed()
         let gate = Locked(true)
-        struct Slow: PinFailureObserver {
+        struct Slow: TrustFailureObserver {
             let gate: Locked<Bool>
             let seen = Locked(0)
-            func observe(_ event: PinFailureEvent) {
+            func observe(_ event: TrustFailureEvent) {
                 while gate.withLock({ $0 }) { usleep(1_000) }
                 seen.withLock { $0 += 1 }
             }
         }
         let observer = Slow(gate: gate)
-        let event = PinFailureEvent.update(UpdateTrouble(.stale, text: ""))
+        let event = TrustFailureEvent.update(UpdateTrouble(.stale, text: ""))
         for _ in 0..<400 { feed.post(event, to: observer) }
-        #expect(feed.dropped >= 400 - PinFailureFeed.capacity - 1)
+        #expect(feed.dropped >= 400 - TrustFailureFeed.capacity - 1)
         gate.withLock { $0 = false }
         await feed.settle()
         #expect(observer.seen.withLock { $0 } + feed.dropped == 400)
@@ -41,22 +41,22 @@ struct FeedTests {
 
     @Test("What waits keeps a bounded amount of certificates, whatever servers send")
     func weight() async throws {
-        let feed = PinFailureFeed()
+        let feed = TrustFailureFeed()
         let gate = Locked(true)
-        struct Slow: PinFailureObserver {
+        struct Slow: TrustFailureObserver {
             let gate: Locked<Bool>
-            func observe(_ event: PinFailureEvent) { while gate.withLock({ $0 }) { usleep(1_000) } }
+            func observe(_ event: TrustFailureEvent) { while gate.withLock({ $0 }) { usleep(1_000) } }
         }
         let names = (0..<2_000).map { "host-number-\($0).example.com" }
         let large = try scene.authority.issue(hosts: names).certificate.der
         let (plain, heavy) = (try scene.failure(), try scene.failure(extra: Array(repeating: large, count: 4)))
         let observer = Slow(gate: gate)
-        for _ in 0..<PinFailureFeed.capacity { feed.post(.verdict(plain), to: observer) }
+        for _ in 0..<TrustFailureFeed.capacity { feed.post(.verdict(plain), to: observer) }
         #expect(feed.dropped == 0)
         gate.withLock { $0 = false }
         await feed.settle()
         gate.withLock { $0 = true }
-        for _ in 0..<PinFailureFeed.capacity { feed.post(.verdict(heavy), to: observer) }
+        for _ in 0..<TrustFailureFeed.capacity { feed.post(.verdict(heavy), to: observer) }
         let dropped = feed.dropped
         #expect(dropped > 0)
         gate.withLock { $0 = false }
@@ -68,10 +68,10 @@ struct FeedTests {
 
     @Test("Events come in order, to every observer")
     func order() async throws {
-        let (one, two) = (PinFailureRecorder(), PinFailureRecorder())
-        let both = PinFailureObservers(one, two)
+        let (one, two) = (TrustFailureRecorder(), TrustFailureRecorder())
+        let both = TrustFailureObservers(one, two)
         for number in 0..<100 {
-            PinFailureFeed.shared.post(.update(UpdateTrouble(.stale, version: number, text: "")), to: both)
+            TrustFailureFeed.shared.post(.update(UpdateTrouble(.stale, version: number, text: "")), to: both)
         }
         await one.settle()
         for recorder in [one, two] {
@@ -86,7 +86,7 @@ struct FeedTests {
     func evaluator() async throws {
         let policy = try scene.policy()
         let path = ValidatedPath(uncheckedLeafToAnchor: scene.identity.chain + [scene.authority.certificate.der])
-        let recorder = PinFailureRecorder()
+        let recorder = TrustFailureRecorder()
         let plain = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
         let observed = plain.observed(by: recorder)
         let server = ServerEndpoint(host: try ServerName("example.com"))
@@ -108,11 +108,11 @@ struct FeedTests {
     func quiet() throws {
         let policy = try scene.policy()
         let failure = try scene.failure(by: policy)
-        func event(of decision: TrustDecision) -> PinFailure? {
+        func event(of decision: TrustDecision) -> TrustFailure? {
             let old = failure.evaluation
             let evaluation = TrustEvaluation(
                 endpoint: old.endpoint, decision: decision, rule: old.rule, presented: old.presented, path: old.path)
-            return PinFailure(evaluation, by: policy, at: ReportScene.now)
+            return TrustFailure(evaluation, by: policy, at: ReportScene.now)
         }
         let leaf = scene.identity.chain[0]
         let pin = Pin(.certificate(CertificatePin(certificate: leaf)))
@@ -127,7 +127,7 @@ struct FeedTests {
     @Test("A line of the log is one line, with its level")
     func log() throws {
         let lines = Locked<[String]>([])
-        let log = PinFailureLog { level, line in lines.withLock { $0.append("\(level.rawValue) \(line)") } }
+        let log = TrustFailureLog { level, line in lines.withLock { $0.append("\(level.rawValue) \(line)") } }
         log.observe(.verdict(try scene.failure(by: scene.policy(enforcement: .reportOnly))))
         log.observe(
             .update(UpdateTrouble(.rejected, reason: "rollback", source: "https://u.example/", text: "rollback")))

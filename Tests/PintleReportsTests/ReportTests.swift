@@ -18,7 +18,7 @@ struct ReportTests {
         let expiry = ReportScene.now.addingTimeInterval(86_400)
         let policy = try scene.policy(expiry: .rejecting(after: expiry), version: 7)
         let failure = try scene.failure("api.example.com", port: 8_443, by: policy)
-        let report = try #require(PinFailureReport(failure, app: ["name": "Test"]))
+        let report = try #require(TrustFailureReport(failure, app: ["name": "Test"]))
         #expect(report.dateTime == ReportScene.now && report.hostname == "api.example.com" && report.port == 8_443)
         #expect(report.effectiveExpirationDate == expiry && report.includeSubdomains)
         #expect(report.notedHostname == "example.com" && report.reason == "pin-mismatch")
@@ -34,19 +34,19 @@ struct ReportTests {
         #expect(report.app == ["name": "Test"])
 
         // Written, and read again.
-        #expect(try PinFailureReport(JSONDocument(report.json(age: 5)).root) == report)
+        #expect(try TrustFailureReport(JSONDocument(report.json(age: 5)).root) == report)
         var bare = report
         (bare.app, bare.pathFailure, bare.effectiveExpirationDate) = (nil, "expired", nil)
-        #expect(try PinFailureReport(JSONDocument(bare.json()).root) == bare)
+        #expect(try TrustFailureReport(JSONDocument(bare.json()).root) == bare)
     }
 
     @Test("What lacks a member or has one of another type is no report")
     func reading() throws {
-        let report = try #require(PinFailureReport(try scene.failure()))
+        let report = try #require(TrustFailureReport(try scene.failure()))
         let text = String(decoding: report.json(), as: UTF8.self)
-        func read(_ old: String, _ new: String) throws -> PinFailureReport? {
+        func read(_ old: String, _ new: String) throws -> TrustFailureReport? {
             try #require(text.contains(old), "\(old)")
-            return PinFailureReport(try JSONDocument(Array(text.replacing(old, with: new).utf8)).root)
+            return TrustFailureReport(try JSONDocument(Array(text.replacing(old, with: new).utf8)).root)
         }
         #expect(try read("\"port\":443", "\"port\":443") == report)
         for (old, new) in [
@@ -64,8 +64,8 @@ struct ReportTests {
             ServerEndpoint(host: try ServerName("elsewhere.example.net")), presented: scene.identity.chain,
             at: ReportScene.now
         ) { _ in .invalid(PathFailure(.other, text: "")) }
-        let failure = try #require(PinFailure(evaluation, by: policy, at: ReportScene.now))
-        #expect(failure.reason == "host-not-allowed" && PinFailureReport(failure) == nil)
+        let failure = try #require(TrustFailure(evaluation, by: policy, at: ReportScene.now))
+        #expect(failure.reason == "host-not-allowed" && TrustFailureReport(failure) == nil)
     }
 
     @Test(
@@ -74,7 +74,7 @@ struct ReportTests {
     func size(encoding: ReportEncoding) throws {
         let many = Array(repeating: scene.authority.certificate.der, count: 120)
         let failure = try scene.failure(extra: many)
-        var report = try #require(PinFailureReport(failure))
+        var report = try #require(TrustFailureReport(failure))
         let fits = report.fit(size: { $0.json().count })
         #expect(fits)
         #expect(report.json().count <= 64_000 && report.json().count > 60_000)
@@ -83,7 +83,7 @@ struct ReportTests {
         #expect(body.count <= 64_000 && body.count > 60_000)
 
         // More pins than there is room for.
-        var pins = try #require(PinFailureReport(try scene.failure()))
+        var pins = try #require(TrustFailureReport(try scene.failure()))
         for (count, shown) in [(600, 600), (5_000, 0)] {
             pins.knownPins = Array(repeating: pins.knownPins[0], count: count)
             let body = try #require(encoding.body(of: pins, id: "00", age: 1, isRefused: true))
@@ -99,10 +99,10 @@ struct ReportTests {
     func app() throws {
         let failure = try scene.failure()
         let many = Dictionary(uniqueKeysWithValues: (10..<50).map { ("\($0)", "x") })
-        #expect(PinFailureReport(failure, app: many)?.app?.count == 16)
+        #expect(TrustFailureReport(failure, app: many)?.app?.count == 16)
         let long = String(repeating: "x", count: 257)
-        #expect(PinFailureReport(failure, app: ["a": long, long: "b"])?.app == nil)
-        #expect(PinFailureReport(failure, app: ["a": String(long.dropLast())])?.app?.count == 1)
+        #expect(TrustFailureReport(failure, app: ["a": long, long: "b"])?.app == nil)
+        #expect(TrustFailureReport(failure, app: ["a": String(long.dropLast())])?.app?.count == 1)
     }
 }
 
@@ -115,14 +115,14 @@ struct ReportEncodingTests {
         scene = try ReportScene()
     }
 
-    private func report() throws -> PinFailureReport {
+    private func report() throws -> TrustFailureReport {
         let policy = try scene.policy(expiry: .systemTrust(after: ReportScene.now.addingTimeInterval(60)), version: 3)
         return try #require(
-            PinFailureReport(try scene.failure("a.example.com", by: policy), app: ["name": "Test", "version": "2"]))
+            TrustFailureReport(try scene.failure("a.example.com", by: policy), app: ["name": "Test", "version": "2"]))
     }
 
     private func document(
-        _ encoding: ReportEncoding, _ report: PinFailureReport, isRefused: Bool = true
+        _ encoding: ReportEncoding, _ report: TrustFailureReport, isRefused: Bool = true
     ) throws -> JSONValue {
         let body = try #require(encoding.body(of: report, id: id, age: 1_234, isRefused: isRefused))
         return try JSONDocument(body).root
@@ -160,7 +160,7 @@ struct ReportEncodingTests {
         #expect(record["severityText"]?.string == "ERROR" && record["eventName"]?.string == "pintle.pin_failure")
         let text = try #require(record["body"]?["stringValue"]?.string)
         let object = try JSONDocument(Array(text.utf8)).root
-        #expect(JSONShape.report().complaints(object).isEmpty && PinFailureReport(object) == report)
+        #expect(JSONShape.report().complaints(object).isEmpty && TrustFailureReport(object) == report)
         func attributes(_ value: JSONValue) -> [String: String] {
             var found: [String: String] = [:]
             for attribute in value["attributes"]?.elements.map(Array.init) ?? [] {

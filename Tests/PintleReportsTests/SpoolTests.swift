@@ -48,7 +48,7 @@ struct SpoolTests {
     func duplicates() throws {
         let policy = try scene.policy()
         let reporter = try scene.reporter()
-        func keep(_ reporter: PinReporter, _ failure: PinFailure) -> ReportSpool.Outcome? { reporter.keep(failure) }
+        func keep(_ reporter: PinReporter, _ failure: TrustFailure) -> ReportSpool.Outcome? { reporter.keep(failure) }
         #expect(keep(reporter, try scene.failure(by: policy)) == .kept)
         #expect(keep(reporter, try scene.failure(by: policy)) == .duplicate)
         // Another process does not know of it but for the disk.

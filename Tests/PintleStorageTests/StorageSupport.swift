@@ -15,8 +15,8 @@ struct StoreScene {
         path = folder.path(of: "trust.json")
     }
 
-    func open(_ events: Events? = nil) throws(TrustStoreError) -> TrustDecisionStore {
-        try TrustDecisionStore(path: path) { event in events?.add(event) }
+    func open(_ events: Events? = nil) throws(TrustStoreError) -> TrustApprovalStore {
+        try TrustApprovalStore(path: path) { event in events?.add(event) }
     }
 
     /// The code of why it cannot be opened.

@@ -103,7 +103,7 @@ struct StoreCrashTests {
     func lockIsHeld() throws {
         let scene = try StoreScene()
         let file = DurableFile(scene.path, options: .init(maximumSize: TrustApprovals.maximumFileSize, patience: 50))
-        let store = try TrustDecisionStore(file: file)
+        let store = try TrustApprovalStore(file: file)
         try store.approve(try .test("nas.test"))
         let output = scene.folder.path(of: "output")
         let child = try ChildProcess([Victim.path ?? "", "hold", scene.path], outputFile: output)

@@ -100,9 +100,9 @@ struct StoreFileTests {
     @Test("A name with a NUL in it names no file; a folder that is not there is named")
     func paths() throws {
         let scene = try StoreScene()
-        let nul = #expect(throws: TrustStoreError.self) { try TrustDecisionStore(path: scene.path + "\0.txt") }
+        let nul = #expect(throws: TrustStoreError.self) { try TrustApprovalStore(path: scene.path + "\0.txt") }
         #expect(nul?.code == "unreadable-file")
-        let store = try TrustDecisionStore(path: scene.folder.path(of: "gone/trust.json"))
+        let store = try TrustApprovalStore(path: scene.folder.path(of: "gone/trust.json"))
         let error = #expect(throws: TrustStoreError.self) { try store.approve(try .test("nas.test")) }
         #expect(error?.code == "not-written")
         #expect(error?.description.contains("make the folder first") == true)

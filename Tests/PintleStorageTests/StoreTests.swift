@@ -10,7 +10,7 @@ struct StoreTests {
     @Test("A store in memory and one on disk do the same", arguments: [false, true])
     func operations(isOnDisk: Bool) throws {
         let scene = try StoreScene()
-        let store = isOnDisk ? try scene.open() : TrustDecisionStore()
+        let store = isOnDisk ? try scene.open() : TrustApprovalStore()
         let approval = try TrustApproval.test("nas.test")
         #expect(store.approvals == .none && store.problem == nil)
         #expect(scene.names == [])
@@ -150,7 +150,7 @@ struct StoreTests {
         let expired = try #require(try ask())
         #expect(try store.approve(expired, as: .key).subject == .publicKey(first.leaf.publicKeyPin))
         // In memory it is the same.
-        let memory = TrustDecisionStore()
+        let memory = TrustApprovalStore()
         try memory.approve(first)
         #expect(throws: TrustStoreError.self) { try memory.approve(first) }
     }

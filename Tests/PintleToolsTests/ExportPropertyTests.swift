@@ -158,6 +158,6 @@ extension TrustDecision {
     }
 }
 
-extension RuleChoice {
+extension MatchedRule {
     fileprivate var description: String { "\(pattern)" }
 }

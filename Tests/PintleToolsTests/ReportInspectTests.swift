@@ -9,7 +9,7 @@ import Testing
 struct ReportInspectTests {
     private let directory: TemporaryDirectory
     private let identity: Identity
-    private let report: PinFailureReport
+    private let report: TrustFailureReport
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -25,8 +25,8 @@ struct ReportInspectTests {
         let evaluation = policy.evaluate(
             ServerEndpoint(host: try ServerName("example.com")), presented: identity.chain, at: now
         ) { _ in .valid(path) }
-        let failure = try #require(PinFailure(evaluation, by: policy, at: now))
-        report = try #require(PinFailureReport(failure, app: ["name": "Mail\u{1B}[31m"]))
+        let failure = try #require(TrustFailure(evaluation, by: policy, at: now))
+        report = try #require(TrustFailureReport(failure, app: ["name": "Mail\u{1B}[31m"]))
     }
 
     @Test(
@@ -64,8 +64,8 @@ struct ReportInspectTests {
             let evaluation = policy.evaluate(
                 ServerEndpoint(host: try ServerName("example.com")), presented: identity.chain, at: now
             ) { _ in .valid(ValidatedPath(uncheckedLeafToAnchor: identity.chain)) }
-            let failure = try #require(PinFailure(evaluation, by: policy, at: now))
-            let path = try directory.write(try #require(PinFailureReport(failure)).json(), to: "update.json")
+            let failure = try #require(TrustFailure(evaluation, by: policy, at: now))
+            let path = try directory.write(try #require(TrustFailureReport(failure)).json(), to: "update.json")
             return ToolRun("inspect", path).lines.first { $0.hasPrefix("  policy ") }
         }
         #expect(try policyLine(0) == "  policy       as shipped, no update")

@@ -41,7 +41,7 @@ struct SessionApprovalTests {
         let folder = try TemporaryDirectory()
         for subject in UnknownHost.Subject.allCases {
             let path = folder.path(of: "\(subject).json")
-            for store in [TrustDecisionStore(), try TrustDecisionStore(path: path)] {
+            for store in [TrustApprovalStore(), try TrustApprovalStore(path: path)] {
                 let identity = try Identity.selfSigned()
                 let server = try Self.server(identity)
                 let session = URLSession.pinned(to: try Self.asking(), approvals: store)
@@ -67,7 +67,7 @@ struct SessionApprovalTests {
     func exceptions() async throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"]) { $0.notAfter = .fromNow(days: -1) }
         let server = try Self.server(identity)
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let session = URLSession.pinned(to: try Self.asking(), approvals: store)
         guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
             Issue.record("not asked")
@@ -91,7 +91,7 @@ struct SessionApprovalTests {
         let identity = try Identity.selfSigned(hosts: ["router.test"])
         let server = try Self.server(identity)
         let leaf = try Certificate(der: identity.certificate.der)
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         let accepts: Set<TrustApproval.AcceptedFailure> = [.selfSigned, .nameMismatch]
         try store.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, accepting: accepts, at: Date()))
@@ -123,7 +123,7 @@ struct SessionApprovalTests {
             try PinnedHost("localhost", pins: [Pin](), anchors: .only([anchor]))
         }
         #expect(try await URLSession.pinned(to: bundled).data(from: try server.address()).0.count == 3)
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         try store.approve(try Self.approval(identity, server))
         let approved = URLSession.pinned(to: try Self.asking(), approvals: store)
         #expect(try await approved.data(from: try server.address()).0.count == 3)
@@ -139,7 +139,7 @@ struct SessionApprovalTests {
     func record() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "trust.json")
-        let store = try TrustDecisionStore(path: path)
+        let store = try TrustApprovalStore(path: path)
         let (genuine, attacker) = (try Identity.selfSigned(), try Identity.selfSigned())
         let server = try Self.server(attacker)
         let session = URLSession.pinned(to: try Self.asking(), approvals: store)
@@ -168,7 +168,7 @@ struct SessionApprovalTests {
         let server = try Self.server(attacker)
         for (identity, reason) in [(attacker, nil), (genuine, "pin-mismatch")] {
             let before = server.requestByteCount
-            let store = TrustDecisionStore()
+            let store = TrustApprovalStore()
             let approval = try Self.approval(identity, server)
             try store.approve(approval)
             let session = URLSession.pinned(to: try Self.asking(), approvals: store)
@@ -185,7 +185,7 @@ struct SessionApprovalTests {
     func expiredCertificate(days: Int) async throws {
         let identity = try Identity.selfSigned { $0.notAfter = .fromNow(days: days) }
         let server = try Self.server(identity)
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         try store.approve(try Self.approval(identity, server, byKey: true))
         let session = URLSession.pinned(to: try Self.asking(), approvals: store)
         let rejection = try await Self.rejection(session, try server.address())
@@ -198,7 +198,7 @@ struct SessionApprovalTests {
     func revoked(isOther: Bool) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "trust.json")
-        let (store, other) = (try TrustDecisionStore(path: path), try TrustDecisionStore(path: path))
+        let (store, other) = (try TrustApprovalStore(path: path), try TrustApprovalStore(path: path))
         let identity = try Identity.selfSigned()
         let server = try Self.server(identity)
         try store.approve(try Self.approval(identity, server))
@@ -238,7 +238,7 @@ struct SessionApprovalTests {
         let server = try Self.server(identity)
         let expiry = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 3_600).rounded(.down))
         for end in [expiry, nil] {
-            let store = TrustDecisionStore()
+            let store = TrustApprovalStore()
             try store.approve(try Self.approval(identity, server, until: end))
             let isLate = Mutex(false)
             let session = PinnedURLSession(
@@ -261,7 +261,7 @@ struct SessionApprovalTests {
     func noWaiting() async throws {
         let (unknown, known) = (try Identity.selfSigned(), try Identity.selfSigned())
         let (stranger, friend) = (try Self.server(unknown), try Self.server(known))
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         try store.approve(try Self.approval(known, friend))
         let recorder = Recorder()
         let session = URLSession.pinned(
@@ -290,7 +290,7 @@ struct SessionApprovalTests {
         let folder = try TemporaryDirectory()
         let (genuine, impostor) = (try Identity.selfSigned(), try Identity.selfSigned())
         let (server, other) = (try Self.server(genuine), try Self.server(impostor))
-        let store = try TrustDecisionStore(path: folder.path(of: "trust.json"))
+        let store = try TrustApprovalStore(path: folder.path(of: "trust.json"))
         // The same host and port would have been the genuine server's.
         if loss != .none {
             try store.approve(try Self.approval(genuine, other))
@@ -323,7 +323,7 @@ struct SessionApprovalTests {
         let folder = try TemporaryDirectory()
         let identity = try Identity.selfSigned()
         let server = try Self.server(identity)
-        let store = try TrustDecisionStore(path: folder.path(of: "trust.json"))
+        let store = try TrustApprovalStore(path: folder.path(of: "trust.json"))
         let session = URLSession.pinned(to: try Self.asking(), approvals: store)
         guard case .unknownHost(let host) = try await Self.rejection(session, try server.address()) else {
             Issue.record("not asked")
@@ -340,7 +340,7 @@ struct SessionApprovalTests {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "trust.json")
         let events = Mutex<[TrustStoreEvent]>([])
-        let store = try TrustDecisionStore(path: path) { event in events.withLock { $0.append(event) } }
+        let store = try TrustApprovalStore(path: path) { event in events.withLock { $0.append(event) } }
         let (identity, stage) = (try Identity.selfSigned(), try Stage())
         let (approved, pinned) = (try Self.server(identity), try stage.server())
         try store.approve(try Self.approval(identity, approved))

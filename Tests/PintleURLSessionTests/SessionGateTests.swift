@@ -181,12 +181,12 @@ struct SessionGateTests {
         let server = try stage.server()
         let configuration = URLSessionConfiguration.ephemeral
         if isThere { configuration.protocolClasses = [Carrier.self] + (configuration.protocolClasses ?? []) }
-        let recorder = PinFailureRecorder()
+        let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, observer: recorder)
         #expect(session.removedProtocols == (isThere ? [String(reflecting: Carrier.self)] : []))
         #expect(try await session.data(from: try server.address()).0.count == 3)
         #expect(server.requests.count == 1)
-        await PinFailureFeed.shared.settle()
+        await TrustFailureFeed.shared.settle()
         let codes = recorder.events.compactMap { event -> SessionTrouble.Code? in
             if case .session(let trouble) = event { trouble.code } else { nil }
         }

@@ -24,7 +24,7 @@ struct SessionNameCheckTests {
             let identity = try Identity.selfSigned(hosts: [host])
             let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
             let leaf = try Certificate(der: identity.certificate.der)
-            let store = TrustDecisionStore()
+            let store = TrustApprovalStore()
             let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
             try store.approve(
                 TrustApproval(
@@ -59,7 +59,7 @@ struct SessionNameCheckTests {
         let identity = try Identity.selfSigned(hosts: ["router.test"])
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
         let leaf = try Certificate(der: identity.certificate.der)
-        let store = TrustDecisionStore()
+        let store = TrustApprovalStore()
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         try store.approve(
             TrustApproval(

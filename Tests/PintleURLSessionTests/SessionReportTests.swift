@@ -107,9 +107,9 @@ struct SessionReportTests {
         let collector = try stage.server { _ in HTTPResponse(status: 204) }
         let yesterday = Date(timeIntervalSinceNow: -86_400)
         let reporter = try reporter()
-        let recorder = PinFailureRecorder()
+        let recorder = TrustFailureRecorder()
         func session(_ policy: PinningPolicy) -> PinnedURLSession {
-            .pinned(to: policy, configuration: .ephemeral, observer: PinFailureObservers(reporter, recorder))
+            .pinned(to: policy, configuration: .ephemeral, observer: TrustFailureObservers(reporter, recorder))
         }
         _ = try await session(policy(to: collector, rightPin: true)).data(from: server.address())
         await recorder.settle()
@@ -223,9 +223,10 @@ struct SessionReportTests {
         // Refused by the transport: another authority.
         let collector = try Stage().server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter()
-        let recorder = PinFailureRecorder()
+        let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(
-            to: try policy(to: collector), configuration: .ephemeral, observer: PinFailureObservers(reporter, recorder))
+            to: try policy(to: collector), configuration: .ephemeral,
+            observer: TrustFailureObservers(reporter, recorder))
         try await refused(session, server)
         await reporter.settle()
         for hour in 0..<3 {
@@ -246,7 +247,7 @@ struct SessionReportTests {
         let chain = code == .malformedCertificate ? garbage : many
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: stage.identity.key)))
         let collector = try stage.server { _ in HTTPResponse(status: 204) }
-        let recorder = PinFailureRecorder()
+        let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: recorder)
         try await refused(session, server)
         await recorder.settle()
@@ -257,9 +258,9 @@ struct SessionReportTests {
 
     @Test("No handshake and no task waits for an observer")
     func slowObserver() async throws {
-        struct Slow: PinFailureObserver {
+        struct Slow: TrustFailureObserver {
             let gate = DispatchSemaphore(value: 0)
-            func observe(_ event: PinFailureEvent) { _ = gate.wait(timeout: .now() + 300) }
+            func observe(_ event: TrustFailureEvent) { _ = gate.wait(timeout: .now() + 300) }
         }
         let server = try stage.server()
         let slow = Slow()
@@ -275,9 +276,9 @@ struct SessionReportTests {
 
     @Test("What goes wrong with updates is an event, and what goes well is none")
     func updates() async throws {
-        let recorder = PinFailureRecorder()
-        recorder.observe(PinStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
-        recorder.observe(PinStoreEvent.notFetched(from: "https://updates.example.net/", description: "a\nb\u{202E}"))
+        let recorder = TrustFailureRecorder()
+        recorder.observe(PolicyStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
+        recorder.observe(PolicyStoreEvent.notFetched(from: "https://updates.example.net/", description: "a\nb\u{202E}"))
         await recorder.settle()
         let troubles = recorder.events.compactMap { event -> UpdateTrouble? in
             if case .update(let trouble) = event { trouble } else { nil }

@@ -143,7 +143,7 @@ struct SessionTrustTests {
     func hostNotAllowed() async throws {
         let stage = try Stage()
         let server = try stage.server()
-        let recorder = PinFailureRecorder()
+        let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject), observer: recorder)
         #expect(try await session.data(from: try server.address()).0.count == 3)
         let before = (server.requestByteCount, server.connectionCount)

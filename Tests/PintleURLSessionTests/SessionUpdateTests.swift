@@ -37,8 +37,8 @@ struct SessionUpdateTests {
         return envelope.json
     }
 
-    private func store(_ bundled: PinningPolicy) throws -> PinStore {
-        try PinStore(
+    private func store(_ bundled: PinningPolicy) throws -> PolicyStore {
+        try PolicyStore(
             files: StoreFiles(folder: directory.path), trust: try trust, bundled: bundled,
             mismatchLimit: MismatchLimit())
     }

@@ -141,7 +141,7 @@ struct FetchingTests {
         servers.isReleased.withLock { $0 = true }
     }
 
-    private func expectFailure(of store: PinStore, _ source: UpdateSource) async {
+    private func expectFailure(of store: PolicyStore, _ source: UpdateSource) async {
         if case .failed = await store.refresh(from: source, at: Publication.now) { return }
         Issue.record("not failed")
     }
@@ -279,7 +279,7 @@ struct FetchingTests {
         // The tag of the document that the server has by then.
         let seven = Publication(version: "7", expiresAt: "2026-11-20T12:01:00Z")
         let servers = TestServers(["a": .serves(try seven.signed(by: scene.app.one), tag: "\"8\"")])
-        let store = try PinStore(
+        let store = try PolicyStore(
             files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
             bundled: try Publication.read(scene.app.bundled), mismatchLimit: MismatchLimit())
         let source = source(servers, "a")
@@ -354,7 +354,7 @@ struct FetchingTests {
     @Test("After a mismatch, another policy is worth one more try, and the same one is not")
     func mismatch() async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: nil)])
-        let store = try PinStore(
+        let store = try PolicyStore(
             files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
             bundled: try Publication.read(scene.app.bundled), mismatchLimit: MismatchLimit())
         let source = source(servers, "a")
@@ -372,7 +372,7 @@ struct FetchingTests {
             let scene = try StoreScene()
             let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"8\"")])
             let limit = MismatchLimit()
-            let store = try PinStore(
+            let store = try PolicyStore(
                 files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
                 bundled: try Publication.read(scene.app.bundled), mismatchLimit: limit)
             let source = source(servers, "a")

@@ -15,9 +15,9 @@ struct FloorStorageTests {
     }
 
     /// What becomes of an update: a code, or `nil` where it is taken.
-    private func code(_ store: PinStore, _ version: UInt8, by keys: TestKey...) async throws -> String? {
+    private func code(_ store: PolicyStore, _ version: UInt8, by keys: TestKey...) async throws -> String? {
         let envelope = try scene.update(version, by: keys.first ?? scene.app.one)
-        do throws(PinStoreError) {
+        do throws(PolicyStoreError) {
             try await store.adopt(envelope, at: Publication.now)
             return nil
         } catch {
@@ -106,7 +106,7 @@ struct FloorStorageTests {
         place.state.withLock { $0.readError = FloorPlace.error(.locked) }
         #expect(try await code(store, 9) == "floor: locked")
         #expect(store.version == 8)
-        #expect(throws: PinStoreError.floorUnreadable(FloorPlace.error(.locked))) {
+        #expect(throws: PolicyStoreError.floorUnreadable(FloorPlace.error(.locked))) {
             try scene.open(.refuse, floor: place)
         }
         _ = scene.takeEvents()
@@ -189,8 +189,8 @@ struct FloorStorageTests {
         #expect(try await code(scene.open(floor: place), 8) == nil)
         wipe()
         // With the old keys the store does not open: the update is lost.
-        #expect(throws: PinStoreError.self) { try scene.open(.refuse, floor: place) }
-        let store = try PinStore(
+        #expect(throws: PolicyStoreError.self) { try scene.open(.refuse, floor: place) }
+        let store = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [scene.app.stranger.key]),
             bundled: Publication.read(scene.app.bundled), floor: place, onLostStore: .refuse)
         #expect(store.floor == nil)

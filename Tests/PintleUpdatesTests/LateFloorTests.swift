@@ -36,9 +36,9 @@ struct LateFloorTests {
         place.state.withLock { $0.readError = isLocked ? FloorPlace.error(.locked) : nil }
     }
 
-    private func rejection(_ store: PinStore, _ version: UInt8) async throws -> String? {
+    private func rejection(_ store: PolicyStore, _ version: UInt8) async throws -> String? {
         let envelope = try scene.update(version)
-        do throws(PinStoreError) {
+        do throws(PolicyStoreError) {
             try await store.adopt(envelope, at: Publication.now)
             return nil
         } catch {
@@ -57,7 +57,7 @@ struct LateFloorTests {
     }
 
     /// A folder that the process opens with the place locked; the place has 7.
-    private func open(_ state: String) async throws -> PinStore {
+    private func open(_ state: String) async throws -> PolicyStore {
         let store = try scene.open(floor: place)
         try await store.adopt(scene.update(3), at: Publication.now)
         let old = try ["update.json", "floor.json"].map { ($0, try #require(scene.file($0))) }

@@ -12,17 +12,17 @@ struct StoreEventTests {
     private static let error = StorageError(.notWritten, "/a/b", "the disk is full", hint: "make room")
     private static let rejection = UpdateRejection(.rollback(version: 2, floor: 3), version: 2)
 
-    static let events: [(event: PinStoreEvent, text: String)] = [
+    static let events: [(event: PolicyStoreEvent, text: String)] = [
         (
             .stale(version: 4, since: date),
             "update 4 expired 2023-11-14T22:13:20Z and stays in force; no newer one has been adopted"
         ),
         (
-            .lostStore(PinStoreLoss(version: 4, cause: .missing)),
+            .lostStore(PolicyStoreLoss(version: 4, cause: .missing)),
             "the stored update 4 is lost: its file is gone; the bundled policy is in force"
         ),
         (
-            .lostStore(PinStoreLoss(version: nil, cause: .unreadable(error))),
+            .lostStore(PolicyStoreLoss(version: nil, cause: .unreadable(error))),
             "the stored update is lost: /a/b: the disk is full; make room; the bundled policy is in force"
         ),
         (
@@ -44,7 +44,7 @@ struct StoreEventTests {
     func text(index: Int) {
         let (event, text) = Self.events[index]
         #expect("\(event)" == text)
-        #expect(!text.contains("PinStore") && !text.contains("("))
+        #expect(!text.contains("PolicyStore") && !text.contains("("))
     }
 
     @Test("An adopted update prints its version")
@@ -59,11 +59,11 @@ struct StoreEventTests {
 
     @Test("What a server says stays on one line")
     func hostile() {
-        let event = PinStoreEvent.notFetched(from: "https://a.example/", description: "a\nb\u{1B}[2J\u{202E}c")
+        let event = PolicyStoreEvent.notFetched(from: "https://a.example/", description: "a\nb\u{1B}[2J\u{202E}c")
         #expect(!"\(event)".unicodeScalars.contains { $0.value < 0x20 })
         #expect("\(event)" == "no update could be fetched from https://a.example/: a\\nb\\u{1B}[2J\\u{202E}c")
         // Quotes are no danger to a log and stay readable.
-        let quoted = PinStoreEvent.notFetched(from: "https://a.example/", description: #"the file "x\y" is gone"#)
+        let quoted = PolicyStoreEvent.notFetched(from: "https://a.example/", description: #"the file "x\y" is gone"#)
         #expect("\(quoted)" == #"no update could be fetched from https://a.example/: the file "x\y" is gone"#)
     }
 }

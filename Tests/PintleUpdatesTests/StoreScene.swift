@@ -11,7 +11,7 @@ import Testing
 struct StoreScene {
     let directory: TemporaryDirectory
     var app: ShippedApp
-    let events = Locked<[PinStoreEvent]>([])
+    let events = Locked<[PolicyStoreEvent]>([])
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -21,11 +21,11 @@ struct StoreScene {
     var folder: String { directory.path }
 
     func open(
-        _ onLostStore: PinStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil,
+        _ onLostStore: PolicyStore.LostStore = .useBundled, floor: (any UpdateFloorStorage)? = nil,
         releaseDate: Date? = nil
-    ) throws -> PinStore {
+    ) throws -> PolicyStore {
         let events = events
-        return try PinStore(
+        return try PolicyStore(
             folder: folder, trust: try app.trust, bundled: try Publication.read(app.bundled),
             releaseDate: releaseDate, floor: floor, onLostStore: onLostStore
         ) { event in events.withLock { $0.append(event) } }
@@ -62,7 +62,7 @@ struct StoreScene {
     }
 }
 
-extension PinStore {
+extension PolicyStore {
     nonisolated var version: Int { current.policy.updateVersion }
     /// The pin of the first rule, which says what is in force.
     nonisolated var pin: String? { current.policy.hosts.first?.pins.first?.description }

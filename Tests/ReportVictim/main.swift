@@ -56,8 +56,8 @@ struct Collector: ReportTransport {
     }
 }
 
-struct Lingering: PinFailureObserver {
-    func observe(_ event: PinFailureEvent) { while true { sleep(600) } }
+struct Lingering: TrustFailureObserver {
+    func observe(_ event: TrustFailureEvent) { while true { sleep(600) } }
 }
 
 if let limit = getenv("LIMIT").flatMap({ UInt(String(cString: $0)) }) {
@@ -80,13 +80,13 @@ case "keep", "exit", "linger":
         let evaluation = policy.evaluate(server, presented: [], at: Date()) { _ in
             .invalid(PathFailure(.other, text: "nobody looked"))
         }
-        guard let failure = PinFailure(evaluation, by: policy, at: Date()) else { exit(4) }
+        guard let failure = TrustFailure(evaluation, by: policy, at: Date()) else { exit(4) }
         if words[0] == "exit" {
-            PinFailureFeed.shared.post(.verdict(failure), to: reporter)
+            TrustFailureFeed.shared.post(.verdict(failure), to: reporter)
             continue
         }
         if words[0] == "linger" {
-            PinFailureFeed.shared.post(.verdict(failure), to: Lingering())
+            TrustFailureFeed.shared.post(.verdict(failure), to: Lingering())
             continue
         }
         say("\(host) \(reporter.keep(failure).map { "\($0)" } ?? "nothing")")

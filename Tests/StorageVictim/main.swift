@@ -20,11 +20,11 @@ func say(_ text: String) {
     _ = write(1, line, line.count)
 }
 
-func store(_ path: String, endAt last: Int? = nil) throws -> TrustDecisionStore {
+func store(_ path: String, endAt last: Int? = nil) throws -> TrustApprovalStore {
     let options = DurableFile.Options(maximumSize: TrustApprovals.maximumFileSize, pieceSize: 100) { _ in
         if steps.add(1, ordering: .relaxed).newValue == last { kill(getpid(), SIGKILL) }
     }
-    return try TrustDecisionStore(file: DurableFile(path, options: options)) { event in say("event: \(event)") }
+    return try TrustApprovalStore(file: DurableFile(path, options: options)) { event in say("event: \(event)") }
 }
 
 func approve(_ path: String, _ name: String, count: Int, endAt last: Int?) throws {
@@ -40,7 +40,7 @@ func approve(_ path: String, _ name: String, count: Int, endAt last: Int?) throw
 func starve(_ path: String) throws {
     let (one, other) = (try store(path), try store(path))
     func look() { say("\(one.approvals.count) \(one.approvals.record) \(one.problem?.code ?? "-")") }
-    func approve(_ name: String, _ store: TrustDecisionStore) throws {
+    func approve(_ name: String, _ store: TrustApprovalStore) throws {
         let pin = CertificatePin(certificate: Array(name.utf8))
         try store.approve(
             TrustApproval(.certificate(pin), for: ServerEndpoint(host: try ServerName(name)), at: Date()))

@@ -40,7 +40,7 @@ if limit > 0 {
 let files = StoreFiles(folder: words[1]) { _ in
     if steps.add(1, ordering: .relaxed).newValue == last { kill(getpid(), SIGKILL) }
 }
-let store = try PinStore(files: files, trust: try UpdateTrust(keys: [key]), bundled: bundled)
+let store = try PolicyStore(files: files, trust: try UpdateTrust(keys: [key]), bundled: bundled)
 say("open \(store.current.policy.updateVersion)")
 for update in words.dropFirst(7) {
     do {

@@ -21,7 +21,7 @@ public final class Client: Sendable {
     }
 
     private let policy: LivePolicy
-    private let store: TrustDecisionStore
+    private let store: TrustApprovalStore
     private let session: PinnedURLSession
 
     /// What a web view is given, so that it decides as requests do.
@@ -32,7 +32,7 @@ public final class Client: Sendable {
     ///   - folder: where decisions are kept; it exists.
     public init(policy json: [UInt8], folder: String) throws {
         let policy = LivePolicy(try PinningPolicy(json: json))
-        let store = try TrustDecisionStore(path: folder + "/trust.json")
+        let store = try TrustApprovalStore(path: folder + "/trust.json")
         self.policy = policy
         self.store = store
         let source = ApprovedPolicy(policy, approvals: store)

@@ -17,7 +17,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             guard let body = encoding.body(of: spooled.report, id: "0", age: 1, isRefused: spooled.isRefused) else {
                 continue
             }
-            guard body.count <= PinFailureReport.maximumBytes, (try? JSONDocument(body)) != nil else {
+            guard body.count <= TrustFailureReport.maximumBytes, (try? JSONDocument(body)) != nil else {
                 fatalError("not to be sent like this")
             }
         }

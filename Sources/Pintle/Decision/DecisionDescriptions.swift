@@ -33,7 +33,7 @@ extension PinMatch: CustomStringConvertible {
     public var description: String { "\(pin) at depth \(depth)" + (isBackup ? ", a backup pin" : "") }
 }
 
-extension RuleChoice: CustomStringConvertible {
+extension MatchedRule: CustomStringConvertible {
     /// As ``pattern``.
     public var description: String { pattern }
 }

@@ -5,7 +5,7 @@ public enum NearestMiss: Sendable, Hashable {
     /// A pinned key is on the path, but at another position than the pin asks for.
     case otherPosition(Pin, depth: Int)
     /// The served key is pinned by another rule.
-    case otherRule(PublicKeyPin, rule: RuleChoice)
+    case otherRule(PublicKeyPin, rule: MatchedRule)
     /// The two differ in the case of letters or in one character: a slip of the pen.
     case misspelt(configured: PublicKeyPin, served: PublicKeyPin)
     /// One of the two kinds that the rule requires matched, and the other did not.
@@ -35,7 +35,7 @@ extension NearestMiss: CustomStringConvertible {
 extension NearestMiss {
     /// Looks for the first reason that is true. Linear in the terms of the policy: mismatches are rare.
     static func find(
-        _ terms: RuleTerms, path: ValidatedPath, presented: PresentedChain?, rule: RuleChoice, in policy: PinningPolicy
+        _ terms: RuleTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule, in policy: PinningPolicy
     ) -> NearestMiss {
         let configured = terms.key.pins + terms.key.backupPins
         let onPath = Set(path.certificates)
@@ -91,7 +91,7 @@ extension PublicKeyPin {
 }
 
 extension PinningPolicy {
-    fileprivate func otherRule(pinning served: Set<PublicKeyPin>, than rule: RuleChoice) -> NearestMiss? {
+    fileprivate func otherRule(pinning served: Set<PublicKeyPin>, than rule: MatchedRule) -> NearestMiss? {
         let own = storage.rules[rule.index].terms
         for (index, terms) in storage.terms.enumerated() where index != own {
             for case .publicKey(let pin) in (terms.key.pins + terms.key.backupPins).map(\.subject)
@@ -99,7 +99,7 @@ extension PinningPolicy {
                 guard let position = storage.rules.firstIndex(where: { $0.terms == index }) else { continue }
                 let host = hosts[position]
                 return .otherRule(
-                    pin, rule: RuleChoice(index: position, host: host.host, port: host.port, isExact: false))
+                    pin, rule: MatchedRule(index: position, host: host.host, port: host.port, isExact: false))
             }
         }
         return nil

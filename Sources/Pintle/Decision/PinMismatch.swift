@@ -3,7 +3,7 @@
 public struct PinMismatch: Sendable, Hashable {
     public let endpoint: ServerEndpoint
     /// The rule that decided; `nil` where ``approval`` did.
-    public let rule: RuleChoice?
+    public let rule: MatchedRule?
     /// What a person approved and what is there now; `nil` where a rule decided.
     public let approval: ApprovalMismatch?
     /// The validated path's public-key pins, leaf first. Of a server that was approved the leaf's alone, whatever its
@@ -53,7 +53,7 @@ extension ApprovalMismatch: CustomStringConvertible {
 /// Pins that have passed their date.
 public struct PinExpiration: Sendable, Hashable {
     public let endpoint: ServerEndpoint
-    public let rule: RuleChoice
+    public let rule: MatchedRule
     /// Whether the date lies so far back, seen from the newest time ever known, that the clock is more
     /// likely wrong than the app unattended.
     public let isClockSuspicious: Bool
@@ -66,7 +66,7 @@ extension PinExpiration: CustomStringConvertible {
 }
 
 /// Which rule decides for a host, and how it came to.
-public struct RuleChoice: Sendable, Hashable {
+public struct MatchedRule: Sendable, Hashable {
     /// Position in ``PinningPolicy/hosts``.
     public let index: Int
     /// The host of the rule, not the server that was asked about.

@@ -101,7 +101,7 @@ extension PinningPolicy {
     }
 
     /// The rule that decides for a server; `nil` where none covers it.
-    public func rule(for endpoint: ServerEndpoint) -> RuleChoice? {
+    public func rule(for endpoint: ServerEndpoint) -> MatchedRule? {
         storage.table.match(endpoint).map(storage.choice)
     }
 }
@@ -114,7 +114,7 @@ extension PinningPolicy {
     /// Steps 5 to 7, after the rule's terms about the path.
     @inline(never)
     private func decide(
-        _ endpoint: ServerEndpoint, path: ValidatedPath, rule: RuleChoice?, presented: PresentedChain?,
+        _ endpoint: ServerEndpoint, path: ValidatedPath, rule: MatchedRule?, presented: PresentedChain?,
         at instant: Date, newestKnownTime: Date?
     ) -> TrustDecision {
         guard let rule else { return .trusted(.hostNotPinned) }
@@ -192,9 +192,9 @@ extension PinningPolicy.Storage {
         return .trusted(.pinMatched(match))
     }
 
-    func choice(_ match: HostTable.Match) -> RuleChoice {
+    func choice(_ match: HostTable.Match) -> MatchedRule {
         let record = table.record(at: rules[match.rule].record)
-        return RuleChoice(
+        return MatchedRule(
             index: match.rule, host: ServerName(canonical: record.host), port: record.port, isExact: match.isExact)
     }
 }

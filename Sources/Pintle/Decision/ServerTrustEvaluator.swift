@@ -22,7 +22,7 @@ public struct ServerTrustEvaluator: Sendable {
     package let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
     package let newestKnownTime: Date?
-    private var onFailure: (@Sendable (PinFailure) -> Void)?
+    private var onFailure: (@Sendable (TrustFailure) -> Void)?
 
     /// - Parameters:
     ///   - policy: that decides.
@@ -53,7 +53,7 @@ public struct ServerTrustEvaluator: Sendable {
         let evaluation = policy.evaluate(
             server, presented: presented, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime,
             validate: validate)
-        if let onFailure, let failure = PinFailure(evaluation, by: policy, at: instant) { onFailure(failure) }
+        if let onFailure, let failure = TrustFailure(evaluation, by: policy, at: instant) { onFailure(failure) }
         return evaluation
     }
 
@@ -61,7 +61,7 @@ public struct ServerTrustEvaluator: Sendable {
     ///
     /// - Parameter onFailure: called within ``evaluate(_:presented:at:)``, which is to say inside a handshake: it hands the
     ///   failure on and returns at once. `PintleReports` has `observed(by:)`, which does that.
-    public func telling(_ onFailure: @escaping @Sendable (PinFailure) -> Void) -> ServerTrustEvaluator {
+    public func telling(_ onFailure: @escaping @Sendable (TrustFailure) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
         evaluator.onFailure = onFailure
         return evaluator

@@ -3,7 +3,7 @@ public struct TrustEvaluation: Sendable {
     public let endpoint: ServerEndpoint
     public let decision: TrustDecision
     /// The rule that decided; `nil` where none covers the host, or where nothing was looked up.
-    public let rule: RuleChoice?
+    public let rule: MatchedRule?
     /// What the server sent; `nil` where it could not be read.
     public let presented: PresentedChain?
     /// The path that validation found; `nil` where there is none or nobody looked.

@@ -4,7 +4,7 @@ import Security
 
 /// The floor of a store of updates in the Keychain, where it outlives the store's folder and the app itself:
 ///
-///     let store = try PinStore(
+///     let store = try PolicyStore(
 ///         folder: folder, trust: trust, bundled: bundled, floor: KeychainFloor(service: "com.example.app.updates"))
 ///
 /// A generic password of the data protection Keychain: the service as given, the account the id of the key set, so that a

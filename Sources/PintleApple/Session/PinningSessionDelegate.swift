@@ -48,7 +48,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     ///   - delegate: is told of everything else.
     ///   - observer: is told of each verdict, on the thread that came to it.
     public init(
-        _ source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any URLSessionDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {

@@ -39,7 +39,7 @@ public final class WebViewTrustDelegate: NSObject {
     ///   - delegate: is told of everything else; not kept.
     ///   - observer: is told of each verdict, on the thread that came to it.
     public init(
-        _ source: some PolicySource, approvals store: TrustDecisionStore? = nil,
+        _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any WKNavigationDelegate)? = nil,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
     ) {

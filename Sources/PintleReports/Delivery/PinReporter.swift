@@ -16,7 +16,7 @@ internal import Foundation
 /// Nothing is sent without one of these, nor for a rule without `reportTo`. A report is on the disk before it is sent, and
 /// stays there until each address has taken it, for 30 days at most, whatever ends the process. Several processes may
 /// share a folder. Safe to use from any thread.
-public final class PinReporter: PinFailureObserver {
+public final class PinReporter: TrustFailureObserver {
     let spool: ReportSpool
     let options: ReportOptions
     let transport: any ReportTransport
@@ -38,7 +38,7 @@ public final class PinReporter: PinFailureObserver {
     }
 
     /// Keeps the report of a verdict. Writes to the disk: sessions and observed evaluators call it outside of handshakes.
-    public func observe(_ event: PinFailureEvent) {
+    public func observe(_ event: TrustFailureEvent) {
         if case .verdict(let failure) = event { keep(failure) }
     }
 
@@ -49,18 +49,18 @@ public final class PinReporter: PinFailureObserver {
     public var waiting: Int { spool.names().count }
 
     /// Waits until every event that was there by now is on the disk.
-    public func settle() async { await PinFailureFeed.shared.settle() }
+    public func settle() async { await TrustFailureFeed.shared.settle() }
 
     /// - Returns: `nil` for what is not reported at all: no rule, no address, not of the sample, or redacted away.
     @discardableResult
-    package func keep(_ failure: PinFailure) -> ReportSpool.Outcome? {
+    package func keep(_ failure: TrustFailure) -> ReportSpool.Outcome? {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
         let addresses = addresses(failure, rule)
         guard !addresses.isEmpty, spool.draw < options.sampling else { return nil }
         guard !spool.isKnown(SpoolName.key(of: failure, rule), at: Milliseconds(failure.instant)) else {
             return .duplicate
         }
-        guard var report = PinFailureReport(failure, app: options.app) else { return nil }
+        guard var report = TrustFailureReport(failure, app: options.app) else { return nil }
         if let redact = options.redact {
             guard let redacted = redact(report) else { return nil }
             report = redacted
@@ -78,7 +78,7 @@ public final class PinReporter: PinFailureObserver {
     }
 
     /// Those that the rule names and no rule covers. A policy has no others; this holds for what comes to be one.
-    private func addresses(_ failure: PinFailure, _ rule: RuleChoice) -> [String] {
+    private func addresses(_ failure: TrustFailure, _ rule: MatchedRule) -> [String] {
         let urls = failure.policy.hosts[rule.index].reportTo.filter { url in
             ServerEndpoint(httpsURL: url).map { failure.policy.rule(for: $0) == nil } ?? false
         }

@@ -18,7 +18,7 @@ public struct ReportOptions: Sendable {
     public var longestRetry: Double = 86_400
     /// Sees each report before it reaches the disk, and may change it; `nil`: it is neither kept nor sent. The name of the
     /// file has a hash of the host all the same, unsalted: whoever guesses the host can tell that he is right.
-    public var redact: (@Sendable (PinFailureReport) -> PinFailureReport?)?
+    public var redact: (@Sendable (TrustFailureReport) -> TrustFailureReport?)?
 
     public init() {}
 

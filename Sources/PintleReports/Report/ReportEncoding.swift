@@ -23,15 +23,15 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
     ///   - id: the report's, 32 hexadecimal digits; the same each time that it is sent.
     ///   - age: milliseconds since the failure.
     ///   - isRefused: whether the server was refused, which the reason alone does not say of expired pins.
-    /// - Returns: at most ``PinFailureReport/maximumBytes``; certificates are left out to keep it. `nil` where that is not
+    /// - Returns: at most ``TrustFailureReport/maximumBytes``; certificates are left out to keep it. `nil` where that is not
     ///   enough.
-    package func body(of report: PinFailureReport, id: String, age: Int64, isRefused: Bool) -> [UInt8]? {
+    package func body(of report: TrustFailureReport, id: String, age: Int64, isRefused: Bool) -> [UInt8]? {
         var report = report
         let fits = report.fit(size: { write($0, id, age, isRefused).count })
         return fits ? write(report, id, age, isRefused) : nil
     }
 
-    private func write(_ report: PinFailureReport, _ id: String, _ age: Int64, _ isRefused: Bool) -> [UInt8] {
+    private func write(_ report: TrustFailureReport, _ id: String, _ age: Int64, _ isRefused: Bool) -> [UInt8] {
         var json = JSONWriter(.compact)
         switch self {
         case .rfc7469: report.write(to: &json, age: age)
@@ -41,7 +41,7 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
         return json.bytes
     }
 
-    private static func writeReportingAPI(_ report: PinFailureReport, _ age: Int64, to json: inout JSONWriter) {
+    private static func writeReportingAPI(_ report: TrustFailureReport, _ age: Int64, to json: inout JSONWriter) {
         json.array { json in
             json.object { json in
                 json.member("type", "certificate-issue")
@@ -58,7 +58,7 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
     }
 
     private static func writeLogs(
-        _ report: PinFailureReport, _ id: String, _ age: Int64, _ isRefused: Bool, to json: inout JSONWriter
+        _ report: TrustFailureReport, _ id: String, _ age: Int64, _ isRefused: Bool, to json: inout JSONWriter
     ) {
         func attribute(_ key: String, _ value: String?, _ json: inout JSONWriter) {
             guard let value else { return }

@@ -56,7 +56,7 @@ package struct SpoolName: Sendable, Hashable {
 
 extension SpoolName {
     /// Names a report about a failure. Nothing that a server chose is in the key.
-    init(_ failure: PinFailure, _ rule: RuleChoice, notBefore: Milliseconds) {
+    init(_ failure: TrustFailure, _ rule: MatchedRule, notBefore: Milliseconds) {
         let endpoint = failure.endpoint
         self.init(
             host: Self.digest("host \(endpoint.host)", 16), key: Self.key(of: failure, rule),
@@ -64,7 +64,7 @@ extension SpoolName {
     }
 
     /// Host, port, rule, reason and generation; the policy's version beside the latter, which a process counts anew.
-    static func key(of failure: PinFailure, _ rule: RuleChoice) -> String {
+    static func key(of failure: TrustFailure, _ rule: MatchedRule) -> String {
         let parts = [
             "\(failure.endpoint)", rule.pattern, failure.reason, "\(failure.generation)",
             "\(failure.policy.updateVersion)",

@@ -4,14 +4,14 @@ internal import Pintle
 package struct SpooledReport: Sendable, Hashable {
     /// `https` URLs.
     package let addresses: [String]
-    package let report: PinFailureReport
+    package let report: TrustFailureReport
     /// Whether the server was refused.
     package let isRefused: Bool
 
     package static let maximumAddresses = 16
     package static let maximumBytes = 256 << 10
 
-    package init(addresses: [String], report: PinFailureReport, isRefused: Bool) {
+    package init(addresses: [String], report: TrustFailureReport, isRefused: Bool) {
         self.addresses = addresses
         self.report = report
         self.isRefused = isRefused
@@ -32,7 +32,7 @@ package struct SpooledReport: Sendable, Hashable {
     package init?(json: [UInt8]) {
         let limits = JSONDocument.Limits(maximumBytes: Self.maximumBytes, maximumDepth: 8)
         guard let root = try? JSONDocument(json, limits: limits).root, let elements = root["to"]?.elements,
-            let report = root["report"].flatMap({ PinFailureReport($0) }), let isRefused = root["refused"]?.boolean
+            let report = root["report"].flatMap({ TrustFailureReport($0) }), let isRefused = root["refused"]?.boolean
         else { return nil }
         let addresses = elements.compactMap(\.string)
         guard 1...Self.maximumAddresses ~= addresses.count, addresses.count == root["to"]?.count,

@@ -44,7 +44,7 @@ struct AuditRecordWriter {
         }
     }
 
-    func line(_ target: AuditTarget, at instant: Date, milliseconds: Int, rule: RuleChoice?, _ error: ToolError)
+    func line(_ target: AuditTarget, at instant: Date, milliseconds: Int, rule: MatchedRule?, _ error: ToolError)
         -> [UInt8]
     {
         line(target, at: instant, milliseconds) { json in

@@ -84,7 +84,7 @@ struct CheckFindings {
     let instant: Date
     let evaluation: TrustEvaluation
     var decision: TrustDecision { evaluation.decision }
-    let rule: RuleChoice?
+    let rule: MatchedRule?
     /// The rule's content.
     let host: PinnedHost?
     let positions: PathPositions

@@ -43,7 +43,7 @@ final class DemoReports {
     /// what it has kept; an hour after that it has nothing left to send.
     ///
     /// - Returns: what was kept and delivered when, and whether that is as it should be.
-    func report(_ failure: PinFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
+    func report(_ failure: TrustFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
         reporter.keep(failure)
         let server: LoopbackTLSServer
         do {

@@ -18,7 +18,7 @@ struct DemoScene {
     let expectedDecision: String
     let expectedReason: String
     /// What the app does about a failure: what to say of it, and whether it is as it should be.
-    var aftermath: ((PinFailure) throws(ToolError) -> (text: String, isAsExpected: Bool))?
+    var aftermath: ((TrustFailure) throws(ToolError) -> (text: String, isAsExpected: Bool))?
     /// What to say about the result.
     let remark: (DemoResult) -> String
 
@@ -48,7 +48,7 @@ struct DemoScene {
         // The server's own count, once it has seen the end of the connection.
         _ = server.waitUntilClosed()
         var result = DemoResult(scene: self, decision: findings.decision, requestBytes: server.requestByteCount)
-        if let aftermath, let failure = PinFailure(findings.evaluation, by: policy, at: instant) {
+        if let aftermath, let failure = TrustFailure(findings.evaluation, by: policy, at: instant) {
             result.aftermath = try aftermath(failure)
         }
         return result

@@ -68,5 +68,5 @@ final class DemoUpdates {
         }
     }
 
-    private static func failure(_ error: PinStoreError) -> ToolError { .unusable("unusable-store", "\(error)") }
+    private static func failure(_ error: PolicyStoreError) -> ToolError { .unusable("unusable-store", "\(error)") }
 }

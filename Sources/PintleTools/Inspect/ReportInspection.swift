@@ -34,9 +34,9 @@ struct ReportInspection {
 
     /// - Throws: that a report lacks what every one has.
     func show() throws(ToolError) {
-        var read: [PinFailureReport] = []
+        var read: [TrustFailureReport] = []
         for (index, value) in reports.enumerated() {
-            guard let report = PinFailureReport(value) else {
+            guard let report = TrustFailureReport(value) else {
                 throw .unusable(
                     "malformed-report", "report \(index + 1) lacks a member, or has one of another type",
                     file: file.name, hint: "the members: RFC 7469 section 3, and the article \"Failure reports\"")
@@ -51,7 +51,7 @@ struct ReportInspection {
         for report in read { print(report) }
     }
 
-    private func print(_ report: PinFailureReport) {
+    private func print(_ report: TrustFailureReport) {
         let console = invocation.console
         func field(_ label: String, _ value: String) {
             console.print("  " + TextLayout.padded(label, to: 13) + value)
@@ -89,7 +89,7 @@ struct ReportInspection {
         (try? CertificateBundle(pem: pem))?.certificates.first
     }
 
-    private func document(_ read: [PinFailureReport]) -> JSONWriter {
+    private func document(_ read: [TrustFailureReport]) -> JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
             json.member("source", file.path)

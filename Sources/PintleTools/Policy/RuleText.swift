@@ -10,7 +10,7 @@ enum RuleText {
     }
 
     /// `example.com, exact`; `example.com, which covers sub-domains`
-    static func match(_ choice: RuleChoice) -> String {
+    static func match(_ choice: MatchedRule) -> String {
         "\(choice.pattern), " + (choice.isExact ? "exact" : "which covers its sub-domains")
     }
 

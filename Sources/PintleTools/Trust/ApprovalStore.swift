@@ -7,7 +7,7 @@ internal import Synchronization
 final class ApprovalStore {
     /// As it was given.
     let path: String
-    private let store: TrustDecisionStore
+    private let store: TrustApprovalStore
     private let events: Events
     private let console: Console
     /// Whether the store was damaged and a change has given it another name: nothing of it counts.
@@ -26,7 +26,7 @@ final class ApprovalStore {
         self.events = events
         self.console = console
         do {
-            store = try TrustDecisionStore(path: path) { event in events.list.withLock { $0.append(event) } }
+            store = try TrustApprovalStore(path: path) { event in events.list.withLock { $0.append(event) } }
         } catch {
             throw ToolError(error)
         }

@@ -37,7 +37,7 @@ public final class PinnedURLSession: Sendable {
 
     init(
         source: any PolicySource, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?, observer: (any PinFailureObserver)?
+        delegateQueue: OperationQueue?, observer: (any TrustFailureObserver)?
     ) {
         self.source = source
         self.configuration = ClearedConfiguration(configuration)

@@ -10,16 +10,16 @@ extension PinningSessionDelegate {
     /// - Parameter isLast: tells whether the delegate is to hear that a session became invalid.
     convenience init(
         _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
-        observer: (any PinFailureObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
+        observer: (any TrustFailureObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }
     ) {
         self.init(
             source, forwardingTo: delegate,
             observer: { evaluation, snapshot, instant in
                 guard let observer,
-                    let failure = PinFailure(
+                    let failure = TrustFailure(
                         evaluation, by: snapshot.policy, generation: snapshot.generation, at: instant)
                 else { return }
-                PinFailureFeed.shared.post(.verdict(failure), to: observer)
+                TrustFailureFeed.shared.post(.verdict(failure), to: observer)
             },
             isLast: isLast,
             refused: { URLError(SessionRefusal($0, of: $1), code: $0.code, url: $1) })

@@ -19,7 +19,7 @@ struct StoreContent: Sendable {
     /// Why nobody can tell how high the floor is.
     var floorProblem: StorageError?
     /// Why an update that was in force once is not any more.
-    var loss: PinStoreLoss?
+    var loss: PolicyStoreLoss?
 
     /// - Parameters:
     ///   - keptReading: of the place outside of the folder; `nil` without one.
@@ -57,11 +57,11 @@ struct StoreContent: Sendable {
         if known == nil, let version = rejection?.version, version <= bundledVersion { return }
 
         if let known {
-            loss = PinStoreLoss(version: known.version, cause: Self.cause(reading, rejection))
+            loss = PolicyStoreLoss(version: known.version, cause: Self.cause(reading, rejection))
         } else if rejection != nil || Self.isUnreadable(reading) || Self.isUnreadable(floorReading)
             || floorReading.bytes != nil || keptReading?.bytes != nil
         {
-            loss = PinStoreLoss(version: nil, cause: Self.cause(reading, rejection))
+            loss = PolicyStoreLoss(version: nil, cause: Self.cause(reading, rejection))
         }
     }
 
@@ -69,7 +69,7 @@ struct StoreContent: Sendable {
         if case .unreadable = reading { true } else { false }
     }
 
-    private static func cause(_ reading: StoreFiles.Reading, _ rejection: UpdateRejection?) -> PinStoreLoss.Cause {
+    private static func cause(_ reading: StoreFiles.Reading, _ rejection: UpdateRejection?) -> PolicyStoreLoss.Cause {
         if let rejection { return .rejected(rejection) }
         if case .unreadable(let error) = reading { return .unreadable(error) }
         return .missing

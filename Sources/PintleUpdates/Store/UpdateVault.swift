@@ -13,13 +13,14 @@ package import Foundation
 package final class UpdateVault: Sendable {
     private let files: StoreFiles
     private let verifier: UpdateVerifier
-    private let onEvent: @Sendable (PinStoreEvent) -> Void
+    private let onEvent: @Sendable (PolicyStoreEvent) -> Void
     private let locked: Locked<State>
 
     package init(
         files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
-        onLostStore: PinStore.LostStore = .useBundled, onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
-    ) throws(PinStoreError) {
+        onLostStore: PolicyStore.LostStore = .useBundled,
+        onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
+    ) throws(PolicyStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
         let content = Self.load(files, verifier, known: nil, isStart: true, under: nil, onEvent)
         // Whether what is stored is the last one nobody can tell.
@@ -36,8 +37,8 @@ package final class UpdateVault: Sendable {
 
     package var state: State { locked.withLock { $0 } }
 
-    /// As ``PinStore/adopt(_:at:)``.
-    package func adopt(_ envelope: [UInt8], at now: Date) throws(PinStoreError) -> VerifiedUpdate {
+    /// As ``PolicyStore/adopt(_:at:)``.
+    package func adopt(_ envelope: [UInt8], at now: Date) throws(PolicyStoreError) -> VerifiedUpdate {
         let lock: FileLock
         do {
             lock = try files.lock()
@@ -95,7 +96,7 @@ package final class UpdateVault: Sendable {
     /// - Parameter isStart: whether what is stored was in force when the last process ended, as far as anybody can tell.
     private static func load(
         _ files: StoreFiles, _ verifier: UpdateVerifier, known: VerifiedUpdate?, isStart: Bool, under lock: FileLock?,
-        _ onEvent: (PinStoreEvent) -> Void
+        _ onEvent: (PolicyStoreEvent) -> Void
     ) -> StoreContent {
         var content = files.content(verifiedBy: verifier, known: known)
         guard content.floorLagsBehind || content.keptFloorLagsBehind else {

@@ -14,7 +14,7 @@ extension UpdateVault {
         package private(set) var update: VerifiedUpdate?
         /// Never falls while the process lives, whatever becomes of the disk.
         package private(set) var floor: UpdateFloor?
-        package private(set) var loss: PinStoreLoss?
+        package private(set) var loss: PolicyStoreLoss?
         /// Whether nobody could yet hold what is in force against the floor: it could not be read at the start.
         private(set) var isProvisional: Bool
         /// As of the last look at the disk.
@@ -55,7 +55,7 @@ extension UpdateVault {
 
         /// Takes what the disk has, once it can be held against the floor. Where that was not possible at the start, the
         /// outcome is that of a start now.
-        mutating func take(_ content: StoreContent) -> PinStoreEvent? {
+        mutating func take(_ content: StoreContent) -> PolicyStoreEvent? {
             defer {
                 if let floor = content.floor, floor.version > self.floor?.version ?? 0 { self.floor = floor }
             }

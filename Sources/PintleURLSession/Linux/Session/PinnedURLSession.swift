@@ -37,13 +37,13 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     let cookieQueue = OperationQueue()
     private let inner: Mutex<State>
     private let source: (any PolicySource)?
-    private let observer: (any PinFailureObserver)?
+    private let observer: (any TrustFailureObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
 
     init(
         source: (any PolicySource)?, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
-        delegateQueue: OperationQueue?, observer: (any PinFailureObserver)? = nil,
+        delegateQueue: OperationQueue?, observer: (any TrustFailureObserver)? = nil,
         validator: PathValidator = PathValidator(), options: CurlTransport.Options = CurlTransport.Options()
     ) {
         var options = options

@@ -39,7 +39,7 @@ final class HandshakeReceipt: Sendable {
     /// While the verdict would be the same. Clocks are set back too: before a certificate was valid, or to a
     /// time at which pins that had expired still counted.
     private static func time(
-        of path: ValidatedPath, _ rule: RuleChoice?, in policy: PinningPolicy, at instant: Date
+        of path: ValidatedPath, _ rule: MatchedRule?, in policy: PinningPolicy, at instant: Date
     ) -> (start: Date, end: Date) {
         // Those on the path have been read before; if one cannot be, the connection serves no request.
         guard !path.certificates.isEmpty else { return (.distantFuture, .distantPast) }

@@ -13,7 +13,7 @@ struct PolicyGeneration: Sendable {
     var policy: PinningPolicy { snapshot.policy }
 
     private let source: any PolicySource
-    private let observer: (any PinFailureObserver)?
+    private let observer: (any TrustFailureObserver)?
     private let ports: PortsOfRules
 
     private static let count = Atomic<Int>(0)
@@ -21,7 +21,7 @@ struct PolicyGeneration: Sendable {
     /// - Parameter snapshot: what `source` has returned.
     init(
         _ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator,
-        observer: (any PinFailureObserver)? = nil
+        observer: (any TrustFailureObserver)? = nil
     ) {
         number = Self.count.add(1, ordering: .relaxed).newValue
         self.snapshot = snapshot
@@ -54,9 +54,9 @@ struct PolicyGeneration: Sendable {
     /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.
     func tell(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,
-            let failure = PinFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
+            let failure = TrustFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
         else { return }
-        PinFailureFeed.shared.post(.verdict(failure), to: observer)
+        TrustFailureFeed.shared.post(.verdict(failure), to: observer)
     }
 
     /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about.

@@ -8,7 +8,7 @@ struct Nobody: ReportTransport {
 }
 
 let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: Nobody())
-let recorder = PinFailureRecorder()
+let recorder = TrustFailureRecorder()
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
 let evaluator = ServerTrustEvaluator(policy: policy) { _ in .invalid(PathFailure(.other, text: "")) }
 let server = ServerEndpoint(host: try ServerName("example.com"))

@@ -3,21 +3,21 @@ internal import Pintle
 public import PintleReports
 public import PintleUpdates
 
-extension PinFailureObserver {
+extension TrustFailureObserver {
     /// Lets an observer hear of what goes wrong with updates too.
     ///
-    ///     let store = try PinStore(folder: folder, trust: trust, bundled: bundled) { reporter.observe($0) }
+    ///     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { reporter.observe($0) }
     ///
     /// An update that was adopted is nothing that went wrong. Returns at once, wherever the store is called from.
-    public func observe(_ event: PinStoreEvent) {
+    public func observe(_ event: PolicyStoreEvent) {
         guard let trouble = UpdateTrouble(event) else { return }
-        PinFailureFeed.shared.post(.update(trouble), to: self)
+        TrustFailureFeed.shared.post(.update(trouble), to: self)
     }
 }
 
 extension UpdateTrouble {
     /// `nil` for an update that was adopted.
-    public init?(_ event: PinStoreEvent) {
+    public init?(_ event: PolicyStoreEvent) {
         switch event {
         case .adopted: return nil
         case .stale(let version, let since):

@@ -4,12 +4,12 @@ public import os
 
 /// Writes each event as one line to whatever an app logs with.
 ///
-///     let log = PinFailureLog { level, line in logger.log(level: level == .error ? .error : .warning, "\(line)") }
-public struct PinFailureLog: PinFailureObserver {
-    private let write: @Sendable (PinFailureEvent.Level, String) -> Void
+///     let log = TrustFailureLog { level, line in logger.log(level: level == .error ? .error : .warning, "\(line)") }
+public struct TrustFailureLog: TrustFailureObserver {
+    private let write: @Sendable (TrustFailureEvent.Level, String) -> Void
 
     /// - Parameter write: is given the level and one line without a line break.
-    public init(_ write: @escaping @Sendable (_ level: PinFailureEvent.Level, _ line: String) -> Void) {
+    public init(_ write: @escaping @Sendable (_ level: TrustFailureEvent.Level, _ line: String) -> Void) {
         self.write = write
     }
 
@@ -26,7 +26,7 @@ public struct PinFailureLog: PinFailureObserver {
     }
     #endif
 
-    public func observe(_ event: PinFailureEvent) {
+    public func observe(_ event: TrustFailureEvent) {
         write(event.level, event.description)
     }
 }

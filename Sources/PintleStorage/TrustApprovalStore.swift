@@ -8,7 +8,7 @@ public import Foundation
 
 /// Remembers what people have said about servers: in a file, or for the life of the process.
 ///
-///     let store = try TrustDecisionStore(path: folder + "/trust.json")
+///     let store = try TrustApprovalStore(path: folder + "/trust.json")
 ///     let session = URLSession.pinned(to: policy, approvals: store)
 ///
 /// Each change is a new generation: connections that an approval was good for carry no new request once it is revoked.
@@ -17,7 +17,7 @@ public import Foundation
 /// Safe to use from any thread. Looking up costs one system call where the file has not changed, and waits for no other
 /// process.
 /// A change waits for the disk, and at most ten seconds for another process.
-public final class TrustDecisionStore: Sendable {
+public final class TrustApprovalStore: Sendable {
     private let state: Locked<StoreState>
     private let file: DurableFile?
     private let onEvent: @Sendable (TrustStoreEvent) -> Void
@@ -130,7 +130,7 @@ public final class TrustDecisionStore: Sendable {
 
 // MARK: Look, change, write
 
-extension TrustDecisionStore {
+extension TrustApprovalStore {
     private func look(
         at file: DurableFile, under lock: FileLock?
     ) -> (snapshot: StoreSnapshot, problem: TrustStoreError?) {

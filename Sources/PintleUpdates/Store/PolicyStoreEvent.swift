@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 /// What a store has met with, for logs and reports.
-public enum PinStoreEvent: Sendable {
+public enum PolicyStoreEvent: Sendable {
     /// An update is in force, and stored.
     case adopted(VerifiedUpdate)
     /// The update in force has passed its `expiresAt`. It stays in force, and the store asks for the next one more
@@ -16,7 +16,7 @@ public enum PinStoreEvent: Sendable {
     case stale(version: Int, since: Date)
     /// An update that was in force before this process began is not any more: the bundled policy is, and nothing below
     /// the floor will be taken. Told when the store is opened; where the floor could not be read then, once it can be.
-    case lostStore(PinStoreLoss)
+    case lostStore(PolicyStoreLoss)
     /// What a server sent was not taken. What is in force stays.
     case rejected(UpdateRejection, from: String)
     /// A server could not be asked.
@@ -28,7 +28,7 @@ public enum PinStoreEvent: Sendable {
     case floorUnreadable(StorageError)
 }
 
-extension PinStoreEvent: CustomStringConvertible {
+extension PolicyStoreEvent: CustomStringConvertible {
     /// One line, whatever a server has put into it; lower case, no full stop.
     public var description: String {
         switch self {
@@ -37,13 +37,13 @@ extension PinStoreEvent: CustomStringConvertible {
         case .stale(let version, let date):
             "update \(version) expired \(RFC3339.string(from: date)) and stays in force; no newer one has been adopted"
         case .lostStore(let loss):
-            Self.oneLine("\(PinStoreError.lostStore(loss))") + "; the bundled policy is in force"
+            Self.oneLine("\(PolicyStoreError.lostStore(loss))") + "; the bundled policy is in force"
         case .rejected(let rejection, let url):
             Self.oneLine("the update from \(url) was not taken: \(rejection)")
         case .notFetched(let url, let text): Self.oneLine("no update could be fetched from \(url): \(text)")
-        case .notStored(let error): Self.oneLine("\(PinStoreError.notStored(error))")
+        case .notStored(let error): Self.oneLine("\(PolicyStoreError.notStored(error))")
         case .floorUnreadable(let error):
-            Self.oneLine("\(PinStoreError.floorUnreadable(error))") + "; no update is taken until it can"
+            Self.oneLine("\(PolicyStoreError.floorUnreadable(error))") + "; no update is taken until it can"
         }
     }
 
@@ -67,7 +67,7 @@ extension PinStoreEvent: CustomStringConvertible {
 }
 
 /// What happened to a stored update.
-public struct PinStoreLoss: Sendable, Hashable {
+public struct PolicyStoreLoss: Sendable, Hashable {
     public enum Cause: Sendable, Hashable {
         /// Its file is gone.
         case missing
@@ -82,9 +82,9 @@ public struct PinStoreLoss: Sendable, Hashable {
 }
 
 /// Why a store cannot be opened, or did not take an update.
-public enum PinStoreError: Error, Sendable, Hashable {
-    /// The stored update is lost and the store was asked to refuse then: see ``PinStore/LostStore/refuse``.
-    case lostStore(PinStoreLoss)
+public enum PolicyStoreError: Error, Sendable, Hashable {
+    /// The stored update is lost and the store was asked to refuse then: see ``PolicyStore/LostStore/refuse``.
+    case lostStore(PolicyStoreLoss)
     /// The update was not taken.
     case rejected(UpdateRejection)
     /// The disk, or where the floor is kept, did not take it.
@@ -93,7 +93,7 @@ public enum PinStoreError: Error, Sendable, Hashable {
     case floorUnreadable(StorageError)
 }
 
-extension PinStoreError: CustomStringConvertible {
+extension PolicyStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .lostStore(let loss):
@@ -105,7 +105,7 @@ extension PinStoreError: CustomStringConvertible {
     }
 }
 
-extension PinStoreLoss.Cause: CustomStringConvertible {
+extension PolicyStoreLoss.Cause: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing: "its file is gone"

@@ -18,7 +18,7 @@ public enum UpdateRefresh: Sendable {
     case notDue(next: Date)
 }
 
-extension PinStore {
+extension PolicyStore {
     /// When the next update is due.
     public func nextFetch(_ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()) -> Date {
         // The times lie beside the update, and whoever has put one back can have put back the others.

@@ -2,19 +2,19 @@ internal import Pintle
 
 /// Keeps events in memory, for tests.
 ///
-///     let recorder = PinFailureRecorder()
+///     let recorder = TrustFailureRecorder()
 ///     let session = URLSession.pinned(to: policy, observer: recorder)
 ///     // ... a request that is refused ...
 ///     await recorder.settle()
 ///     #expect(recorder.reports.map(\.reason) == ["pin-mismatch"])
 ///
 /// The newest 1,000 are kept. Safe to use from any thread.
-public final class PinFailureRecorder: PinFailureObserver {
-    private let kept = Locked<[PinFailureEvent]>([])
+public final class TrustFailureRecorder: TrustFailureObserver {
+    private let kept = Locked<[TrustFailureEvent]>([])
 
     public init() {}
 
-    public func observe(_ event: PinFailureEvent) {
+    public func observe(_ event: TrustFailureEvent) {
         kept.withLock { kept in
             kept.append(event)
             if kept.count > 1_000 { kept.removeFirst() }
@@ -22,18 +22,18 @@ public final class PinFailureRecorder: PinFailureObserver {
     }
 
     /// Oldest first.
-    public var events: [PinFailureEvent] { kept.withLock { $0 } }
+    public var events: [TrustFailureEvent] { kept.withLock { $0 } }
 
     /// What would be reported of the verdicts, whatever addresses their rules have.
-    public var reports: [PinFailureReport] {
+    public var reports: [TrustFailureReport] {
         events.compactMap { event in
             guard case .verdict(let failure) = event else { return nil }
-            return PinFailureReport(failure)
+            return TrustFailureReport(failure)
         }
     }
 
     public func removeAll() { kept.withLock { $0 = [] } }
 
     /// Waits until every event that was there by now has been handed to its observer.
-    public func settle() async { await PinFailureFeed.shared.settle() }
+    public func settle() async { await TrustFailureFeed.shared.settle() }
 }

@@ -14,7 +14,7 @@ public import Foundation
 /// its force: an app that went back to its bundled policy would let whoever blocks updates choose the policy.
 ///
 /// Several processes of one app may share a folder. Each sees what another adopted when it next asks for an update.
-public actor PinStore: PolicySource {
+public actor PolicyStore: PolicySource {
     /// What to do when an update that was in force is lost from the disk.
     public enum LostStore: Sendable, Hashable {
         /// The bundled policy is in force, an event says so, and an update is due at once. The floor is kept.
@@ -25,7 +25,7 @@ public actor PinStore: PolicySource {
     }
 
     nonisolated private let vault: UpdateVault
-    nonisolated let onEvent: @Sendable (PinStoreEvent) -> Void
+    nonisolated let onEvent: @Sendable (PolicyStoreEvent) -> Void
     private let files: StoreFiles
     let mismatchLimit: MismatchLimit
     /// What fetching remembers.
@@ -46,13 +46,13 @@ public actor PinStore: PolicySource {
     ///     of the update in force it is the ``PolicySnapshot/newestKnownTime``.
     ///   - floor: where the floor is kept beside its file: on Apple's systems the Keychain, which outlives the folder.
     ///   - onEvent: called on any thread; it must return soon.
-    /// - Throws: ``PinStoreError/lostStore(_:)`` and ``PinStoreError/floorUnreadable(_:)``, only with
+    /// - Throws: ``PolicyStoreError/lostStore(_:)`` and ``PolicyStoreError/floorUnreadable(_:)``, only with
     ///   ``LostStore/refuse``.
     public init(
         folder: String, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
         floor: (any UpdateFloorStorage)? = nil, onLostStore: LostStore = .useBundled,
-        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
-    ) throws(PinStoreError) {
+        onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
+    ) throws(PolicyStoreError) {
         try self.init(
             files: StoreFiles(folder: folder, floorStorage: floor), trust: trust, bundled: bundled,
             releaseDate: releaseDate, onLostStore: onLostStore, onEvent: onEvent)
@@ -61,8 +61,8 @@ public actor PinStore: PolicySource {
     package init(
         files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
         onLostStore: LostStore = .useBundled, mismatchLimit: MismatchLimit? = nil,
-        onEvent: @escaping @Sendable (PinStoreEvent) -> Void = { _ in }
-    ) throws(PinStoreError) {
+        onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
+    ) throws(PolicyStoreError) {
         vault = try UpdateVault(
             files: files, trust: trust, bundled: bundled, releaseDate: releaseDate, onLostStore: onLostStore,
             onEvent: onEvent)
@@ -82,7 +82,7 @@ public actor PinStore: PolicySource {
 
     /// Why the bundled policy is in force although an update was; `nil` where nothing is lost, and after the next
     /// update.
-    nonisolated public var loss: PinStoreLoss? { vault.state.loss }
+    nonisolated public var loss: PolicyStoreLoss? { vault.state.loss }
 
     /// Checks an update and puts it in force.
     ///
@@ -92,7 +92,7 @@ public actor PinStore: PolicySource {
     ///   failed after it had taken the update and before its floor, or the place outside did not take the floor: it is
     ///   then found at the next start, or as soon as its floor can be kept, and nothing below it is taken.
     @discardableResult
-    public func adopt(_ envelope: [UInt8], at now: Date = Date()) throws(PinStoreError) -> VerifiedUpdate {
+    public func adopt(_ envelope: [UInt8], at now: Date = Date()) throws(PolicyStoreError) -> VerifiedUpdate {
         try vault.adopt(envelope, at: now)
     }
 

@@ -6,27 +6,27 @@ public import Pintle
 ///
 /// A session and an observed evaluator hand events over outside of the handshake, one after the other, on a thread of
 /// their own. While one is being observed up to 256 wait, with 16 MiB of certificates in all; what comes beyond is dropped.
-public protocol PinFailureObserver: Sendable {
+public protocol TrustFailureObserver: Sendable {
     /// Called once for each event. Others wait meanwhile: whatever takes long belongs on a thread of its own.
-    func observe(_ event: PinFailureEvent)
+    func observe(_ event: TrustFailureEvent)
 }
 
 /// Several observers as one, in order.
-public struct PinFailureObservers: PinFailureObserver {
-    private let observers: [any PinFailureObserver]
+public struct TrustFailureObservers: TrustFailureObserver {
+    private let observers: [any TrustFailureObserver]
 
-    public init(_ observers: any PinFailureObserver...) {
+    public init(_ observers: any TrustFailureObserver...) {
         self.observers = observers
     }
 
-    public func observe(_ event: PinFailureEvent) {
+    public func observe(_ event: TrustFailureEvent) {
         for observer in observers { observer.observe(event) }
     }
 }
 
 extension ServerTrustEvaluator {
     /// The same evaluator, whose failures an observer hears of. The handshake that asks does not wait for it.
-    public func observed(by observer: some PinFailureObserver) -> ServerTrustEvaluator {
-        telling { failure in PinFailureFeed.shared.post(.verdict(failure), to: observer) }
+    public func observed(by observer: some TrustFailureObserver) -> ServerTrustEvaluator {
+        telling { failure in TrustFailureFeed.shared.post(.verdict(failure), to: observer) }
     }
 }

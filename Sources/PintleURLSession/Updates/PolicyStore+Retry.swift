@@ -2,7 +2,7 @@ internal import Foundation
 internal import Pintle
 public import PintleUpdates
 
-extension PinStore {
+extension PolicyStore {
     /// Makes a request; where a server's key is not pinned, asks for an update, and if another policy is in force then,
     /// makes the request once more.
     ///

@@ -2,9 +2,9 @@ public import Pintle
 
 /// An event that an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy or
 /// with a session.
-public enum PinFailureEvent: Sendable {
+public enum TrustFailureEvent: Sendable {
     /// A server was refused, or let in although no pin matched or the pins were past their date.
-    case verdict(PinFailure)
+    case verdict(TrustFailure)
     /// An update of the policy is late, or was not taken.
     case update(UpdateTrouble)
     /// A session was made from a configuration that would have weakened its pins.
@@ -30,7 +30,7 @@ public enum PinFailureEvent: Sendable {
     }
 }
 
-extension PinFailureEvent: CustomStringConvertible {
+extension TrustFailureEvent: CustomStringConvertible {
     /// One line; what comes from a server is escaped.
     public var description: String {
         switch self {
@@ -41,7 +41,7 @@ extension PinFailureEvent: CustomStringConvertible {
     }
 }
 
-/// What went wrong with signed updates of the policy. `PintleURLSession` makes it of the events of a `PinStore`.
+/// What went wrong with signed updates of the policy. `PintleURLSession` makes it of the events of a `PolicyStore`.
 public struct UpdateTrouble: Sendable, Hashable {
     /// Stable strings.
     public enum Code: String, Sendable, Hashable, CaseIterable {

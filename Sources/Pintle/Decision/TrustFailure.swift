@@ -8,7 +8,7 @@ public import Foundation
 /// rule only reports, or pins past their date.
 ///
 /// It holds certificates by reference and encodes nothing: making one costs a handshake nothing that counts.
-public struct PinFailure: Sendable {
+public struct TrustFailure: Sendable {
     public let evaluation: TrustEvaluation
     /// What decided.
     public let policy: PinningPolicy
@@ -18,7 +18,7 @@ public struct PinFailure: Sendable {
     public let instant: Date
     /// The rule that covers the server; `nil` where none does. It is there too where the chain was refused before the rule
     /// was looked up.
-    public let rule: RuleChoice?
+    public let rule: MatchedRule?
 
     /// `nil` for a verdict that nobody needs to hear of: a pin that matched, a host without pins, an approval.
     public init?(_ evaluation: TrustEvaluation, by policy: PinningPolicy, generation: UInt64 = 1, at instant: Date) {
@@ -39,7 +39,7 @@ public struct PinFailure: Sendable {
     public var reason: String { evaluation.decision.reason }
 }
 
-extension PinFailure: CustomStringConvertible {
+extension TrustFailure: CustomStringConvertible {
     /// One line; texts out of certificates are escaped.
     public var description: String {
         switch decision {

@@ -6,7 +6,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-extension PinFailureReport {
+extension TrustFailureReport {
     /// The object, one line of JSON.
     ///
     /// - Parameter age: milliseconds since the failure; `nil` while it is not being sent.

@@ -13,8 +13,8 @@ internal import Glibc
 ///
 /// One for the process. A process that ends by `exit` waits for what waits, two seconds at most: the last thing that a
 /// command-line program sees may well be a mismatch.
-package final class PinFailureFeed: Sendable {
-    package static let shared = PinFailureFeed()
+package final class TrustFailureFeed: Sendable {
+    package static let shared = TrustFailureFeed()
     package static let capacity = 256
     /// In bytes of certificates that wait: a server may send four mebibytes each time.
     package static let maximumWeight = 16 << 20
@@ -29,22 +29,22 @@ package final class PinFailureFeed: Sendable {
     }
 
     private struct Delivery: Sendable {
-        let event: PinFailureEvent
-        let observer: any PinFailureObserver
+        let event: TrustFailureEvent
+        let observer: any TrustFailureObserver
         /// In bytes.
         let weight: Int
     }
 
     private let state = Locked(State())
 
-    private static let isRegistered: Bool = atexit { PinFailureFeed.shared.finish() } == 0
+    private static let isRegistered: Bool = atexit { TrustFailureFeed.shared.finish() } == 0
 
     package init() {}
 
     /// Events that came while too many waited.
     package var dropped: Int { state.withLock { $0.dropped } }
 
-    package func post(_ event: PinFailureEvent, to observer: any PinFailureObserver) {
+    package func post(_ event: TrustFailureEvent, to observer: any TrustFailureObserver) {
         _ = Self.isRegistered
         let weight = event.weight
         let starts = state.withLock { state in
@@ -98,7 +98,7 @@ package final class PinFailureFeed: Sendable {
     }
 }
 
-extension PinFailureEvent {
+extension TrustFailureEvent {
     /// In bytes of the certificates that it keeps.
     fileprivate var weight: Int {
         guard case .verdict(let failure) = self else { return 0 }

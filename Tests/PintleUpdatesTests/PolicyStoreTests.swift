@@ -18,14 +18,14 @@ private struct OneServer: UpdateTransport {
 }
 
 @Suite("The store of updates")
-struct PinStoreTests {
+struct PolicyStoreTests {
     var scene: StoreScene
 
     init() throws {
         scene = try StoreScene()
     }
 
-    private func code(_ store: PinStore, _ envelope: [UInt8], at now: Date = Publication.now) async -> String? {
+    private func code(_ store: PolicyStore, _ envelope: [UInt8], at now: Date = Publication.now) async -> String? {
         do {
             try await store.adopt(envelope, at: now)
             return nil
@@ -134,7 +134,7 @@ struct PinStoreTests {
             nil, [], Array(whole.dropLast(9)), try scene.update(7, by: scene.app.stranger), try scene.update(6),
         ] {
             if let broken { try scene.directory.write(broken, to: "update.json") } else { scene.remove("update.json") }
-            #expect(throws: PinStoreError.self) { try scene.open(.refuse) }
+            #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
             _ = scene.takeEvents()
             let store = try scene.open()
             #expect(scene.takeEvents() == ["lost 7"])
@@ -149,7 +149,7 @@ struct PinStoreTests {
 
     @Test("A strict app comes back by a fetch of its own; what is older than the loss does not help")
     func wayBack() async throws {
-        func fetch(_ version: UInt8, into store: PinStore) async throws {
+        func fetch(_ version: UInt8, into store: PolicyStore) async throws {
             let server = OneServer(update: try scene.update(version), tag: "\(version)")
             await store.refresh(from: UpdateSource(urls: ["https://a"], transport: server), at: Publication.now)
         }
@@ -157,13 +157,13 @@ struct PinStoreTests {
         // An entity tag of the lost update brings it all the same.
         for version in [7, 6, 8] as [UInt8] {
             scene.remove("update.json")
-            #expect(throws: PinStoreError.self) { try scene.open(.refuse) }
+            #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
             let store = try scene.open(.useBundled)
             _ = scene.takeEvents()
             try await fetch(version, into: store)
             if version == 6 {
                 #expect(scene.takeEvents() == ["rejected rollback https://a"])
-                #expect(throws: PinStoreError.self) { try scene.open(.refuse) }
+                #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
             } else {
                 #expect(scene.takeEvents() == ["adopted \(version)"])
                 #expect(try scene.open(.refuse).pin == Pins.pin(version))
@@ -207,18 +207,18 @@ struct PinStoreTests {
         #expect(await code(store, try scene.update(9)) == "rollback")
         // The twin: a release with the same keys in another order changes nothing.
         let (one, two) = (scene.app.one.key, scene.app.two.key)
-        let reordered = try PinStore(
+        let reordered = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [two, one]), bundled: Publication.read(scene.app.bundled))
         #expect(reordered.version == UpdatePayload.maximumVersion)
 
         let third = try TestKey(3)
-        let next = try PinStore(
+        let next = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [third.key]), bundled: Publication.read(scene.app.bundled),
             onLostStore: .refuse)
         #expect(next.version == 0 && next.floor == nil)
         #expect(await code(next, try highest.signed(by: scene.app.one)) == "invalid-signature")
         #expect(await code(next, try scene.update(1, by: third)) == nil)
-        let again = try PinStore(
+        let again = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [third.key]), bundled: Publication.read(scene.app.bundled),
             onLostStore: .refuse)
         #expect(again.version == 1)
@@ -228,7 +228,7 @@ struct PinStoreTests {
     func bothKeys() async throws {
         let third = try TestKey(3)
         try await scene.open().adopt(scene.update(7, by: scene.app.one, third), at: Publication.now)
-        let next = try PinStore(
+        let next = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [third.key]), bundled: Publication.read(scene.app.bundled),
             onLostStore: .refuse)
         #expect(next.version == 7)
@@ -267,7 +267,7 @@ struct PinStoreTests {
                     let store = try later.open(.refuse)
                     #expect(store.update == nil && store.loss == nil && store.current.policy.hosts.count == 2)
                 } else {
-                    #expect(throws: PinStoreError.self) { try later.open(.refuse) }
+                    #expect(throws: PolicyStoreError.self) { try later.open(.refuse) }
                 }
                 let store = try later.open(isOpen ? .refuse : .useBundled)
                 // The update that was stored does not cover this release, and its number is taken.
@@ -295,13 +295,13 @@ struct PinStoreTests {
     @Test("A folder that cannot be written to keeps what is in force, and says so")
     func noFolder() async throws {
         let notStored = Locked(0)
-        let store = try PinStore(
+        let store = try PolicyStore(
             folder: scene.directory.path(of: "none"), trust: scene.app.trust,
             bundled: Publication.read(scene.app.bundled)
         ) { event in
             if case .notStored = event { notStored.withLock { $0 += 1 } }
         }
-        await #expect(throws: PinStoreError.self) { try await store.adopt(scene.update(7), at: Publication.now) }
+        await #expect(throws: PolicyStoreError.self) { try await store.adopt(scene.update(7), at: Publication.now) }
         #expect(store.version == 0 && store.current.generation == 1)
         // Whoever fetches hears of it by the event alone.
         #expect(notStored.withLock { $0 } == 1)

@@ -9,7 +9,7 @@ public import Foundation
 /// What is sent about a failure: the object of RFC 7469 section 3, and what decided.
 ///
 /// Members can be changed by whoever redacts; see ``ReportOptions/redact``.
-public struct PinFailureReport: Sendable, Hashable {
+public struct TrustFailureReport: Sendable, Hashable {
     /// When it was decided. Sent as RFC 3339, UTC, in seconds.
     public var dateTime: Date
     /// The server that was asked for.
@@ -44,7 +44,7 @@ public struct PinFailureReport: Sendable, Hashable {
     /// `nil` where no rule covers the server: there are no pins to report about, and no address.
     ///
     /// - Parameter app: at most 16 pairs of at most 256 bytes each are taken, in the order of their keys.
-    public init?(_ failure: PinFailure, app: [String: String] = [:]) {
+    public init?(_ failure: TrustFailure, app: [String: String] = [:]) {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
         let host = failure.policy.hosts[rule.index]
         dateTime = failure.instant
@@ -83,7 +83,7 @@ public struct PinFailureReport: Sendable, Hashable {
     ///
     /// - Parameter size: of what is to be sent, in bytes.
     /// - Returns: whether it is kept.
-    mutating func fit(_ maximumBytes: Int = Self.maximumBytes, size: (PinFailureReport) -> Int) -> Bool {
+    mutating func fit(_ maximumBytes: Int = Self.maximumBytes, size: (TrustFailureReport) -> Int) -> Bool {
         while true {
             let excess = size(self) - maximumBytes
             guard excess > 0 else { return true }

@@ -102,9 +102,8 @@ struct PinningPolicyTests {
     @Test("Every problem of a policy is told at once")
     func allAtOnce() throws {
         let broken = PinnedHost(
-            unchecked: try ServerName("192.0.2.1"), port: 0, includesSubdomains: true, pins: [Self.live],
-            backupPins: [], backupRequirement: .required, requires: .anyPin, expiry: .never, enforcement: .enforce,
-            anchors: .system, reportTo: ["x"], withdraws: nil, pathTerms: .none)
+            unchecked: try ServerName("192.0.2.1"), port: 0, includesSubdomains: true,
+            terms: HostTerms(pins: [Self.live], reportTo: ["x"]))
         #expect(
             Self.problems([try Self.host("a.example"), broken, try Self.host("a.example")]) == [
                 "address-with-subdomains hosts[1].includeSubdomains", "invalid-port hosts[1].port",

@@ -104,12 +104,12 @@ struct PolicyAlphabet {
         let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: date), .rejecting(after: date)]
         return PinnedHost(
             unchecked: name, port: Self.ports.randomElement(using: &random) ?? nil,
-            includesSubdomains: name.ipAddress == nil && Bool.random(using: &random), pins: chosen, backupPins: backup,
-            backupRequirement: .noneAccepted, requires: requires,
-            expiry: expiries.randomElement(using: &random) ?? .never,
-            enforcement: Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce,
-            anchors: anchors.randomElement(using: &random) ?? .system, reportTo: [],
-            withdraws: nil, pathTerms: pathTerms(using: &random))
+            includesSubdomains: name.ipAddress == nil && Bool.random(using: &random),
+            terms: HostTerms(
+                pins: chosen, backupPins: backup, backupRequirement: .noneAccepted, requires: requires,
+                expiry: expiries.randomElement(using: &random) ?? .never,
+                enforcement: Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce,
+                anchors: anchors.randomElement(using: &random) ?? .system, path: pathTerms(using: &random)))
     }
 
     /// Mostly none, so that most servers are not refused for their path.
@@ -143,23 +143,26 @@ struct PolicyAlphabet {
             let other = try rule(for: Self.hosts.randomElement(using: &random) ?? "example.com", using: &random)
             switch Int.random(in: 0..<13, using: &random) {
             case 0: rules[place] = old.with(includesSubdomains: !old.includesSubdomains && old.host.ipAddress == nil)
-            case 1: rules[place] = old.with(expiry: other.expiry)
-            case 2: rules[place] = old.with(enforcement: other.enforcement)
-            case 3: rules[place] = old.with(anchors: other.anchors)
+            case 1: rules[place].terms.expiry = other.expiry
+            case 2: rules[place].terms.enforcement = other.enforcement
+            case 3: rules[place].terms.anchors = other.anchors
             case 4:
-                rules[place] = old.with(pins: other.pins, backupPins: other.backupPins, requires: other.requires)
-            case 5, 11: rules[place] = old.with(withdraws: "the key was stolen")
+                rules[place].terms.pins = other.pins
+                rules[place].terms.backupPins = other.backupPins
+                rules[place].terms.requires = other.requires
+            case 5, 11: rules[place].terms.withdraws = "the key was stolen"
             case 6: rules.remove(at: place)
             case 7:
                 // The backup key is taken into use.
                 guard let backup = old.backupPins.first else { break }
-                rules[place] = old.with(pins: [backup], backupPins: Array(old.pins.prefix(1)))
+                rules[place].terms.pins = [backup]
+                rules[place].terms.backupPins = Array(old.pins.prefix(1))
             case 8: rules.shuffle(using: &random)
             case 9:
                 // Another issuer, more often than none.
                 var terms = other.pathTerms
                 if old.issuerKey != nil { terms.issuerKey = terms.issuerKey ?? issuers.randomElement(using: &random) }
-                rules[place] = old.with(pathTerms: terms)
+                rules[place].terms.path = terms
             case 10: rules[place] = old.with(host: other.host, port: other.port)
             default: rules.append(other)
             }
@@ -170,19 +173,11 @@ struct PolicyAlphabet {
 }
 
 extension PinnedHost {
-    func with(
-        host: ServerName? = nil, port: UInt16?? = nil, includesSubdomains: Bool? = nil, pins: [Pin]? = nil,
-        backupPins: [Pin]? = nil, requires: PinRequirement? = nil, expiry: PinExpiry? = nil,
-        enforcement: Enforcement? = nil,
-        anchors: TrustAnchors? = nil, withdraws: String? = nil, pathTerms: PathTerms? = nil
-    ) -> PinnedHost {
+    /// Returns the same rule for another host or port. An address never includes sub-domains.
+    func with(host: ServerName? = nil, port: UInt16?? = nil, includesSubdomains: Bool? = nil) -> PinnedHost {
         let host = host ?? self.host
         return PinnedHost(
             unchecked: host, port: port ?? self.port,
-            includesSubdomains: (includesSubdomains ?? self.includesSubdomains) && host.ipAddress == nil,
-            pins: pins ?? self.pins, backupPins: backupPins ?? self.backupPins, backupRequirement: backupRequirement,
-            requires: requires ?? self.requires, expiry: expiry ?? self.expiry,
-            enforcement: enforcement ?? self.enforcement, anchors: anchors ?? self.anchors, reportTo: reportTo,
-            withdraws: withdraws ?? self.withdraws, pathTerms: pathTerms ?? self.pathTerms)
+            includesSubdomains: (includesSubdomains ?? self.includesSubdomains) && host.ipAddress == nil, terms: terms)
     }
 }

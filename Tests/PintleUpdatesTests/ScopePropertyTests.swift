@@ -175,10 +175,11 @@ struct ScopePropertyTests {
             port: .some(nil), includesSubdomains: true)
         var child = try alphabet.rule(for: "api.example.com", using: &random)
             .with(port: .some(nil), includesSubdomains: true)
-        if Bool.random(using: &random) { child = child.with(anchors: parent.anchors) }
-        if Bool.random(using: &random) { child = child.with(pathTerms: parent.pathTerms) }
+        if Bool.random(using: &random) { child.terms.anchors = parent.anchors }
+        if Bool.random(using: &random) { child.terms.path = parent.terms.path }
         let withdraws = Int.random(in: 0..<4, using: &random) == 0 ? "the key was stolen" : nil
-        let narrowed = child.with(includesSubdomains: false, withdraws: withdraws)
+        var narrowed = child.with(includesSubdomains: false)
+        narrowed.terms.withdraws = withdraws
         guard let bundled = try? PinningPolicy(hosts: [parent, child]),
             let update = try? PinningPolicy(hosts: [parent, narrowed])
         else { return nil }

@@ -35,9 +35,10 @@ extension NearestMiss: CustomStringConvertible {
 extension NearestMiss {
     /// Looks for the first reason that is true. Linear in the terms of the policy: mismatches are rare.
     static func find(
-        _ terms: RuleTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule, in policy: PinningPolicy
+        _ terms: CompiledTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
+        in policy: PinningPolicy
     ) -> NearestMiss {
-        let configured = terms.key.pins + terms.key.backupPins
+        let configured = terms.terms.pins + terms.terms.backupPins
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
             let hashes = CertificateHashes(certificate.der)
@@ -50,7 +51,7 @@ extension NearestMiss {
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
             return .onlyOneOfTwo(
-                PinMatch(pin: pin, depth: depth, isBackup: terms.key.backupPins.contains(pin)))
+                PinMatch(pin: pin, depth: depth, isBackup: terms.terms.backupPins.contains(pin)))
         }
         let served = path.publicKeyPins
         if let other = policy.otherRule(pinning: Set(served), than: rule) { return other }
@@ -94,7 +95,7 @@ extension PinningPolicy {
     fileprivate func otherRule(pinning served: Set<PublicKeyPin>, than rule: MatchedRule) -> NearestMiss? {
         let own = storage.rules[rule.index].terms
         for (index, terms) in storage.terms.enumerated() where index != own {
-            for case .publicKey(let pin) in (terms.key.pins + terms.key.backupPins).map(\.subject)
+            for case .publicKey(let pin) in (terms.terms.pins + terms.terms.backupPins).map(\.subject)
             where served.contains(pin) {
                 guard let position = storage.rules.firstIndex(where: { $0.terms == index }) else { continue }
                 let host = hosts[position]

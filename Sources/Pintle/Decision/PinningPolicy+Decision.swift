@@ -59,7 +59,7 @@ extension PinningPolicy {
         let outcome = validate(
             PathRequest(
                 chain: chain, host: endpoint.host, anchors: anchors(ofRule: rule?.index), instant: instant,
-                pins: isExpired ? nil : terms?.pinSet, terms: terms?.key.pathTerms ?? .none))
+                pins: isExpired ? nil : terms?.pinSet, terms: terms?.terms.path ?? .none))
         switch outcome {
         case .invalid(let failure):
             return conclude(.rejected(.invalidPath(failure)))
@@ -123,8 +123,8 @@ extension PinningPolicy {
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
         #endif
         let terms = storage.terms(of: rule.index)
-        if !terms.key.pathTerms.isEmpty {
-            if let unmet = terms.key.pathTerms.unmet(by: path) {
+        if !terms.terms.path.isEmpty {
+            if let unmet = terms.terms.path.unmet(by: path) {
                 return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
             }
             if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
@@ -136,14 +136,14 @@ extension PinningPolicy {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
-            if case .rejecting = terms.key.expiry { return .rejected(.pinsExpired(expiration)) }
+            if case .rejecting = terms.terms.expiry { return .rejected(.pinsExpired(expiration)) }
             return .trusted(.pinsExpired(expiration))
         }
         let mismatch = PinMismatch(
-            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.key.pins,
-            backupPins: terms.key.backupPins,
+            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.terms.pins,
+            backupPins: terms.terms.backupPins,
             nearestMiss: .find(terms, path: path, presented: presented, rule: rule, in: self))
-        switch terms.key.enforcement {
+        switch terms.terms.enforcement {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
         }
@@ -155,7 +155,7 @@ extension PinningPolicy {
         #if DEBUG
         if let debugAnchors { return debugAnchors.anchors(ofTerms: place) }
         #endif
-        return place.map { storage.terms[$0].key.anchors } ?? .system
+        return place.map { storage.terms[$0].terms.anchors } ?? .system
     }
 
     /// A clock this far ahead of everything known is reported beside the expiry.
@@ -168,7 +168,7 @@ extension PinningPolicy {
 
 extension PinningPolicy.Storage {
     @inline(__always)
-    func terms(of rule: Int) -> RuleTerms { terms[Int(rules[rule].terms)] }
+    func terms(of rule: Int) -> CompiledTerms { terms[Int(rules[rule].terms)] }
 
     /// Steps 5 and 7 where they end well: what happens on every good connection, without allocating or
     /// counting a reference.
@@ -179,13 +179,13 @@ extension PinningPolicy.Storage {
 
     @inline(__always)
     private static func settled(
-        _ terms: [RuleTerms], _ place: Int, _ path: ValidatedPath, at instant: Date
+        _ terms: [CompiledTerms], _ place: Int, _ path: ValidatedPath, at instant: Date
     ) -> TrustDecision? {
         // A span reads where they stand: to copy terms would count references, five of them.
         let terms = terms.elementSpan
         let pins = terms[place].pinSet.entries.elementSpan
-        if pins.isEmpty { return terms[place].key.pathTerms.isEmpty ? .trusted(.hostNotPinned) : nil }
-        guard !terms[place].key.expiry.isOver(at: instant), let match = pins.match(path, terms[place].settling)
+        if pins.isEmpty { return terms[place].terms.path.isEmpty ? .trusted(.hostNotPinned) : nil }
+        guard !terms[place].terms.expiry.isOver(at: instant), let match = pins.match(path, terms[place].settling)
         else {
             return nil
         }

@@ -15,8 +15,8 @@ public import Foundation
 /// before any pin, for this host and this instant, and a backup pin is demanded. There is no way to compare pins
 /// alone. Safe to use from any thread.
 public struct PublicKeyPinner: Sendable {
-    /// The rule, for a host that stands in for all.
-    private let template: PinnedHost
+    /// The demands on every host.
+    private let terms: HostTerms
     private let validate: @Sendable (PathRequest) -> PathOutcome
 
     /// - Parameters:
@@ -37,8 +37,9 @@ public struct PublicKeyPinner: Sendable {
                     help: "add the pin of the key in use: pintle pin HOST")
             ])
         }
-        template = try PinnedHost(
-            "host.invalid", pins: pins, backupPins: backupPins, backup: backup, anchors: anchors)
+        terms = try PinnedHost(
+            "host.invalid", pins: pins, backupPins: backupPins, backup: backup, anchors: anchors
+        ).terms
         self.validate = validate
     }
 
@@ -62,15 +63,7 @@ public struct PublicKeyPinner: Sendable {
     /// Returns the policy that decides about a server: one rule, and no other host is allowed. No host makes a good rule
     /// a bad one; `nil` refuses the server if one did.
     package func policy(for server: ServerEndpoint) -> PinningPolicy? {
-        try? PinningPolicy(hosts: [template.applied(to: server.host)], unpinnedHosts: .reject)
-    }
-}
-
-extension PinnedHost {
-    fileprivate func applied(to host: ServerName) -> PinnedHost {
-        PinnedHost(
-            unchecked: host, port: nil, includesSubdomains: false, pins: pins, backupPins: backupPins,
-            backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms)
+        let rule = PinnedHost(unchecked: server.host, port: nil, includesSubdomains: false, terms: terms)
+        return try? PinningPolicy(hosts: [rule], unpinnedHosts: .reject)
     }
 }

@@ -19,7 +19,7 @@ extension PinningPolicy {
     /// - Parameter certificates: the roots of the proxy; they take the place of those given before.
     public func trusting(debugAnchors certificates: [Certificate]) -> PinningPolicy {
         var policy = self
-        policy.debugAnchors = DebugAnchors(certificates, beside: storage.terms.map(\.key.anchors))
+        policy.debugAnchors = DebugAnchors(certificates, beside: storage.terms.map(\.terms.anchors))
         return policy
     }
 }

@@ -1,54 +1,5 @@
 internal import PintleCrypto
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
-/// What happens when a served key is not pinned.
-public enum Enforcement: String, Sendable, Hashable, CaseIterable {
-    /// The connection is refused.
-    case enforce
-    /// The connection goes on, and the mismatch is reported.
-    case reportOnly
-}
-
-/// Which of a rule's pins have to match.
-public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
-    /// One of them.
-    case anyPin
-    /// One that says ``PinPosition/leaf`` and one that says ``PinPosition/ca``.
-    case leafAndCA
-}
-
-/// How long pins hold. A date keeps an app that nobody updates from being locked out for good.
-public enum PinExpiry: Sendable, Hashable {
-    /// They hold for good.
-    case never
-    /// From this instant on (`at >= after`) the path's validation decides alone.
-    case systemTrust(after: Date)
-    /// From this instant on nothing is accepted.
-    case rejecting(after: Date)
-
-    /// The instant; `nil` for never.
-    public var date: Date? {
-        switch self {
-        case .never: nil
-        case .systemTrust(let date), .rejecting(let date): date
-        }
-    }
-}
-
-/// Whether enforced pins come with a backup: a key that is not in use yet, kept offline, without which
-/// a lost key locks every installed app out.
-public enum BackupRequirement: Sendable, Hashable {
-    /// Enforced pins without a backup are a problem of the policy.
-    case required
-    /// The author accepts the risk.
-    case noneAccepted
-}
-
 /// The rule for one host: which keys or certificates its server may show.
 ///
 /// A rule says nothing about path validation, which comes first and always. Two of its terms, ``minimumPathLength`` and
@@ -60,36 +11,50 @@ public struct PinnedHost: Sendable, Hashable {
     public let port: UInt16?
     /// Whether it covers every host that ends in a dot and ``host``, at every depth.
     public let includesSubdomains: Bool
-    /// The pins in use; none, and the path alone decides.
-    public let pins: [Pin]
+    /// The rule's demands. Rules that demand the same share them in a policy.
+    package var terms: HostTerms
+
+    /// The pins in use. With an empty list, path validation decides by itself.
+    public var pins: [Pin] { terms.pins }
+
     /// Pins of keys that are not in use yet. They match like ``pins``, and ``PinMatch/isBackup`` tells.
-    public let backupPins: [Pin]
-    /// Whether enforced pins without a backup are a mistake.
-    public let backupRequirement: BackupRequirement
-    public let requires: PinRequirement
-    public let expiry: PinExpiry
-    public let enforcement: Enforcement
+    public var backupPins: [Pin] { terms.backupPins }
+
+    /// The requirement to have a backup pin: without one, an enforcing rule is a mistake unless its author says otherwise.
+    public var backupRequirement: BackupRequirement { terms.backupRequirement }
+
+    /// The pins that have to match: any of them, or one at the leaf and one above it.
+    public var requires: PinRequirement { terms.requires }
+
+    /// How long the pins hold.
+    public var expiry: PinExpiry { terms.expiry }
+
+    /// The consequence of a mismatch: a refusal, or only a report.
+    public var enforcement: Enforcement { terms.enforcement }
+
     /// The roots that paths to this host may end in.
-    public let anchors: TrustAnchors
+    public var anchors: TrustAnchors { terms.anchors }
+
     /// `https` URLs that failure reports go to.
-    public let reportTo: [String]
+    public var reportTo: [String] { terms.reportTo }
+
     /// In a signed update: why the pins of a bundled rule are taken back.
-    public let withdraws: String?
-    /// The rule's demands on the path, beside its pins.
-    package let pathTerms: PathTerms
+    public var withdraws: String? { terms.withdraws }
 
     /// The lowest number of certificates on a validated path, leaf and anchor counted; `nil` for no bound.
     ///
     /// Checked on every connection after the path is valid and before pins, also where the rule only reports, after its
     /// pins have expired, and where it has none. A shorter path is rejected as `invalid-path`, path failure `other`. An
     /// interceptor often signs directly with its root, which makes a path of 2.
-    public var minimumPathLength: Int? { pathTerms.minimumLength }
+    public var minimumPathLength: Int? { terms.path.minimumLength }
 
     /// The key of the certificate that has issued the leaf, which is the next one on the validated path; `nil` for any.
     ///
     /// Checked where ``minimumPathLength`` is, and rejected in the same way. An authority exchanges its issuing keys
     /// without notice: ask for one that is your own, or be ready to update.
-    public var issuerKey: PublicKeyPin? { pathTerms.issuerKey }
+    public var issuerKey: PublicKeyPin? { terms.path.issuerKey }
+
+    package var pathTerms: PathTerms { terms.path }
 
     /// A rule with parsed pins.
     ///
@@ -116,10 +81,11 @@ public struct PinnedHost: Sendable, Hashable {
             throw PolicyError([PolicyProblem(error)])
         }
         self.init(
-            unchecked: name, port: port, includesSubdomains: includingSubdomains, pins: pins,
-            backupPins: backupPins, backupRequirement: backup, requires: requires, expiry: expiry,
-            enforcement: enforcement, anchors: anchors, reportTo: reportTo, withdraws: nil,
-            pathTerms: PathTerms(minimumLength: minimumPathLength, issuerKey: issuerKey))
+            unchecked: name, port: port, includesSubdomains: includingSubdomains,
+            terms: HostTerms(
+                pins: pins, backupPins: backupPins, backupRequirement: backup, requires: requires, expiry: expiry,
+                enforcement: enforcement, anchors: anchors, reportTo: reportTo,
+                path: PathTerms(minimumLength: minimumPathLength, issuerKey: issuerKey)))
         try PolicyError.throwIfAny(problems)
     }
 
@@ -188,24 +154,11 @@ public struct PinnedHost: Sendable, Hashable {
     }
 
     /// A rule whose ``problems`` the caller looks at.
-    package init(
-        unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, pins: [Pin], backupPins: [Pin],
-        backupRequirement: BackupRequirement, requires: PinRequirement, expiry: PinExpiry,
-        enforcement: Enforcement, anchors: TrustAnchors, reportTo: [String], withdraws: String?, pathTerms: PathTerms
-    ) {
+    package init(unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, terms: HostTerms) {
         self.host = host
         self.port = port
         self.includesSubdomains = includesSubdomains
-        self.pins = pins
-        self.backupPins = backupPins
-        self.backupRequirement = backupRequirement
-        self.requires = requires
-        self.expiry = expiry
-        self.enforcement = enforcement
-        self.anchors = anchors
-        self.reportTo = reportTo
-        self.withdraws = withdraws
-        self.pathTerms = pathTerms
+        self.terms = terms
     }
 }
 

@@ -8,14 +8,10 @@ extension PinningPolicy {
 
         public subscript(position: Int) -> PinnedHost {
             let rule = storage.rules[position]
-            let terms = storage.terms[Int(rule.terms)].key
             let record = storage.table.record(at: rule.record)
             return PinnedHost(
                 unchecked: ServerName(canonical: record.host), port: record.port,
-                includesSubdomains: record.includesSubdomains, pins: terms.pins, backupPins: terms.backupPins,
-                backupRequirement: terms.backupRequirement, requires: terms.requires, expiry: terms.expiry,
-                enforcement: terms.enforcement, anchors: terms.anchors, reportTo: terms.reportTo,
-                withdraws: terms.withdraws, pathTerms: terms.pathTerms)
+                includesSubdomains: record.includesSubdomains, terms: storage.terms[Int(rule.terms)].terms)
         }
     }
 }

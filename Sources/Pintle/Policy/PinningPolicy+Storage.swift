@@ -11,25 +11,24 @@ extension PinningPolicy {
 
         let table: HostTable
         let rules: [Rule]
-        let terms: [RuleTerms]
+        let terms: [CompiledTerms]
 
         init(_ hosts: [PinnedHost]) throws(PolicyError) {
             var problems: [PolicyProblem] = []
             var builder = HostTableBuilder()
             var rules: [Rule] = []
-            var terms: [RuleTerms] = []
-            var known: [RuleTerms.Key: UInt32] = [:]
+            var terms: [CompiledTerms] = []
+            var known: [HostTerms: UInt32] = [:]
             rules.reserveCapacity(hosts.count)
             // Growing hashes every key again; but a million rules may share one.
             known.reserveCapacity(min(hosts.count, 256))
             for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
                 for problem in hosts[index].problems { problems.append(problem.inside("hosts[\(index)]")) }
-                let key = RuleTerms.Key(hosts[index])
                 let host = hosts[index].host.canonical
                 let next = UInt32(terms.count)
-                let place = Self.place(&known[key, default: next])
-                if place == next { terms.append(RuleTerms(key)) }
+                let place = Self.place(&known[hosts[index].terms, default: next])
+                if place == next { terms.append(CompiledTerms(hosts[index].terms)) }
                 do {
                     let record = try builder.add(
                         host: host.elementSpan, port: hosts[index].port,
@@ -54,7 +53,7 @@ extension PinningPolicy {
             self.terms = terms
         }
 
-        /// Through this a dictionary is asked and told at once, with one hash.
+        /// Passing the slot `inout` makes look-up-or-insert cost one hash instead of two.
         private static func place(_ place: inout UInt32) -> UInt32 { place }
 
         private static func tooMany(at index: Int) -> PolicyProblem {

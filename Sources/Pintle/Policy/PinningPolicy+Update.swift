@@ -31,11 +31,9 @@ extension PinnedHost {
         guard let date = expiry.date else { return self }
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
         guard whole != date else { return self }
-        let expiry: PinExpiry =
+        var rule = self
+        rule.terms.expiry =
             if case .rejecting = expiry { .rejecting(after: whole) } else { .systemTrust(after: whole) }
-        return PinnedHost(
-            unchecked: host, port: port, includesSubdomains: includesSubdomains, pins: pins, backupPins: backupPins,
-            backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms)
+        return rule
     }
 }

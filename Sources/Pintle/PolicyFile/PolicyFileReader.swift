@@ -102,10 +102,11 @@ package struct PolicyFileReader {
                 unchecked: name ?? ServerName(canonical: Array(path.utf8)),
                 port: port.flatMap { UInt16(exactly: $0) },
                 includesSubdomains: includesSubdomains && name != nil,
-                pins: pins, backupPins: backupPins,
-                backupRequirement: isObject ? backupRequirement : .noneAccepted,
-                requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
-                anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms))
+                terms: HostTerms(
+                    pins: pins, backupPins: backupPins,
+                    backupRequirement: isObject ? backupRequirement : .noneAccepted,
+                    requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
+                    anchors: anchors, reportTo: reportTo, withdraws: withdraws, path: pathTerms)))
     }
 
     private mutating func readName(

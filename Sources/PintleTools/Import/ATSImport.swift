@@ -22,17 +22,17 @@ enum ATSImport {
         for setting in try member.value.dictionary(member.key) {
             switch setting.key {
             case "NSIncludesSubdomains": rule.includesSubdomains = try setting.value.boolean(setting.key)
-            case "NSPinnedCAIdentities": rule.pins += try pins(setting, at: .ca)
-            case "NSPinnedLeafIdentities": rule.pins += try pins(setting, at: .leaf)
+            case "NSPinnedCAIdentities": rule.terms.pins += try pins(setting, at: .ca)
+            case "NSPinnedLeafIdentities": rule.terms.pins += try pins(setting, at: .leaf)
             default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: keys)
             }
         }
-        guard !rule.pins.isEmpty else {
+        guard !rule.terms.pins.isEmpty else {
             throw ForeignError(
                 "nothing-pinned", "\(member.key) has neither CA nor leaf identities", at: member.place,
                 hint: "App Transport Security wants one of them")
         }
-        if Set(rule.pins.map(\.position)).count > 1 { rule.requires = .leafAndCA }
+        if Set(rule.terms.pins.map(\.position)).count > 1 { rule.terms.requires = .leafAndCA }
         if rule.includesSubdomains {
             draft.lose(
                 .subdomains, .stricter, "sub-domains of every depth are pinned, not those of one label alone", rule.name

@@ -140,8 +140,8 @@ struct ChromiumImport {
         if includesSubdomains { parents.insert(host.description) }
         var rule = ImportDraft.Rule(host)
         rule.includesSubdomains = includesSubdomains
-        rule.pins = set.keys.map { Pin(.publicKey($0)) }
-        if let report = set.report { rule.reportTo = [report] }
+        rule.terms.pins = set.keys.map { Pin(.publicKey($0)) }
+        if let report = set.report { rule.terms.reportTo = [report] }
         if set.forbidsKeys {
             draft.lose(.badPins, .weaker, "no key is forbidden: bad_static_spki_hashes are left out", rule.name)
         }

@@ -113,8 +113,8 @@ struct CurlImport {
         let rest = url.text.dropFirst("https://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let port = rest.last?.isNumber == true && rest.dropFirst().contains(":") && !rest.hasSuffix("]")
         rule.port = port ? endpoint.port : nil
-        rule.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
-        rule.anchors = anchors
+        rule.terms.pins = pins.map { Pin(.publicKey($0), at: .leaf) }
+        rule.terms.anchors = anchors
         draft.add(rule, at: url.place)
     }
 }

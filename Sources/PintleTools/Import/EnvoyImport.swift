@@ -126,8 +126,8 @@ struct EnvoyImport {
         }
         var rule = ImportDraft.Rule(try ForeignValues.host(name, at: place.foreignPlace))
         rule.port = try port(of: cluster)
-        rule.pins = pins
-        rule.anchors = anchors ?? .system
+        rule.terms.pins = pins
+        rule.terms.anchors = anchors ?? .system
         if anchors == nil || names.isEmpty {
             draft.lose(.validation, .stricter, "path and name are validated, which the cluster does not do", rule.name)
         }

@@ -18,12 +18,7 @@ struct ImportDraft {
         let host: ServerName
         var port: UInt16?
         var includesSubdomains = false
-        var pins: [Pin] = []
-        var requires = PinRequirement.anyPin
-        var expiry = PinExpiry.never
-        var enforcement = Enforcement.enforce
-        var anchors = TrustAnchors.system
-        var reportTo: [String] = []
+        var terms = HostTerms()
 
         init(_ host: ServerName) {
             self.host = host
@@ -35,16 +30,15 @@ struct ImportDraft {
 
     mutating func add(_ rule: Rule, at place: ForeignPlace) {
         var seen: Set<Pin> = []
-        let pins = rule.pins.filter { seen.insert($0).inserted }
-        if !pins.isEmpty {
+        var terms = rule.terms
+        terms.pins.removeAll { !seen.insert($0).inserted }
+        if !terms.pins.isEmpty {
+            terms.backupRequirement = .noneAccepted
             lose(.backups, .other, "no pin is marked as a backup: move those not in use to backupPins", rule.name)
         }
         rules.append(
             PinnedHost(
-                unchecked: rule.host, port: rule.port, includesSubdomains: rule.includesSubdomains, pins: pins,
-                backupPins: [], backupRequirement: pins.isEmpty ? .required : .noneAccepted, requires: rule.requires,
-                expiry: rule.expiry, enforcement: rule.enforcement, anchors: rule.anchors, reportTo: rule.reportTo,
-                withdraws: nil, pathTerms: .none))
+                unchecked: rule.host, port: rule.port, includesSubdomains: rule.includesSubdomains, terms: terms))
         places.append(place)
     }
 

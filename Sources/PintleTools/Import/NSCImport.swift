@@ -80,10 +80,10 @@ struct NSCImport {
             var rule = ImportDraft.Rule(try hostName(of: domain))
             rule.includesSubdomains = try Self.boolean("includeSubdomains", of: domain) ?? false
             if rule.host.ipAddress != nil { rule.includesSubdomains = false }
-            rule.anchors = terms.anchors
-            rule.pins = terms.pins.map { Pin(.publicKey($0)) }
-            rule.expiry = terms.pins.isEmpty ? .never : terms.expiry
-            if rule.expiry != .never {
+            rule.terms.anchors = terms.anchors
+            rule.terms.pins = terms.pins.map { Pin(.publicKey($0)) }
+            rule.terms.expiry = terms.pins.isEmpty ? .never : terms.expiry
+            if rule.terms.expiry != .never {
                 draft.lose(
                     .expiryTime, .other, "pins end at midnight in UTC, not where the device is", rule.name)
             }

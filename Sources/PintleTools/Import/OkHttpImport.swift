@@ -200,7 +200,9 @@ private struct OkHttpPatterns {
                     .subdomains, .stricter, "\(what) of every depth are pinned, not those of one label alone", rule.name
                 )
             }
-            rule.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map { Pin(.publicKey($0)) }
+            rule.terms.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map {
+                Pin(.publicKey($0))
+            }
             draft.add(rule, at: entry.place)
         }
         return draft

@@ -63,11 +63,12 @@ enum TrustKitImport {
             let value = setting.value
             switch setting.key {
             case "TSKIncludeSubdomains": rule.includesSubdomains = try value.boolean(setting.key)
-            case "TSKEnforcePinning": rule.enforcement = try value.boolean(setting.key) ? .enforce : .reportOnly
+            case "TSKEnforcePinning": rule.terms.enforcement = try value.boolean(setting.key) ? .enforce : .reportOnly
             case "TSKPublicKeyHashes":
-                rule.pins = try ForeignValues.keys(value.strings(setting.key)).map { Pin(.publicKey($0)) }
+                rule.terms.pins = try ForeignValues.keys(value.strings(setting.key)).map { Pin(.publicKey($0)) }
             case "TSKExpirationDate":
-                rule.expiry = .systemTrust(after: try ForeignValues.day(value.string(setting.key), at: value.place))
+                rule.terms.expiry = .systemTrust(
+                    after: try ForeignValues.day(value.string(setting.key), at: value.place))
             case "TSKReportUris": try addReports(value.strings(setting.key), &rule, &draft)
             case "TSKDisableDefaultReportUri": _ = try value.boolean(setting.key)
             // Without meaning since release 1.6.
@@ -79,7 +80,7 @@ enum TrustKitImport {
             default: throw .unknownKey(setting.key, in: member.key, at: setting.place, known: keys)
             }
         }
-        guard isExcluded != !rule.pins.isEmpty else {
+        guard isExcluded != !rule.terms.pins.isEmpty else {
             let problem = isExcluded ? "is excluded and has pins" : "has no TSKPublicKeyHashes"
             throw ForeignError("nothing-pinned", "\(member.key) \(problem)", at: member.place)
         }
@@ -91,7 +92,7 @@ enum TrustKitImport {
     ) throws(ForeignError) {
         for (text, place) in texts {
             if ServerEndpoint(httpsURL: text) != nil {
-                rule.reportTo.append(text)
+                rule.terms.reportTo.append(text)
             } else if text.lowercased().hasPrefix("http://") {
                 draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
             } else {

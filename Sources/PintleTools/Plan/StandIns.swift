@@ -64,12 +64,13 @@ struct StandIns {
     func policy(_ policy: PinningPolicy) throws(ToolError) -> PinningPolicy {
         func replaced(_ pins: [Pin]) -> [Pin] { pins.map { Pin(subjects[$0.subject] ?? $0.subject, at: $0.position) } }
         return try policy.replacingRules { rule in
+            var rule = rule.pinning(replaced(rule.pins), backups: replaced(rule.backupPins))
             // A plan names keys, not every certificate of a path, so that its length is not known.
-            var terms = PathTerms(issuerKey: rule.issuerKey)
+            rule.terms.path.minimumLength = nil
             if let key = rule.issuerKey, case .publicKey(let standIn) = subjects[.publicKey(key)] {
-                terms.issuerKey = standIn
+                rule.terms.path.issuerKey = standIn
             }
-            return rule.pinning(replaced(rule.pins), backups: replaced(rule.backupPins), pathTerms: terms)
+            return rule
         }
     }
 
@@ -118,11 +119,11 @@ extension PinningPolicy {
 }
 
 extension PinnedHost {
-    /// The same rule with other pins, and perhaps other terms about the path.
-    func pinning(_ pins: [Pin], backups: [Pin], pathTerms: PathTerms? = nil) -> PinnedHost {
-        PinnedHost(
-            unchecked: host, port: port, includesSubdomains: includesSubdomains, pins: pins, backupPins: backups,
-            backupRequirement: backupRequirement, requires: requires, expiry: expiry, enforcement: enforcement,
-            anchors: anchors, reportTo: reportTo, withdraws: withdraws, pathTerms: pathTerms ?? self.pathTerms)
+    /// Returns the same rule with other pins.
+    func pinning(_ pins: [Pin], backups: [Pin]) -> PinnedHost {
+        var rule = self
+        rule.terms.pins = pins
+        rule.terms.backupPins = backups
+        return rule
     }
 }

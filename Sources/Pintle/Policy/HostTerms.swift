@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// The demands of a rule, apart from the host it is for.
+package struct HostTerms: Sendable, Hashable {
+    package var pins: [Pin]
+    package var backupPins: [Pin]
+    package var backupRequirement: BackupRequirement
+    package var requires: PinRequirement
+    package var expiry: PinExpiry
+    package var enforcement: Enforcement
+    package var anchors: TrustAnchors
+    package var reportTo: [String]
+    package var withdraws: String?
+    /// The demands on the path, beside the pins.
+    package var path: PathTerms
+
+    package init(
+        pins: [Pin] = [], backupPins: [Pin] = [], backupRequirement: BackupRequirement = .required,
+        requires: PinRequirement = .anyPin, expiry: PinExpiry = .never, enforcement: Enforcement = .enforce,
+        anchors: TrustAnchors = .system, reportTo: [String] = [], withdraws: String? = nil, path: PathTerms = .none
+    ) {
+        self.pins = pins
+        self.backupPins = backupPins
+        self.backupRequirement = backupRequirement
+        self.requires = requires
+        self.expiry = expiry
+        self.enforcement = enforcement
+        self.anchors = anchors
+        self.reportTo = reportTo
+        self.withdraws = withdraws
+        self.path = path
+    }
+
+    /// Hashes every term. Terms that most rules leave at their default are packed into one integer.
+    package func hash(into hasher: inout Hasher) {
+        var shape = UInt64(pins.count) << 32 | UInt64(truncatingIfNeeded: backupPins.count) << 8
+        if backupRequirement == .noneAccepted { shape |= 1 }
+        if requires == .leafAndCA { shape |= 2 }
+        if enforcement == .reportOnly { shape |= 4 }
+        if anchors.includesSystem { shape |= 8 }
+        if case .rejecting = expiry { shape |= 16 }
+        hasher.combine(shape)
+        for pin in pins { pin.hashTerms(into: &hasher) }
+        for pin in backupPins { pin.hashTerms(into: &hasher) }
+        if let date = expiry.date { hasher.combine(date) }
+        if !anchors.certificates.isEmpty { hasher.combine(anchors.certificates) }
+        if !reportTo.isEmpty { hasher.combine(reportTo) }
+        if let withdraws { hasher.combine(withdraws) }
+        if !path.isEmpty { hasher.combine(path) }
+    }
+}
+
+/// What happens when a served key is not pinned.
+public enum Enforcement: String, Sendable, Hashable, CaseIterable {
+    /// The connection is refused.
+    case enforce
+    /// The connection goes on, and the mismatch is reported.
+    case reportOnly
+}
+
+/// Which of a rule's pins have to match.
+public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
+    /// One of them.
+    case anyPin
+    /// One that says ``PinPosition/leaf`` and one that says ``PinPosition/ca``.
+    case leafAndCA
+}
+
+/// How long pins hold. A date keeps an app that nobody updates from being locked out for good.
+public enum PinExpiry: Sendable, Hashable {
+    /// They hold for good.
+    case never
+    /// From this instant on (`at >= after`) the path's validation decides alone.
+    case systemTrust(after: Date)
+    /// From this instant on nothing is accepted.
+    case rejecting(after: Date)
+
+    /// The instant; `nil` for never.
+    public var date: Date? {
+        switch self {
+        case .never: nil
+        case .systemTrust(let date), .rejecting(let date): date
+        }
+    }
+}
+
+/// Whether enforced pins come with a backup: a key that is not in use yet, kept offline, without which
+/// a lost key locks every installed app out.
+public enum BackupRequirement: Sendable, Hashable {
+    /// Enforced pins without a backup are a problem of the policy.
+    case required
+    /// The author accepts the risk.
+    case noneAccepted
+}
+
+extension Pin {
+    /// The digest alone for a key's pin that may match anywhere, as most do.
+    fileprivate func hashTerms(into hasher: inout Hasher) {
+        switch subject {
+        case .publicKey(let pin): hasher.combine(pin.digest)
+        case .certificate(let pin):
+            hasher.combine(pin.digest)
+            hasher.combine(true)
+        }
+        if position != .any { hasher.combine(position) }
+    }
+}
+
+extension PinExpiry {
+    @inline(__always)
+    func isOver(at instant: Date) -> Bool {
+        date.map { instant >= $0 } ?? false
+    }
+}

@@ -17,7 +17,7 @@ extension PinningPolicy {
         do throws(FileError) {
             bytes = try RegularFile.content(path, limit: JSONDocument.Limits().maximumBytes)
         } catch {
-            throw PolicyError([PolicyProblem(id: error.id, path: "", message: "\(error)", help: error.help)])
+            throw PolicyError([PolicyProblem(id: error.id, at: .root, message: "\(error)", help: error.help)])
         }
         let folder = PolicyFolder(ofFile: path)
         var flat = FlatFolder(folder)

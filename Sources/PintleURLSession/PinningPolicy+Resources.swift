@@ -34,7 +34,7 @@ extension PinningPolicy {
             let folder = subdirectory.map { "\($0)/" } ?? ""
             throw PolicyError([
                 PolicyProblem(
-                    id: "missing-resource", path: "",
+                    id: "missing-resource", at: .root,
                     message: "no resource \(folder)\(name).\(fileExtension) in \(bundle.bundlePath)",
                     help: "add the file to the resources of the target")
             ])

@@ -199,7 +199,7 @@ struct LiveLintTests {
         #expect(lint(path, server, "--github", "--json").code == 2)
         let odd = LintEntry(
             .warning,
-            PolicyProblem(id: "a:b,c", path: "", message: "100 % of\nit", help: ""), server: "")
+            PolicyProblem(id: "a:b,c", at: .root, message: "100 % of\nit", help: ""), server: "")
         #expect(
             GitHubAnnotations.line(odd, file: "a,b:c.json")
                 == "::warning file=a%2Cb%3Ac.json,title=a%3Ab%2Cc::100 %25 of\\u{A}it")

@@ -33,7 +33,7 @@ public struct PublicKeyPinner: Sendable {
         guard !pins.isEmpty else {
             throw PolicyError([
                 PolicyProblem(
-                    id: "no-pins", path: "pins", message: "there are no pins: any valid path would do",
+                    id: "no-pins", at: .member("pins"), message: "there are no pins: any valid path would do",
                     help: "add the pin of the key in use: pintle pin HOST")
             ])
         }

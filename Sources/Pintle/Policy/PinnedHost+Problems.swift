@@ -7,20 +7,20 @@ extension PinnedHost {
         if includesSubdomains, host.ipAddress != nil {
             problems.append(
                 PolicyProblem(
-                    id: "address-with-subdomains", path: "includeSubdomains",
+                    id: "address-with-subdomains", at: .member("includeSubdomains"),
                     message: "\(host) is an address and has no sub-domains", help: "leave includeSubdomains out"))
         }
         if port == 0 {
             problems.append(
                 PolicyProblem(
-                    id: "invalid-port", path: "port", message: "there is no port 0",
+                    id: "invalid-port", at: .member("port"), message: "there is no port 0",
                     help: "write a port from 1 to 65535, or leave it out for every port"))
         }
         if let length = minimumPathLength, !PathTerms.lengths.contains(length) {
             let lengths = PathTerms.lengths
             problems.append(
                 PolicyProblem(
-                    id: "invalid-path-length", path: "minimumPathLength", message: "\(length) is out of range",
+                    id: "invalid-path-length", at: .member("minimumPathLength"), message: "\(length) is out of range",
                     help: "write a number from \(lengths.lowerBound) to \(lengths.upperBound): certificates, leaf and "
                         + "anchor counted"))
         }
@@ -41,7 +41,7 @@ extension PinnedHost {
         if pins.isEmpty, !backupPins.isEmpty {
             return [
                 PolicyProblem(
-                    id: "backup-without-pin", path: "pins", message: "\(self) has backup pins and no pin in use",
+                    id: "backup-without-pin", at: .member("pins"), message: "\(self) has backup pins and no pin in use",
                     help: "add the pin of the key in use: pintle pin \(self)")
             ]
         }
@@ -51,7 +51,8 @@ extension PinnedHost {
             let move = pins.count == 1 ? "" : "; or move one of them to backupPins, if its key is not in use yet"
             problems.append(
                 PolicyProblem(
-                    id: "no-backup-pin", path: "backupPins", message: "\(self) enforces \(count) and has no backup",
+                    id: "no-backup-pin", at: .member("backupPins"),
+                    message: "\(self) enforces \(count) and has no backup",
                     help: "make a key, keep it offline, add its pin: pintle pin backup.key\(move)"))
         }
         if !mayRepeatPins { return problems + (requires == .leafAndCA ? leafAndCAProblems : []) }
@@ -61,7 +62,7 @@ extension PinnedHost {
                 guard problems.count <= PolicyError.maximumProblems else { return problems }
                 problems.append(
                     PolicyProblem(
-                        id: "duplicate-pin", path: "\(key)[\(index)]", message: "\(pin) stands in \(self) twice",
+                        id: "duplicate-pin", at: .member(key)[index], message: "\(pin) stands in \(self) twice",
                         help: key == "pins" ? "remove one" : "a backup is another key than the one in use"))
             }
         }
@@ -84,7 +85,7 @@ extension PinnedHost {
         if all.contains(where: { $0.position == .any }) {
             return [
                 PolicyProblem(
-                    id: "pin-without-position", path: "requires",
+                    id: "pin-without-position", at: .member("requires"),
                     message: "leafAndCA needs every pin of \(self) to say where it belongs",
                     help: "write {\"spki\": \"sha256/...\", \"at\": \"leaf\"} or \"at\": \"ca\"")
             ]
@@ -92,7 +93,7 @@ extension PinnedHost {
         guard pins.contains(where: { $0.position == .leaf }), pins.contains(where: { $0.position == .ca }) else {
             return [
                 PolicyProblem(
-                    id: "leaf-and-ca-incomplete", path: "requires",
+                    id: "leaf-and-ca-incomplete", at: .member("requires"),
                     message: "leafAndCA needs a pin at the leaf and one at a ca in \(self)",
                     help: "add the missing one, or require anyPin")
             ]
@@ -104,14 +105,14 @@ extension PinnedHost {
         if !anchors.includesSystem, anchors.certificates.isEmpty {
             return [
                 PolicyProblem(
-                    id: "no-anchors", path: "anchors", message: "\(self) trusts no root at all",
+                    id: "no-anchors", at: .member("anchors"), message: "\(self) trusts no root at all",
                     help: "name the private root in anchors.include, or set anchors.system to true")
             ]
         }
         if !anchors.certificates.isEmpty, includesSubdomains, host.ipAddress == nil, host.labels.count == 1 {
             return [
                 PolicyProblem(
-                    id: "anchors-too-broad", path: "anchors",
+                    id: "anchors-too-broad", at: .member("anchors"),
                     message: "private anchors for every host under \"\(host)\"",
                     help: "name the hosts that the private root signs for")
             ]

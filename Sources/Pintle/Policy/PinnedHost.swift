@@ -113,7 +113,7 @@ public struct PinnedHost: Sendable, Hashable {
                 do {
                     pins.append(try .publicKey(text))
                 } catch {
-                    problems.append(PolicyProblem(error as PinError, at: "\(key)[\(index)]", of: host))
+                    problems.append(PolicyProblem(error as PinError, at: .member(key)[index], of: host))
                     // Stands in, so that the rule is not blamed for lacking what is there and unreadable.
                     pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array(text.utf8))))))
                 }
@@ -127,7 +127,7 @@ public struct PinnedHost: Sendable, Hashable {
             do {
                 parsedIssuer = try PublicKeyPin(issuerKey)
             } catch {
-                problems.append(PolicyProblem(error as PinError, at: "issuerKey", of: host))
+                problems.append(PolicyProblem(error as PinError, at: .member("issuerKey"), of: host))
             }
         }
         do throws(PolicyError) {

@@ -24,7 +24,7 @@ extension PinningPolicy {
             known.reserveCapacity(min(hosts.count, 256))
             for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
-                for problem in hosts[index].problems { problems.append(problem.inside("hosts[\(index)]")) }
+                for problem in hosts[index].problems { problems.append(problem.inside(.rule(index))) }
                 let host = hosts[index].host.canonical
                 let next = UInt32(terms.count)
                 let place = Self.place(&known[hosts[index].terms, default: next])
@@ -42,7 +42,7 @@ extension PinningPolicy {
             for duplicate in duplicates.prefix(PolicyError.maximumProblems + 1) {
                 problems.append(
                     PolicyProblem(
-                        id: "duplicate-rule", path: "hosts[\(duplicate.second)].host",
+                        id: "duplicate-rule", at: .rule(duplicate.second)["host"],
                         message: "hosts[\(duplicate.first)] is a rule for \(hosts[duplicate.second]) already",
                         help: "join the two; rules never pool their pins"))
             }
@@ -58,7 +58,7 @@ extension PinningPolicy {
 
         private static func tooMany(at index: Int) -> PolicyProblem {
             PolicyProblem(
-                id: "too-many-rules", path: "hosts[\(index)]", message: "the hosts together are longer than 4 GiB",
+                id: "too-many-rules", at: .rule(index), message: "the hosts together are longer than 4 GiB",
                 help: "cover sub-domains by includeSubdomains")
         }
 
@@ -68,18 +68,18 @@ extension PinningPolicy {
             for index in hosts.indices where !hosts[index].reportTo.isEmpty {
                 for (position, url) in hosts[index].reportTo.enumerated() {
                     guard problems.count <= PolicyError.maximumProblems else { return problems }
-                    let path = "hosts[\(index)].reportTo[\(position)]"
+                    let place = PolicyPath.rule(index)["reportTo"][position]
                     guard let endpoint = ServerEndpoint(httpsURL: url) else {
                         problems.append(
                             PolicyProblem(
-                                id: "invalid-report-url", path: path, message: "\"\(url)\" is not an https URL",
+                                id: "invalid-report-url", at: place, message: "\"\(url)\" is not an https URL",
                                 help: "write it as https://HOST/PATH"))
                         continue
                     }
                     if table.match(endpoint) != nil {
                         problems.append(
                             PolicyProblem(
-                                id: "report-host-covered", path: path,
+                                id: "report-host-covered", at: place,
                                 message: "\(endpoint.host) is covered by a rule of this policy",
                                 help: "send reports to a host that no rule covers: a broken pin must not silence them"))
                     }

@@ -24,8 +24,7 @@ extension PolicyError: CustomStringConvertible {
 public struct PolicyProblem: Sendable, Hashable {
     /// Stable, for machines: `no-backup-pin`.
     public let id: String
-    /// The place in the policy: `hosts[0].pins[1]`; within a single rule `pins[1]`.
-    public let path: String
+    package let place: PolicyPath
     /// 1-based; `nil` for a policy that was not read from a text.
     public let line: Int?
     /// 1-based, in Unicode scalars from the start of the line; `nil` where ``line`` is.
@@ -35,9 +34,13 @@ public struct PolicyProblem: Sendable, Hashable {
     /// What to do about it.
     public let help: String
 
-    package init(id: String, path: String, line: Int? = nil, column: Int? = nil, message: String, help: String) {
+    /// The place in the policy: `hosts[0].pins[1]`; within a single rule `pins[1]`; empty for the policy itself.
+    public var path: String { place.description }
+
+    package init(id: String, at place: PolicyPath, line: Int? = nil, column: Int? = nil, message: String, help: String)
+    {
         self.id = id
-        self.path = path
+        self.place = place
         self.line = line
         self.column = column
         self.message = message
@@ -45,26 +48,25 @@ public struct PolicyProblem: Sendable, Hashable {
     }
 
     /// - Parameter host: the rule's, where no file and no place in it says which.
-    package init(_ error: PinError, at path: String, of host: String? = nil) {
+    package init(_ error: PinError, at place: PolicyPath, of host: String? = nil) {
         let rule = host.map { ", in the rule for \($0)" } ?? ""
-        self.init(id: error.code, path: path, message: error.description + rule, help: error.hint)
+        self.init(id: error.code, at: place, message: error.description + rule, help: error.hint)
     }
 
-    package init(_ error: ServerNameError, at path: String = "host") {
-        self.init(id: "invalid-host", path: path, message: error.description, help: error.hint)
+    package init(_ error: ServerNameError, at place: PolicyPath = .member("host")) {
+        self.init(id: "invalid-host", at: place, message: error.description, help: error.hint)
     }
 
     /// The same problem, seen from the policy: `host` becomes `hosts[3].host`.
-    package func inside(_ prefix: String) -> PolicyProblem {
+    package func inside(_ rule: PolicyPath) -> PolicyProblem {
         PolicyProblem(
-            id: id, path: path.isEmpty ? prefix : "\(prefix).\(path)", line: line, column: column,
-            message: message, help: help)
+            id: id, at: place.inside(rule), line: line, column: column, message: message, help: help)
     }
 }
 
 extension PolicyProblem: CustomStringConvertible {
     public var description: String {
-        let place = line.map { "\($0):\(column ?? 1): " } ?? ""
-        return "\(place)\(path.isEmpty ? "" : path + ": ")\(id): \(message); \(help)"
+        let position = line.map { "\($0):\(column ?? 1): " } ?? ""
+        return "\(position)\(place.isRoot ? "" : "\(place): ")\(id): \(message); \(help)"
     }
 }

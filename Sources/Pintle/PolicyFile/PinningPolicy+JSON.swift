@@ -61,7 +61,7 @@ extension PolicyProblem {
     /// Broken JSON has no path: nothing in it can be named yet.
     init(_ error: JSONError) {
         self.init(
-            id: error.code.rawValue, path: "", line: error.line, column: error.column, message: error.message,
+            id: error.code.rawValue, at: .root, line: error.line, column: error.column, message: error.message,
             help: error.hint ?? "the file must be JSON as RFC 8259 has it")
     }
 }

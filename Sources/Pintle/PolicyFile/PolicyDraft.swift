@@ -32,7 +32,7 @@ package struct PolicyDraft {
             if found.isEmpty { self.policy = policy }
         } catch {
             var places = PolicyPlaces(root)
-            found += error.problems.map { (places.value(at: $0.path).offset, $0) }
+            found += error.problems.map { (places.value(at: $0.place).offset, $0) }
         }
         // Stable, so that problems at one place stay in the order in which they were found.
         let order = found.indices.sorted { (found[$0].offset, $0) < (found[$1].offset, $1) }
@@ -49,7 +49,7 @@ package struct PolicyDraft {
     }
 
     static let more = PolicyProblem(
-        id: "more-problems", path: "",
+        id: "more-problems", at: .root,
         message: "and more: reading ended after \(PolicyError.maximumProblems) problems",
         help: "mend the ones above first")
 }

@@ -1,14 +1,14 @@
 extension PolicyFileReader {
-    mutating func readAnchors(_ value: JSONValue, at path: @autoclosure () -> String) -> TrustAnchors {
+    mutating func readAnchors(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> TrustAnchors {
         if let known = anchorSets[value.source] { return known }
         let path = path()
         let count = problems.count
         guard let members = members(of: value, as: PolicyFileKeys.Anchors.self, at: path) else { return .system }
-        let system = members[.system].flatMap { boolean($0, at: "\(path).system") } ?? false
+        let system = members[.system].flatMap { boolean($0, at: path["system"]) } ?? false
         var certificates: [Certificate] = []
-        if let include = members[.include], let list = elements(of: include, at: "\(path).include") {
+        if let include = members[.include], let list = elements(of: include, at: path["include"]) {
             for (index, element) in list.enumerated() where !isFull {
-                certificates += readCertificates(element, at: "\(path).include[\(index)]")
+                certificates += readCertificates(element, at: path["include"][index])
             }
         }
         // Broken anchors were reported; to call them empty as well would be one complaint too many.
@@ -18,7 +18,7 @@ extension PolicyFileReader {
         return anchors
     }
 
-    private mutating func readCertificates(_ value: JSONValue, at path: String) -> [Certificate] {
+    private mutating func readCertificates(_ value: JSONValue, at path: PolicyPath) -> [Certificate] {
         guard let text = string(value, at: path) else { return [] }
         if text.hasPrefix("-----BEGIN") { return certificates(Array(text.utf8), of: "the inline PEM", value, path) }
         guard let resolvingFile else {
@@ -40,7 +40,7 @@ extension PolicyFileReader {
     }
 
     private mutating func certificates(
-        _ bytes: [UInt8], of source: String, _ value: JSONValue, _ path: String
+        _ bytes: [UInt8], of source: String, _ value: JSONValue, _ path: PolicyPath
     ) -> [Certificate] {
         do throws(CertificateBundleError) {
             return try CertificateBundle(bytes).certificates

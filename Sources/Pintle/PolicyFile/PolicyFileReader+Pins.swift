@@ -1,7 +1,7 @@
 internal import PintleCrypto
 
 extension PolicyFileReader {
-    mutating func readPins(_ value: JSONValue, at path: @autoclosure () -> String) -> [Pin] {
+    mutating func readPins(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> [Pin] {
         guard let elements = value.elements else {
             reportType(of: value, "a list of pins: [...]", at: path())
             return [Self.unread(value, at: .any)]
@@ -15,7 +15,7 @@ extension PolicyFileReader {
     }
 
     mutating func readBackupPins(
-        _ value: JSONValue?, at path: @autoclosure () -> String
+        _ value: JSONValue?, at path: @autoclosure () -> PolicyPath
     ) -> ([Pin], BackupRequirement) {
         guard let value else { return ([], .required) }
         guard value.kind == .string else { return (readPins(value, at: path()), .required) }
@@ -28,18 +28,18 @@ extension PolicyFileReader {
     }
 
     /// The key of an authority, in the notations of a pin. A pin that could not be read stands in for one, as in a list.
-    mutating func readKey(_ value: JSONValue, at path: @autoclosure () -> String) -> PublicKeyPin {
+    mutating func readKey(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> PublicKeyPin {
         let pin = readPin(value, at: path(), .any) { text throws(PinError) in try .publicKey(text) }
         guard case .publicKey(let key) = pin.subject else { return PublicKeyPin(digest: SHA256Digest(hashing: [])) }
         return key
     }
 
-    private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> String, _ index: Int) -> Pin {
+    private mutating func readPin(_ value: JSONValue, at list: @autoclosure () -> PolicyPath, _ index: Int) -> Pin {
         let bytes = value.tape.bytes
         if let text = value.plainRange, let pin = PublicKeyPin(printed: bytes.elementSpan.bytes.extracting(text)) {
             return Pin(.publicKey(pin))
         }
-        let path = "\(list())[\(index)]"
+        let path = list()[index]
         switch value.kind {
         case .string:
             return readPin(value, at: path, .any) { text throws(PinError) in try .publicKey(text) }
@@ -51,16 +51,16 @@ extension PolicyFileReader {
         }
     }
 
-    private mutating func readPinObject(_ value: JSONValue, at path: String) -> Pin {
+    private mutating func readPinObject(_ value: JSONValue, at path: PolicyPath) -> Pin {
         let members = members(of: value, as: PolicyFileKeys.Pin.self, at: path) ?? PolicyMembers()
-        let position: PinPosition = members[.at].flatMap { choice($0, at: "\(path).at") } ?? .any
+        let position: PinPosition = members[.at].flatMap { choice($0, at: path["at"]) } ?? .any
         switch (members[.spki], members[.certificate]) {
         case (let key?, nil):
-            return readPin(key, at: "\(path).spki", position) { text throws(PinError) in
+            return readPin(key, at: path["spki"], position) { text throws(PinError) in
                 try .publicKey(text, at: position)
             }
         case (nil, let certificate?):
-            return readPin(certificate, at: "\(path).certificate", position) { text throws(PinError) in
+            return readPin(certificate, at: path["certificate"], position) { text throws(PinError) in
                 try .certificate(text, at: position)
             }
         case (nil, nil):
@@ -76,7 +76,7 @@ extension PolicyFileReader {
     }
 
     private mutating func readPin(
-        _ value: JSONValue, at path: @autoclosure () -> String, _ position: PinPosition,
+        _ value: JSONValue, at path: @autoclosure () -> PolicyPath, _ position: PinPosition,
         _ parse: (String) throws(PinError) -> Pin
     ) -> Pin {
         guard let text = string(value, at: path()) else { return Self.unread(value, at: position) }

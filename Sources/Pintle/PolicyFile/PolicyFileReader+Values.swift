@@ -10,18 +10,18 @@ extension PolicyFileReader {
         problems.append((value.offset, problem))
     }
 
-    mutating func report(_ id: String, _ value: JSONValue, _ path: String, _ message: String, help: String) {
-        report(PolicyProblem(id: id, path: path, message: message, help: help), value)
+    mutating func report(_ id: String, _ value: JSONValue, _ path: PolicyPath, _ message: String, help: String) {
+        report(PolicyProblem(id: id, at: path, message: message, help: help), value)
     }
 
-    mutating func reportType(of value: JSONValue, _ wanted: String, at path: String) {
-        let name = path.isEmpty ? "the policy" : path
+    mutating func reportType(of value: JSONValue, _ wanted: String, at path: PolicyPath) {
+        let name = path.isRoot ? "the policy" : "\(path)"
         report("wrong-type", value, path, "\(name) is \(value.kind.description)", help: "write \(wanted)")
     }
 
     /// The members of an object by their keys; unknown keys are reported where they stand.
     mutating func members<Key: PolicyFileKey>(
-        of value: JSONValue, as keys: Key.Type, at path: @autoclosure () -> String
+        of value: JSONValue, as keys: Key.Type, at path: @autoclosure () -> PolicyPath
     ) -> PolicyMembers<Key>? {
         guard value.kind == .object else {
             reportType(of: value, "an object: {...}", at: path())
@@ -44,47 +44,44 @@ extension PolicyFileReader {
         return known
     }
 
-    private mutating func reportUnknown(_ key: JSONValue, among known: [String], at path: String) {
+    private mutating func reportUnknown(_ key: JSONValue, among known: [String], at path: PolicyPath) {
         let name = key.string ?? ""
-        let place = path.isEmpty ? "the policy" : path
+        let owner = path.isRoot ? "the policy" : "\(path)"
         report(
-            "unknown-key", key, Self.path(path, name), "unknown key \(quoted(key)) in \(place)",
+            "unknown-key", key, Self.isPlain(name) ? path[name] : path, "unknown key \(quoted(key)) in \(owner)",
             help: help(for: name, in: known, called: "known keys"))
     }
 
     mutating func required<Key: PolicyFileKey>(
-        _ key: Key, of members: PolicyMembers<Key>, in object: JSONValue, at path: @autoclosure () -> String,
+        _ key: Key, of members: PolicyMembers<Key>, in object: JSONValue, at path: @autoclosure () -> PolicyPath,
         help: String
     ) -> JSONValue? {
         if let value = members[key] { return value }
         let path = path()
-        let owner = path.isEmpty ? "the policy" : path
-        report("missing-key", object, Self.path(path, key.name), "\(owner) has no \"\(key.name)\"", help: help)
+        let owner = path.isRoot ? "the policy" : "\(path)"
+        report("missing-key", object, path[key.name], "\(owner) has no \"\(key.name)\"", help: help)
         return nil
     }
 
-    /// The path of a member; a key that would not read as part of one leaves its object's.
-    private static func path(_ object: String, _ key: String) -> String {
-        let isPlain =
-            !key.isEmpty && key.utf8.count <= 64
+    /// Returns whether a key can be read as part of a path. The path to any other key is that of its object.
+    private static func isPlain(_ key: String) -> Bool {
+        !key.isEmpty && key.utf8.count <= 64
             && key.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isAlphabetic }
-        guard isPlain else { return object }
-        return object.isEmpty ? key : "\(object).\(key)"
     }
 
-    mutating func elements(of value: JSONValue, at path: @autoclosure () -> String) -> JSONElements? {
+    mutating func elements(of value: JSONValue, at path: @autoclosure () -> PolicyPath) -> JSONElements? {
         if let elements = value.elements { return elements }
         reportType(of: value, "a list: [...]", at: path())
         return nil
     }
 
-    mutating func string(_ value: JSONValue, at path: @autoclosure () -> String) -> String? {
+    mutating func string(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> String? {
         if let string = value.string { return string }
         reportType(of: value, "a string in double quotes", at: path())
         return nil
     }
 
-    mutating func boolean(_ value: JSONValue, at path: @autoclosure () -> String) -> Bool? {
+    mutating func boolean(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> Bool? {
         if let boolean = value.boolean { return boolean }
         reportType(of: value, "true or false, without quotes", at: path())
         return nil
@@ -92,7 +89,7 @@ extension PolicyFileReader {
 
     /// `id` is what a number outside of `range` is reported as.
     mutating func integer(
-        _ value: JSONValue, in range: ClosedRange<Int64>?, id: String, at path: @autoclosure () -> String
+        _ value: JSONValue, in range: ClosedRange<Int64>?, id: String, at path: @autoclosure () -> PolicyPath
     ) -> Int64? {
         guard let integer = value.integer else {
             if value.kind == .number {
@@ -115,7 +112,7 @@ extension PolicyFileReader {
     }
 
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ value: JSONValue, at path: @autoclosure () -> String
+        _ value: JSONValue, at path: @autoclosure () -> PolicyPath
     ) -> Choice? where Choice.RawValue == String {
         guard let text = string(value, at: path()) else { return nil }
         if let choice = Choice(rawValue: text) { return choice }
@@ -125,7 +122,7 @@ extension PolicyFileReader {
         return nil
     }
 
-    mutating func date(_ value: JSONValue, at path: @autoclosure () -> String) -> Date? {
+    mutating func date(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> Date? {
         guard let text = string(value, at: path()) else { return nil }
         do throws(RFC3339.ParsingError) {
             return try RFC3339.date(from: text)

@@ -29,25 +29,28 @@ package struct PolicyFileReader {
     var isFull: Bool { problems.count > PolicyError.maximumProblems }
 
     private mutating func readPolicy(_ root: JSONValue) {
-        guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: "") else { return }
+        guard let members = members(of: root, as: PolicyFileKeys.Policy.self, at: .root) else { return }
         readVersion(members[.version], of: root)
         if let value = members[.updateVersion] {
             let range = 0...PolicyFileKeys.maximumUpdateVersion
-            draft.updateVersion = Int(integer(value, in: range, id: "invalid-update-version", at: "updateVersion") ?? 0)
+            draft.updateVersion = Int(
+                integer(value, in: range, id: "invalid-update-version", at: .member("updateVersion")) ?? 0)
         }
         if let value = members[.unpinnedHosts] {
-            draft.unpinnedHosts = choice(value, at: "unpinnedHosts") ?? .systemTrust
+            draft.unpinnedHosts = choice(value, at: .member("unpinnedHosts")) ?? .systemTrust
         }
         if let value = members[.updates],
-            let updates = self.members(of: value, as: PolicyFileKeys.Updates.self, at: "updates")
+            let updates = self.members(of: value, as: PolicyFileKeys.Updates.self, at: .member("updates"))
         {
-            draft.allowsUpdatesForAnyHost = updates[.anyHost].flatMap { boolean($0, at: "updates.anyHost") } ?? false
+            draft.allowsUpdatesForAnyHost =
+                updates[.anyHost].flatMap { boolean($0, at: .member("updates")["anyHost"]) } ?? false
         }
-        guard let hosts = required(.hosts, of: members, in: root, at: "", help: "write \"hosts\": [] for none") else {
+        guard let hosts = required(.hosts, of: members, in: root, at: .root, help: "write \"hosts\": [] for none")
+        else {
             return
         }
         draft.hosts.reserveCapacity(hosts.count)
-        guard let list = elements(of: hosts, at: "hosts") else { return }
+        guard let list = elements(of: hosts, at: .member("hosts")) else { return }
         for (index, host) in list.enumerated() where !isFull {
             readHost(host, number: index)
         }
@@ -55,51 +58,53 @@ package struct PolicyFileReader {
 
     private mutating func readVersion(_ value: JSONValue?, of root: JSONValue) {
         guard let value else {
-            return report("missing-key", root, "version", "the policy has no \"version\"", help: "add \"version\": 1")
+            return report(
+                "missing-key", root, .member("version"), "the policy has no \"version\"", help: "add \"version\": 1")
         }
-        guard let version = integer(value, in: nil, id: "unsupported-version", at: "version") else { return }
+        guard let version = integer(value, in: nil, id: "unsupported-version", at: .member("version")) else { return }
         guard version == PolicyFileKeys.formatVersion else {
             let help = "write 1, or use a later release of this program"
             return report(
-                "unsupported-version", value, "version", "version \(version) of the format is unknown", help: help)
+                "unsupported-version", value, .member("version"), "version \(version) of the format is unknown",
+                help: help)
         }
     }
 
     private mutating func readHost(_ value: JSONValue, number: Int) {
-        // Made where something is wrong alone.
-        var path: String { "hosts[\(number)]" }
+        // Built lazily: only messages about mistakes need the path.
+        var path: PolicyPath { .rule(number) }
         let members = members(of: value, as: PolicyFileKeys.Host.self, at: path) ?? PolicyMembers()
         let isObject = value.kind == .object
         let name = isObject ? readName(members, of: value, path) : nil
         if name == nil { draft.nameless.insert(number) }
 
         let includesSubdomains =
-            members[.includeSubdomains].flatMap { boolean($0, at: "\(path).includeSubdomains") } ?? false
-        let port = members[.port].flatMap { integer($0, in: 1...65_535, id: "invalid-port", at: "\(path).port") }
-        let pins = members[.pins].map { readPins($0, at: "\(path).pins") } ?? []
-        let (backupPins, backupRequirement) = readBackupPins(members[.backupPins], at: "\(path).backupPins")
-        let requires: PinRequirement? = members[.requires].flatMap { choice($0, at: "\(path).requires") }
-        let enforcement: Enforcement? = members[.enforcement].flatMap { choice($0, at: "\(path).enforcement") }
-        let expiry = members[.expiry].map { readExpiry($0, at: "\(path).expiry") } ?? .never
-        let anchors = members[.anchors].map { readAnchors($0, at: "\(path).anchors") } ?? .system
-        let reportTo = members[.reportTo].map { readReportTo($0, at: "\(path).reportTo") } ?? []
-        let withdraws = members[.withdraws].flatMap { readWithdrawal($0, at: "\(path).withdraws") }
+            members[.includeSubdomains].flatMap { boolean($0, at: path["includeSubdomains"]) } ?? false
+        let port = members[.port].flatMap { integer($0, in: 1...65_535, id: "invalid-port", at: path["port"]) }
+        let pins = members[.pins].map { readPins($0, at: path["pins"]) } ?? []
+        let (backupPins, backupRequirement) = readBackupPins(members[.backupPins], at: path["backupPins"])
+        let requires: PinRequirement? = members[.requires].flatMap { choice($0, at: path["requires"]) }
+        let enforcement: Enforcement? = members[.enforcement].flatMap { choice($0, at: path["enforcement"]) }
+        let expiry = members[.expiry].map { readExpiry($0, at: path["expiry"]) } ?? .never
+        let anchors = members[.anchors].map { readAnchors($0, at: path["anchors"]) } ?? .system
+        let reportTo = members[.reportTo].map { readReportTo($0, at: path["reportTo"]) } ?? []
+        let withdraws = members[.withdraws].flatMap { readWithdrawal($0, at: path["withdraws"]) }
         let pathTerms = PathTerms(
-            minimumLength: members[.minimumPathLength].flatMap { readLength($0, at: "\(path).minimumPathLength") },
-            issuerKey: members[.issuerKey].map { readKey($0, at: "\(path).issuerKey") })
+            minimumLength: members[.minimumPathLength].flatMap { readLength($0, at: path["minimumPathLength"]) },
+            issuerKey: members[.issuerKey].map { readKey($0, at: path["issuerKey"]) })
 
         if let name, let list = members[.anchors], includesSubdomains, !anchors.certificates.isEmpty,
             name.labels.count > 1, isPublicSuffix(name.description)
         {
             report(
-                "anchors-too-broad", list, "\(path).anchors",
+                "anchors-too-broad", list, path["anchors"],
                 "private anchors for every host under \"\(name)\", where anyone may register",
                 help: "name the hosts that the private root signs for")
         }
         draft.hosts.append(
             PinnedHost(
                 // The path stands for a host that could not be read: messages name it, and nothing matches it.
-                unchecked: name ?? ServerName(canonical: Array(path.utf8)),
+                unchecked: name ?? ServerName(canonical: Array("\(path)".utf8)),
                 port: port.flatMap { UInt16(exactly: $0) },
                 includesSubdomains: includesSubdomains && name != nil,
                 terms: HostTerms(
@@ -110,30 +115,30 @@ package struct PolicyFileReader {
     }
 
     private mutating func readName(
-        _ members: PolicyMembers<PolicyFileKeys.Host>, of rule: JSONValue, _ path: @autoclosure () -> String
+        _ members: PolicyMembers<PolicyFileKeys.Host>, of rule: JSONValue, _ path: @autoclosure () -> PolicyPath
     ) -> ServerName? {
         let help = "add \"host\": \"api.example.com\""
         guard let value = required(.host, of: members, in: rule, at: path(), help: help) else { return nil }
         guard let text = value.stringBytes else {
-            reportType(of: value, "a string in double quotes", at: "\(path()).host")
+            reportType(of: value, "a string in double quotes", at: path()["host"])
             return nil
         }
         do throws(ServerNameError) {
             return try ServerName(utf8: text)
         } catch {
-            report(PolicyProblem(error, at: "\(path()).host"), value)
+            report(PolicyProblem(error, at: path()["host"]), value)
             return nil
         }
     }
 
-    private mutating func readExpiry(_ value: JSONValue, at path: @autoclosure () -> String) -> PinExpiry {
+    private mutating func readExpiry(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> PinExpiry {
         guard let members = members(of: value, as: PolicyFileKeys.Expiry.self, at: path()) else { return .never }
         let after = required(
             .after, of: members, in: value, at: path(), help: "add \"after\": \"2027-11-20T00:00:00Z\""
-        ).flatMap { date($0, at: "\(path()).after") }
+        ).flatMap { date($0, at: path()["after"]) }
         let action: PolicyFileKeys.ExpiryAction? = required(
             .then, of: members, in: value, at: path(), help: "add \"then\": \"systemTrust\", or \"reject\""
-        ).flatMap { choice($0, at: "\(path()).then") }
+        ).flatMap { choice($0, at: path()["then"]) }
         guard let after, let action else { return .never }
         return switch action {
         case .systemTrust: .systemTrust(after: after)
@@ -141,22 +146,22 @@ package struct PolicyFileReader {
         }
     }
 
-    private mutating func readLength(_ value: JSONValue, at path: @autoclosure () -> String) -> Int? {
+    private mutating func readLength(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> Int? {
         let range = Int64(PathTerms.lengths.lowerBound)...Int64(PathTerms.lengths.upperBound)
         return integer(value, in: range, id: "invalid-path-length", at: path()).map(Int.init)
     }
 
-    private mutating func readReportTo(_ value: JSONValue, at path: @autoclosure () -> String) -> [String] {
+    private mutating func readReportTo(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> [String] {
         guard let list = elements(of: value, at: path()) else { return [] }
         var urls: [String] = []
         for (index, element) in list.enumerated() where !isFull {
             // Something in its place keeps the others at their index; the check of the whole is about each of them.
-            urls.append(string(element, at: "\(path())[\(index)]") ?? "https://unread.invalid/")
+            urls.append(string(element, at: path()[index]) ?? "https://unread.invalid/")
         }
         return urls
     }
 
-    private mutating func readWithdrawal(_ value: JSONValue, at path: @autoclosure () -> String) -> String? {
+    private mutating func readWithdrawal(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> String? {
         guard let reason = string(value, at: path()) else { return nil }
         guard reason.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
             report("empty-reason", value, path(), "the pins are withdrawn without a reason", help: "say why")

@@ -50,8 +50,7 @@ struct ImportDraft {
             guard let problem = error.problems.first else {
                 throw ForeignError("invalid-policy", "the rules contradict one another", at: nil)
             }
-            let index = problem.path.dropFirst("hosts[".count).prefix { $0.isNumber }
-            let place = Int(index).flatMap { places.indices.contains($0) ? places[$0] : nil }
+            let place = problem.place.ruleIndex.flatMap { places.indices.contains($0) ? places[$0] : nil }
             throw ForeignError(problem.id, problem.message, at: place, hint: problem.help)
         }
     }

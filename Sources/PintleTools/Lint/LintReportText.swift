@@ -64,10 +64,7 @@ struct LintReportText {
 
     /// Returns the index of the rule that a finding's path names, such as `hosts[3].pins`.
     private func rule(of entry: LintEntry) -> Int? {
-        let prefix = "hosts["
-        guard entry.problem.path.hasPrefix(prefix) else { return nil }
-        let index = Int(entry.problem.path.dropFirst(prefix.count).prefix { $0 != "]" })
-        return index.flatMap { rules.indices.contains($0) ? $0 : nil }
+        entry.problem.place.ruleIndex.flatMap { rules.indices.contains($0) ? $0 : nil }
     }
 
     /// The rules of each problem that more rules share than a person wants to read about, in their order.

@@ -200,11 +200,11 @@ struct LiveLint {
         list: StaticString? = nil, pin: Int? = nil, _ message: String, help: String
     ) -> LintEntry {
         let place = places.place(rule: rule, list: list, pin: pin)
-        var path = rule.map { "hosts[\($0)]" } ?? ""
-        if !path.isEmpty { path += ".\(list.map(String.init(describing:)) ?? "host")" }
-        if let pin { path += "[\(pin)]" }
+        var path = PolicyPath.root
+        if let rule { path = .rule(rule)[list.map(String.init(describing:)) ?? "host"] }
+        if let pin { path = path[pin] }
         let problem = PolicyProblem(
-            id: kind.rawValue, path: path, line: place?.line, column: place?.column, message: message, help: help)
+            id: kind.rawValue, at: path, line: place?.line, column: place?.column, message: message, help: help)
         return LintEntry(severity, problem, server: endpoint.description)
     }
 }

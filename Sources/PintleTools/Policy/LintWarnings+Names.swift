@@ -54,7 +54,7 @@ extension LintWarnings {
         guard host.includesSubdomains, host.host.ipAddress == nil else { return }
         guard host.host.labels.count == 1 || lint.isPublicSuffix(host.host.description) else { return }
         warn(
-            "public-suffix", "hosts[\(index)].host",
+            "public-suffix", .rule(index)["host"],
             "\(host) covers the hosts of everyone who registers below it",
             help: "name your own domain; what does not match these pins is cut off")
     }
@@ -64,14 +64,14 @@ extension LintWarnings {
         let parent = parents.nearest(above: host.host, port: host.port).map { hosts[$0] }
         if host.port == nil, let other = parents.nearestWithPort(above: host.host).map({ hosts[$0] }) {
             warn(
-                "port-rule-wins", "hosts[\(index)].host",
+                "port-rule-wins", .rule(index)["host"],
                 "on port \(other.port ?? 0) the rule for \(other) decides for \(host), shorter as its name is",
                 help: "add a rule for \(host) with that port")
         }
         guard let parent else {
             if host.pins.isEmpty, host.anchors.isSystemAlone, !host.limitsPaths, unpinnedHosts == .systemTrust {
                 warn(
-                    "rule-without-effect", "hosts[\(index)].host",
+                    "rule-without-effect", .rule(index)["host"],
                     "the rule for \(host) has neither pins nor anchors nor terms about the path, and changes nothing",
                     help: "add pins, or remove the rule")
             }
@@ -80,20 +80,20 @@ extension LintWarnings {
         if parent.enforcesPins, !host.enforcesPins {
             let state = host.pins.isEmpty ? "has no pins" : "only reports"
             warn(
-                "looser-than-parent", "hosts[\(index)].host",
+                "looser-than-parent", .rule(index)["host"],
                 "\(host) \(state), while the rule for \(parent) that it replaces enforces its pins",
                 help: "enforce pins here too, or remove the rule")
         }
         if let term = host.pathTerms.firstLoosened(from: parent.pathTerms) {
             warn(
-                "looser-than-parent", "hosts[\(index)].host",
+                "looser-than-parent", .rule(index)["host"],
                 "\(host) asks less of the path than the rule for \(parent) that it replaces: \(term)",
                 help: "repeat the term here, or remove the rule")
         }
         if host.enforcesPins, !host.includesSubdomains, !parent.enforcesPins {
             let state = parent.pins.isEmpty ? "has no pins" : "only reports"
             warn(
-                "subdomains-of-looser-parent", "hosts[\(index)].host",
+                "subdomains-of-looser-parent", .rule(index)["host"],
                 "hosts below \(host) fall to the rule for \(parent), which \(state)",
                 help: "set includeSubdomains here, or enforce pins there")
         }
@@ -132,7 +132,7 @@ extension LintWarnings {
             }
             guard let neighbour else { continue }
             warn(
-                "similar-host", "hosts[\(index)].host",
+                "similar-host", .rule(index)["host"],
                 "\(name) differs from \(neighbour), which has a rule too, by one letter",
                 help: "if one is a slip, the host that is meant is not pinned")
         }

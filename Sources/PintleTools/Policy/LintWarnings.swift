@@ -22,7 +22,9 @@ struct LintWarnings {
 
     mutating func collect() {
         if hosts.isEmpty, unpinnedHosts == .systemTrust {
-            warn("nothing-pinned", "hosts", "the policy has no rules", help: "add a host: pintle pin HOST --as policy")
+            warn(
+                "nothing-pinned", .member("hosts"), "the policy has no rules",
+                help: "add a host: pintle pin HOST --as policy")
         }
         let parents = ParentRules(hosts)
         for (index, host) in hosts.enumerated() {
@@ -39,13 +41,13 @@ struct LintWarnings {
     }
 
     mutating func warn(
-        _ id: String, _ path: @autoclosure () -> String, _ message: @autoclosure () -> String, help: String
+        _ id: String, _ place: @autoclosure () -> PolicyPath, _ message: @autoclosure () -> String, help: String
     ) {
         guard problems.count < PolicyError.maximumProblems else {
             hasMore = true
             return
         }
-        problems.append(PolicyProblem(id: id, path: path(), message: message(), help: help))
+        problems.append(PolicyProblem(id: id, at: place(), message: message(), help: help))
     }
 
     // MARK: A rule by itself
@@ -54,7 +56,7 @@ struct LintWarnings {
         for (list, pins) in [("pins", host.pins), ("backupPins", host.backupPins)] {
             for (position, pin) in pins.enumerated() where pin.isPlaceholder {
                 warn(
-                    "placeholder-pin", "hosts[\(index)].\(list)[\(position)]",
+                    "placeholder-pin", .rule(index)[list][position],
                     "this is the placeholder that examples carry, not the hash of a key", help: "pintle pin \(host)")
             }
         }
@@ -69,7 +71,7 @@ struct LintWarnings {
             for (position, pin) in host.backupPins.enumerated()
             where subjects.contains(pin.subject) && !exact.contains(pin) {
                 warn(
-                    "backup-in-use", "hosts[\(index)].backupPins[\(position)]",
+                    "backup-in-use", .rule(index)["backupPins"][position],
                     "the backup of \(host) is a key that its pins name too",
                     help: "a backup is another key, kept offline: pintle pin backup.key")
             }
@@ -92,7 +94,7 @@ struct LintWarnings {
         }
         guard !isKnown else { return }
         warn(
-            "leaf-certificate-only", "hosts[\(index)].pins",
+            "leaf-certificate-only", .rule(index)["pins"],
             "\(host) pins its certificate and no key in use: the next renewal locks every installed app out, also with "
                 + "the same key" + (host.backupPins.isEmpty ? "" : ", unless a backup pin matches it"),
             help: "pin the key: pintle pin \(host); the fingerprint of an authority says \"at\": \"ca\"")
@@ -109,7 +111,7 @@ struct LintWarnings {
         }
         guard let name else { return }
         warn(
-            "shared-authority-only", "hosts[\(index)].pins",
+            "shared-authority-only", .rule(index)["pins"],
             "\(host) pins nothing but public authorities (\(name)), which sign for everyone who asks",
             help: "pin a key of your own beside them")
     }
@@ -119,7 +121,7 @@ struct LintWarnings {
         guard let date = host.expiry.date else {
             if host.backupRequirement == .noneAccepted, host.backupPins.isEmpty, host.enforcement == .enforce {
                 warn(
-                    "no-way-back", "hosts[\(index)].backupPins",
+                    "no-way-back", .rule(index)["backupPins"],
                     "\(host) has neither a backup pin nor an expiry: a lost key locks every installed app out for good",
                     help: "add a backup pin, or an expiry")
             }
@@ -127,7 +129,7 @@ struct LintWarnings {
         }
         let day = Self.day(date)
         let seconds = date.timeIntervalSince(lint.now)
-        let path = "hosts[\(index)].expiry.after"
+        let path = PolicyPath.rule(index)["expiry"]["after"]
         if seconds <= 0 {
             let effect =
                 if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not looked at" }
@@ -153,7 +155,7 @@ struct LintWarnings {
     private mutating func lookAtEnforcement(of host: PinnedHost, _ index: Int) {
         guard host.enforcement == .reportOnly, !host.pins.isEmpty else { return }
         warn(
-            "report-only", "hosts[\(index)].enforcement",
+            "report-only", .rule(index)["enforcement"],
             "a wrong key of \(host) is reported and let through",
             help: host.reportTo.isEmpty
                 ? "add reportTo, or nobody hears of it; then set \"enforce\""
@@ -166,7 +168,7 @@ struct LintWarnings {
         else { return }
         for anchor in host.anchors.certificates where anchor.validity.notAfter < lint.now {
             warn(
-                "anchor-expired", "hosts[\(index)].anchors",
+                "anchor-expired", .rule(index)["anchors"],
                 "an anchor of \(host) ended \(Self.day(anchor.validity.notAfter)): \(anchor.subject)",
                 help: "export the renewed root")
         }

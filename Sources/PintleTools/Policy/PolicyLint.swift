@@ -36,7 +36,7 @@ struct PolicyLint {
         warnings.collect()
 
         var places = PolicyPlaces(root)
-        let offsets = warnings.problems.map { places.value(at: $0.path).offset }
+        let offsets = warnings.problems.map { places.value(at: $0.place).offset }
         let located = zip(warnings.problems, JSONDocument.places(of: offsets, in: root)).map { $0.at($1) }
         let findings =
             draft.problems.map { LintFinding(severity: .error, problem: $0) }

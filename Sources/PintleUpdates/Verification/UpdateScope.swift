@@ -82,7 +82,7 @@ struct UpdateScope: Sendable {
         let present = Set(hosts.map(\.description))
         return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumViolations).map { rule in
             PolicyProblem(
-                id: "missing-host", path: "hosts",
+                id: "missing-host", at: .member("hosts"),
                 message: "the bundled policy has a rule for \(rule), the update none",
                 help: "an update replaces the whole policy: repeat every rule, or say why one withdraws its pins")
         }

@@ -78,7 +78,7 @@ func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundle
 
 func evaluate(_ policy: PinningPolicy, _ reporter: PinReporter) -> ServerTrustEvaluator {
     // snippet.evaluator
-    let evaluator = ServerTrustEvaluator(policy: policy).observed(by: reporter)
+    let evaluator = ServerTrustEvaluator(policy: policy).onFailure(notify: reporter)
     // snippet.end
     return evaluator
 }

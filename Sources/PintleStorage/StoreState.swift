@@ -72,9 +72,9 @@ struct StoreState: Sendable {
     ) {
         if content.mode & 0o077 != 0 { events.append(.readableByOthers(path: file.path, mode: content.mode)) }
         // The file that vanished, back again; an older one has forgotten something.
-        if isIncomplete, newest > 0, approvals.generation >= newest { isIncomplete = false }
-        if approvals.generation < newest { isIncomplete = true }
-        newest = max(newest, approvals.generation)
+        if isIncomplete, newest > 0, approvals.revision >= newest { isIncomplete = false }
+        if approvals.revision < newest { isIncomplete = true }
+        newest = max(newest, approvals.revision)
         var approvals = approvals
         approvals.record = isIncomplete || file.hasSetAside ? .lost : .complete
         take(approvals)

@@ -35,14 +35,14 @@ struct DeliveryLimitTests {
         let reporter = try scene.reporter(collector)
         let (before, after) = (try scene.policy(to: [old]), try scene.policy(to: [new]))
         for port in 1...8 {
-            #expect(reporter.keep(try scene.failure(port: UInt16(port), by: before)) == .kept)
+            #expect(reporter.record(try scene.failure(port: UInt16(port), by: before)) == .kept)
         }
         #expect(await deliver(reporter) == .done(delivered: 0, failed: 1))
         let early = now.addingTimeInterval(29 * Self.day)
-        #expect(reporter.keep(try scene.failure(by: after, at: early)) == .hostIsFull)
+        #expect(reporter.record(try scene.failure(by: after, at: early)) == .hostIsFull)
         #expect(await reporter.deliver(at: early) == .done(delivered: 0, failed: 1))
         let late = now.addingTimeInterval(30 * Self.day + 1)
-        #expect(reporter.keep(try scene.failure(by: after, at: late)) == .kept)
+        #expect(reporter.record(try scene.failure(by: after, at: late)) == .kept)
         #expect(reporter.waiting == 1 && reporter.counts.expired == 8)
         #expect(await reporter.deliver(at: late) == .done(delivered: 1, failed: 0))
         #expect(collector.requests.map(\.url) == [old, old, new] && reporter.waiting == 0)
@@ -53,7 +53,7 @@ struct DeliveryLimitTests {
     func age(beyond: Double) async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         let isExpired = beyond > 0
         let time = now.addingTimeInterval(30 * Self.day + beyond)
         #expect((reporter.nextDelivery(at: time) == nil) == isExpired)
@@ -68,7 +68,7 @@ struct DeliveryLimitTests {
     func retryLater(isHindered: Bool) async throws {
         let collector = ScriptedCollector { _ in ReportResponse(status: 503, retryAfter: "86400") }
         let reporter = try scene.reporter(collector)
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         if isHindered { hinder() }
         #expect(await deliver(reporter) == .done(delivered: 0, failed: 1))
         for seconds in [1, 60, 86_399] as [Double] {
@@ -91,12 +91,12 @@ struct DeliveryLimitTests {
         let collector = ScriptedCollector { _ in ReportResponse(status: 410) }
         let reporter = try scene.reporter(collector)
         let policy = try scene.policy()
-        for port in 1...2 { #expect(reporter.keep(try scene.failure(port: UInt16(port), by: policy)) == .kept) }
+        for port in 1...2 { #expect(reporter.record(try scene.failure(port: UInt16(port), by: policy)) == .kept) }
         if isHindered { hinder() }
         #expect(await deliver(reporter) == .done(delivered: 0, failed: 0))
         #expect(await deliver(reporter, after: 60) == .done(delivered: 0, failed: 0))
         #expect(collector.requests.count == 1 && reporter.waiting == 0 && reporter.counts.gone == 2)
-        #expect(reporter.keep(try scene.failure(port: 3, by: policy)) == .gone)
+        #expect(reporter.record(try scene.failure(port: 3, by: policy)) == .gone)
         #expect(reporter.nextDelivery(at: now) == nil)
     }
 
@@ -104,7 +104,7 @@ struct DeliveryLimitTests {
     func finished() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         let name = try #require(reporter.spool.names().first)
         let content = try scene.directory.read("reports/\(name.text)")
         hinder()
@@ -122,7 +122,7 @@ struct DeliveryLimitTests {
         let reporter = try scene.reporter()
         let done = ReportDelivery.done(delivered: 0, failed: 0)
         #expect(reporter.pause(after: done, at: now) == 300)
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         #expect(reporter.pause(after: done, at: now) == 1)
         #expect(reporter.pause(after: .elsewhere, at: now) == 60)
         let error = StorageError(.notWritten, "", "", hint: "")
@@ -138,7 +138,7 @@ struct DeliveryLimitTests {
         }
         let reporter = try scene.reporter(collector)
         let policy = try scene.policy()
-        for port in 1...5 { #expect(reporter.keep(try scene.failure(port: UInt16(port), by: policy)) == .kept) }
+        for port in 1...5 { #expect(reporter.record(try scene.failure(port: UInt16(port), by: policy)) == .kept) }
         #expect(await reporter.deliver { time.withLock { $0 } } == .done(delivered: 2, failed: 0))
         #expect(await reporter.deliver { time.withLock { $0 } } == .done(delivered: 2, failed: 0))
         let ages = try collector.requests.map { try JSONDocument($0.body).root["age"]?.integer }
@@ -157,14 +157,14 @@ struct DeliveryLimitTests {
     @Test("A duplicate does not put off the next report")
     func sliding() throws {
         let policy = try scene.policy()
-        #expect(try scene.reporter().keep(try scene.failure(by: policy)) == .kept)
+        #expect(try scene.reporter().record(try scene.failure(by: policy)) == .kept)
         // Another process, which has met nothing yet.
         let reporter = try scene.reporter()
         for hours in [23.0, 23.5] {
             let failure = try scene.failure(by: policy, at: now.addingTimeInterval(hours * 3_600))
-            #expect(reporter.keep(failure) == .duplicate)
+            #expect(reporter.record(failure) == .duplicate)
         }
-        #expect(reporter.keep(try scene.failure(by: policy, at: now.addingTimeInterval(Self.day))) == .kept)
+        #expect(reporter.record(try scene.failure(by: policy, at: now.addingTimeInterval(Self.day))) == .kept)
     }
 
     @Test("A clock that is corrected a little opens no address, and one that is set back by hours does")
@@ -196,7 +196,7 @@ struct DeliveryLimitTests {
                 return report
             }
         }
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         let delivered = encoding == .otlp ? 0 : 1
         #expect(await deliver(reporter) == .done(delivered: delivered, failed: 0))
         #expect(reporter.counts.lost == 1 - delivered && reporter.counts.refused == 0 && reporter.waiting == 0)

@@ -19,10 +19,10 @@ struct DeliveryTests {
         await reporter.deliver(at: now.addingTimeInterval(seconds))
     }
 
-    private func keep(_ reporter: PinReporter, _ count: Int = 1, by policy: PinningPolicy? = nil) throws {
+    private func record(_ reporter: PinReporter, _ count: Int = 1, by policy: PinningPolicy? = nil) throws {
         let policy = try policy ?? scene.policy()
         for number in 0..<count {
-            try #require(reporter.keep(try scene.failure("h\(number).example.com", by: policy)) == .kept)
+            try #require(reporter.record(try scene.failure("h\(number).example.com", by: policy)) == .kept)
         }
     }
 
@@ -30,7 +30,7 @@ struct DeliveryTests {
     func delay() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector) { $0.longestDelay = 900 }
-        try keep(reporter, 40)
+        try record(reporter, 40)
         let delays = reporter.spool.names().map { $0.notBefore.count - $0.createdAt.count }
         #expect(delays.allSatisfy { 0...900_000 ~= $0 } && Set(delays).count > 30)
         let last = try #require(delays.max())
@@ -49,7 +49,7 @@ struct DeliveryTests {
             return ReportResponse(status: 200)
         }
         let reporter = try scene.reporter(collector)
-        try keep(reporter, 3)
+        try record(reporter, 3)
         var (time, waits): (Double, [Double]) = (0, [])
         for _ in 0..<14 {
             // One request a round, however many reports wait.
@@ -78,7 +78,7 @@ struct DeliveryTests {
             return ReportResponse(status: answers.withLock { $0 } == 1 ? 503 : 204)
         }
         let reporter = try scene.reporter(collector)
-        try keep(reporter)
+        try record(reporter)
         #expect(await deliver(reporter, after: 1_000_000) == .done(delivered: 0, failed: 1))
         #expect(await deliver(reporter) == .done(delivered: 1, failed: 0))
     }
@@ -90,7 +90,7 @@ struct DeliveryTests {
         let answers = Locked([ReportResponse(status: 503, retryAfter: value)])
         let collector = ScriptedCollector { _ in answers.withLock { $0.popLast() } ?? ReportResponse(status: 204) }
         let reporter = try scene.reporter(collector)
-        try keep(reporter)
+        try record(reporter)
         #expect(await deliver(reporter) == .done(delivered: 0, failed: 1))
         #expect(await deliver(reporter, after: 7_199) == .done(delivered: 0, failed: 0))
         #expect(await deliver(reporter, after: 7_201) == .done(delivered: 1, failed: 0))
@@ -122,16 +122,16 @@ struct DeliveryTests {
         }
         let policy = try scene.policy(to: ["https://one.example.net/", "https://two.example.net/"])
         let reporter = try scene.reporter(collector)
-        try keep(reporter, 3, by: policy)
+        try record(reporter, 3, by: policy)
         #expect(await deliver(reporter) == .done(delivered: 3, failed: 0))
         #expect(collector.requests.count { $0.url.contains("one") } == 1 && reporter.waiting == 0)
         #expect(reporter.counts.gone == 3)
         let alone = try scene.policy(to: ["https://one.example.net/"])
-        #expect(reporter.keep(try scene.failure("x.example.com", by: alone)) == .gone)
+        #expect(reporter.record(try scene.failure("x.example.com", by: alone)) == .gone)
         // A month later it is asked once more.
         let later = now.addingTimeInterval(31 * 86_400)
         for host in ["y.example.com", "z.example.com"] {
-            #expect(reporter.keep(try scene.failure(host, by: alone, at: later)) == .kept)
+            #expect(reporter.record(try scene.failure(host, by: alone, at: later)) == .kept)
         }
         #expect(await reporter.deliver(at: later.addingTimeInterval(1)) == .done(delivered: 0, failed: 0))
         #expect(collector.requests.count { $0.url.contains("one") } == 2 && reporter.waiting == 0)
@@ -142,7 +142,7 @@ struct DeliveryTests {
         arguments: [(400, 0), (413, 0), (415, 0), (422, 0), (401, 1), (404, 1), (429, 1), (500, 1), (302, 1), (199, 1)])
     func statuses(status: Int, waiting: Int) async throws {
         let reporter = try scene.reporter(ScriptedCollector { _ in ReportResponse(status: status) })
-        try keep(reporter)
+        try record(reporter)
         #expect(await deliver(reporter) == .done(delivered: 0, failed: waiting))
         #expect(reporter.waiting == waiting && reporter.counts.refused == 1 - waiting)
     }
@@ -158,7 +158,7 @@ struct DeliveryTests {
         let reporter = try scene.reporter(collector) {
             $0.encodings = ["https://two.example.net/": .otlp]
         }
-        try keep(reporter, 2, by: policy)
+        try record(reporter, 2, by: policy)
         #expect(await deliver(reporter) == .done(delivered: 2, failed: 1))
         isDown.withLock { $0 = "one" }
         #expect(await deliver(reporter, after: 100) == .done(delivered: 2, failed: 0))
@@ -175,7 +175,7 @@ struct DeliveryTests {
     func fullDisk() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
-        try keep(reporter, 2)
+        try record(reporter, 2)
         // Nothing can be renamed onto a folder.
         unlink("\(scene.folder)/state.json")
         mkdir("\(scene.folder)/state.json", 0o700)
@@ -203,7 +203,7 @@ struct DeliveryTests {
                 seen.withLock { $0 += results.compactMap(\.self) }
             })
         inside.withLock { $0 = reporter }
-        try keep(reporter)
+        try record(reporter)
         #expect(await deliver(reporter) == .done(delivered: 1, failed: 0))
         #expect(seen.withLock { $0 } == [.elsewhere, .elsewhere])
         inside.withLock { $0 = nil }
@@ -218,7 +218,7 @@ struct DeliveryTests {
             }
         }
         let reporter = try scene.reporter(Endless())
-        try keep(reporter)
+        try record(reporter)
         let task = Task { await deliver(reporter) }
         try await Task.sleep(nanoseconds: 50_000_000)
         task.cancel()
@@ -232,7 +232,7 @@ struct DeliveryTests {
         let failure = try scene.failure()
         #expect(failure.policy.rule(for: try #require(ServerEndpoint(httpsURL: ReportScene.address))) == nil)
         #expect(throws: PolicyError.self) { try scene.policy(to: ["https://a.example.com/"]) }
-        #expect(reporter.keep(failure) == .kept)
+        #expect(reporter.record(failure) == .kept)
     }
 
     @Test("A report that is kept while the loop sleeps wakes it, and waits for its own delay", arguments: [0.0, 900])
@@ -243,7 +243,7 @@ struct DeliveryTests {
         #expect(reporter.pause(after: .done(delivered: 0, failed: 0), at: Date()) == 300)
         let task = Task { await reporter.keepDelivering() }
         for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
-        #expect(reporter.keep(try scene.failure(at: Date())) == .kept)
+        #expect(reporter.record(try scene.failure(at: Date())) == .kept)
         #expect(!reporter.alarm.isSomebodyAsleep)
         if longestDelay == 0 {
             for _ in 0..<3_000 where reporter.waiting > 0 { try await Task.sleep(nanoseconds: 10_000_000) }
@@ -264,7 +264,7 @@ struct DeliveryTests {
     func loop() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
-        #expect(reporter.keep(try scene.failure(at: Date())) == .kept)
+        #expect(reporter.record(try scene.failure(at: Date())) == .kept)
         let task = Task { await reporter.keepDelivering() }
         for _ in 0..<1_000 where reporter.waiting > 0 { try await Task.sleep(nanoseconds: 10_000_000) }
         task.cancel()

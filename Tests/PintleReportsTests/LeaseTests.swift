@@ -25,7 +25,7 @@ struct LeaseTests {
                 return ReportResponse(status: 204)
             })
         let policy = try scene.policy(to: ["https://one.example.net/", "https://two.example.net/"])
-        #expect(reporter.keep(try scene.failure(by: policy)) == .kept)
+        #expect(reporter.record(try scene.failure(by: policy)) == .kept)
         #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 2, failed: 0))
         #expect(held.withLock { $0 } == [[], []])
         // There are locks, and one that is held is found.
@@ -38,7 +38,7 @@ struct LeaseTests {
     func takenOver() async throws {
         let collector = ScriptedCollector()
         let (first, second) = (try scene.reporter(collector), try scene.reporter(collector))
-        try keep(first, 2)
+        try record(first, 2)
         let clock = Locked(ReportScene.now)
         var round = try DeliveryRound(first) { clock.withLock { $0 } }
         let asked = round.next()
@@ -52,7 +52,7 @@ struct LeaseTests {
         #expect(await second.deliver(at: later) == .done(delivered: 2, failed: 0))
         // It goes on, and finds that others send now: what it has sent is taken down, and it sends no more.
         clock.withLock { $0 = later }
-        round.take(ReportResponse(status: 204))
+        round.receive(ReportResponse(status: 204))
         let next = round.next()
         #expect(next == nil && round.delivered == 1)
         #expect(collector.requests.count == 2 && Set(collector.requests.map(\.id)).contains(request.id))
@@ -62,7 +62,7 @@ struct LeaseTests {
     @Test("A round that is slow keeps its lease, because each request begins its time again")
     func renewed() async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
-        try keep(first, 4)
+        try record(first, 4)
         let clock = Locked(ReportScene.now)
         var round = try DeliveryRound(first) { clock.withLock { $0 } }
         for _ in 0..<4 {
@@ -70,7 +70,7 @@ struct LeaseTests {
             #expect(request != nil)
             clock.withLock { $0 = $0.addingTimeInterval(50) }
             #expect(await second.deliver(at: clock.withLock { $0 }) == .elsewhere)
-            round.take(ReportResponse(status: 204))
+            round.receive(ReportResponse(status: 204))
         }
         let next = round.next()
         #expect(next == nil && round.delivered == 4)
@@ -80,7 +80,7 @@ struct LeaseTests {
     func atOnce() async throws {
         let collector = ScriptedCollector()
         let reporters = try (0..<4).map { _ in try scene.reporter(collector) }
-        try keep(try #require(reporters.first), 8)
+        try record(try #require(reporters.first), 8)
         await withTaskGroup(of: Void.self) { group in
             for reporter in reporters {
                 group.addTask { await reporter.deliver(at: ReportScene.now) }
@@ -95,7 +95,7 @@ struct LeaseTests {
         arguments: [(30.0, 60), (300, 330), (1e9, 3_600)])
     func length(timeout: Double, seconds: Int) async throws {
         let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())
-        try keep(first, 1)
+        try record(first, 1)
         var round = try DeliveryRound(first) { ReportScene.now }
         let request = round.next()
         #expect(request != nil)
@@ -110,14 +110,14 @@ struct LeaseTests {
     @Test("A request ends before its lease does", arguments: [30, 3_570, 3_571, 1e9, .infinity])
     func requestTimeout(timeout: Double) async throws {
         let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())
-        try keep(first, 1)
+        try record(first, 1)
         var round = try DeliveryRound(first) { ReportScene.now }
         let next = round.next()
         let request = try #require(next)
         #expect(request.timeout == min(timeout, 3_570))
         let end = ReportScene.now.addingTimeInterval(request.timeout)
         #expect(await second.deliver(at: end) == .elsewhere)
-        round.take(ReportResponse(status: 204))
+        round.receive(ReportResponse(status: 204))
         #expect(round.delivered == 1)
     }
 
@@ -126,7 +126,7 @@ struct LeaseTests {
         arguments: [true, false])
     func broken(isNote: Bool) async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
-        try keep(first, 1)
+        try record(first, 1)
         let ahead = ReportScene.now.addingTimeInterval(isNote ? 0 : 86_400)
         let round = try DeliveryRound(first) { ahead }
         if isNote {
@@ -142,20 +142,20 @@ struct LeaseTests {
     @Test("A lease counts in a file that was longer before: the rest is cut off", arguments: [0, 65, 66, 10_000])
     func longFile(count: Int) async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
-        try keep(first, 1)
+        try record(first, 1)
         try scene.directory.write([UInt8](repeating: 0x30, count: count), to: "reports/delivery.lock")
         var round = try DeliveryRound(first) { ReportScene.now }
         #expect(FileManager.default.contents(atPath: scene.folder + "/delivery.lock")?.count == 65)
         #expect(await second.deliver(at: ReportScene.now) == .elsewhere)
         let request = round.next()
         #expect(request != nil)
-        round.take(ReportResponse(status: 204))
+        round.receive(ReportResponse(status: 204))
         #expect(round.delivered == 1)
     }
 
-    private func keep(_ reporter: PinReporter, _ count: Int) throws {
+    private func record(_ reporter: PinReporter, _ count: Int) throws {
         for number in 0..<count {
-            #expect(reporter.keep(try scene.failure("h\(number).example.com")) == .kept)
+            #expect(reporter.record(try scene.failure("h\(number).example.com")) == .kept)
         }
     }
 }

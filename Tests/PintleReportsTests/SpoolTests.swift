@@ -28,7 +28,7 @@ struct SpoolTests {
     @Test("The folder and what is in it are its owner's alone; a folder that others may write into is refused")
     func modes() throws {
         let reporter = try scene.reporter()
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         #expect(mode(scene.folder) == 0o700)
         for file in try files() { #expect(mode("\(scene.folder)/\(file)") == 0o600, "\(file)") }
         // That others may read it is mended.
@@ -48,23 +48,25 @@ struct SpoolTests {
     func duplicates() throws {
         let policy = try scene.policy()
         let reporter = try scene.reporter()
-        func keep(_ reporter: PinReporter, _ failure: TrustFailure) -> ReportSpool.Outcome? { reporter.keep(failure) }
-        #expect(keep(reporter, try scene.failure(by: policy)) == .kept)
-        #expect(keep(reporter, try scene.failure(by: policy)) == .duplicate)
+        func record(_ reporter: PinReporter, _ failure: TrustFailure) -> ReportSpool.Outcome? {
+            reporter.record(failure)
+        }
+        #expect(record(reporter, try scene.failure(by: policy)) == .kept)
+        #expect(record(reporter, try scene.failure(by: policy)) == .duplicate)
         // Another process does not know of it but for the disk.
         let second = try scene.reporter()
-        #expect(keep(second, try scene.failure(by: policy)) == .duplicate)
+        #expect(record(second, try scene.failure(by: policy)) == .duplicate)
         // Whatever a server shows is not in the key.
         let shown = try scene.failure(by: policy, extra: [scene.authority.certificate.der])
-        #expect(keep(second, shown) == .duplicate)
+        #expect(record(second, shown) == .duplicate)
         #expect(
-            keep(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(86_399))) == .duplicate)
-        #expect(keep(second, try scene.failure("a.example.com", by: policy)) == .kept)
-        #expect(keep(second, try scene.failure(port: 444, by: policy)) == .kept)
-        #expect(keep(second, try scene.failure(by: policy, generation: 2)) == .kept)
-        #expect(keep(second, try scene.failure(by: scene.policy(enforcement: .reportOnly))) == .kept)
-        #expect(keep(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(86_400))) == .kept)
-        #expect(keep(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(-90_000))) == .kept)
+            record(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(86_399))) == .duplicate)
+        #expect(record(second, try scene.failure("a.example.com", by: policy)) == .kept)
+        #expect(record(second, try scene.failure(port: 444, by: policy)) == .kept)
+        #expect(record(second, try scene.failure(by: policy, generation: 2)) == .kept)
+        #expect(record(second, try scene.failure(by: scene.policy(enforcement: .reportOnly))) == .kept)
+        #expect(record(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(86_400))) == .kept)
+        #expect(record(second, try scene.failure(by: policy, at: ReportScene.now.addingTimeInterval(-90_000))) == .kept)
         #expect(second.waiting == 7 && second.counts.duplicates == 3 && reporter.counts.duplicates == 1)
     }
 
@@ -73,33 +75,33 @@ struct SpoolTests {
         let reporter = try scene.reporter()
         let policy = try scene.policy()
         for port in 1...9 {
-            let outcome = reporter.keep(try scene.failure("a.example.com", port: UInt16(port), by: policy))
+            let outcome = reporter.record(try scene.failure("a.example.com", port: UInt16(port), by: policy))
             #expect(outcome == (port <= 8 ? .kept : .hostIsFull))
         }
-        #expect(reporter.keep(try scene.failure("b.example.com", by: policy)) == .kept)
+        #expect(reporter.record(try scene.failure("b.example.com", by: policy)) == .kept)
         for number in 9..<256 {
-            try #require(reporter.keep(try scene.failure("h\(number).example.com", by: policy)) == .kept)
+            try #require(reporter.record(try scene.failure("h\(number).example.com", by: policy)) == .kept)
         }
-        #expect(reporter.keep(try scene.failure("c.example.com", by: policy)) == .isFull)
+        #expect(reporter.record(try scene.failure("c.example.com", by: policy)) == .isFull)
         #expect(reporter.waiting == 256 && reporter.counts.droppedForHost == 1 && reporter.counts.dropped == 1)
     }
 
     @Test("A rule without addresses, a part of the installs, and a report that is redacted away leave nothing behind")
     func nothing() throws {
         let none = try scene.reporter()
-        #expect(none.keep(try scene.failure(by: scene.policy(to: []))) == nil)
+        #expect(none.record(try scene.failure(by: scene.policy(to: []))) == nil)
         let unsampled = try scene.reporter { $0.sampling = 0 }
-        #expect(unsampled.keep(try scene.failure()) == nil)
+        #expect(unsampled.record(try scene.failure()) == nil)
         let redacted = try scene.reporter { $0.redact = { _ in nil } }
-        #expect(redacted.keep(try scene.failure()) == nil)
+        #expect(redacted.record(try scene.failure()) == nil)
         #expect(try files() == ["state.json", "state.json.lock"])
         // Half of them, and always the same ones.
         let half = try scene.reporter { $0.sampling = 0.5 }
-        let isSampled = half.keep(try scene.failure()) != nil
+        let isSampled = half.record(try scene.failure()) != nil
         for _ in 0..<5 {
-            #expect((try scene.reporter { $0.sampling = 0.5 }.keep(try scene.failure()) != nil) == isSampled)
+            #expect((try scene.reporter { $0.sampling = 0.5 }.record(try scene.failure()) != nil) == isSampled)
         }
-        #expect(try scene.reporter { $0.sampling = 1 }.keep(try scene.failure(port: 9)) == .kept)
+        #expect(try scene.reporter { $0.sampling = 1 }.record(try scene.failure(port: 9)) == .kept)
     }
 
     @Test("What is redacted never reaches the disk")
@@ -112,7 +114,7 @@ struct SpoolTests {
                 return report
             }
         }
-        #expect(reporter.keep(try scene.failure("secret.example.com")) == .kept)
+        #expect(reporter.record(try scene.failure("secret.example.com")) == .kept)
         let name = try #require(try files().first { $0.hasSuffix(".report") })
         let text = String(decoding: try scene.directory.read("reports/\(name)"), as: UTF8.self)
         #expect(!text.contains("secret") && !name.contains("secret") && text.contains("(hidden)"))
@@ -121,7 +123,7 @@ struct SpoolTests {
     @Test("Broken files of any kind are no reason to stop")
     func broken() async throws {
         let collector = ScriptedCollector()
-        #expect(try scene.reporter().keep(try scene.failure()) == .kept)
+        #expect(try scene.reporter().record(try scene.failure()) == .kept)
         let name = try #require(try files().first { $0.hasSuffix(".report") })
         try scene.directory.write("{", to: "reports/\(name)")
         try scene.directory.write("[]", to: "reports/state.json")
@@ -131,7 +133,7 @@ struct SpoolTests {
         let reporter = try scene.reporter(collector)
         #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 0, failed: 0))
         #expect(reporter.counts.lost == 1 && collector.requests.isEmpty)
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         #expect(try !files().contains("\(name).new"))
         #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 1, failed: 0))
     }
@@ -141,7 +143,7 @@ struct SpoolTests {
         arguments: [0o666, 0o644])
     func tampered(mode: UInt32) async throws {
         let reporter = try scene.reporter()
-        #expect(reporter.keep(try scene.failure()) == .kept)
+        #expect(reporter.record(try scene.failure()) == .kept)
         let name = try #require(try files().first { $0.hasSuffix(".report") })
         chmod("\(scene.folder)/\(name)", mode)
         let isLost = mode == 0o666

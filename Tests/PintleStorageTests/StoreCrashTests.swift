@@ -76,7 +76,7 @@ struct StoreCrashTests {
         while children.contains(where: { $0.status == nil }) { usleep(5_000) }
         #expect(children.allSatisfy { $0.status == 0 })
         #expect(store.approvals.count == 3 * count)
-        #expect(store.approvals.generation == UInt64(3 * count))
+        #expect(store.approvals.revision == UInt64(3 * count))
         for name in ["a", "b", "c"] {
             for number in 0..<count { #expect(store[try .test("\(name)-\(number).test")] != nil) }
         }
@@ -95,7 +95,7 @@ struct StoreCrashTests {
             }
             try await group.waitForAll()
         }
-        #expect(shared.approvals.count == 40 && shared.approvals.generation == 40)
+        #expect(shared.approvals.count == 40 && shared.approvals.revision == 40)
         #expect(try scene.open().approvals == shared.approvals)
     }
 

@@ -17,21 +17,21 @@ struct StoreTests {
 
         try store.approve(approval)
         #expect(store[approval.endpoint] == approval)
-        #expect(store.approvals.generation == 1)
+        #expect(store.approvals.revision == 1)
         let conflict = #expect(throws: TrustStoreError.self) {
             try store.approve(try .test("nas.test", pin: "another"))
         }
         #expect(conflict == .approval(.approvedOtherwise(approval)))
-        #expect(store.approvals.generation == 1)
+        #expect(store.approvals.revision == 1)
 
         try store.approve(try .test("b.test", port: 8443))
         #expect(store.approvals.all.map(\.endpoint.description) == ["b.test:8443", "nas.test:443"])
         #expect(try store.revoke(.test("c.test")) == nil)
-        #expect(store.approvals.generation == 2)
+        #expect(store.approvals.revision == 2)
         #expect(try store.revoke(approval.endpoint)?.revokedAt != nil)
         #expect(store[approval.endpoint]?.state(at: Date()) == .revoked)
         try store.replace(try .test("b.test", port: 8443, pin: "another"))
-        #expect(store.approvals.generation == 4)
+        #expect(store.approvals.revision == 4)
         #expect(try TrustApprovals(json: store.approvals.json()) == store.approvals)
         if isOnDisk { #expect(try scene.open().approvals == store.approvals) }
     }
@@ -57,7 +57,7 @@ struct StoreTests {
             try other.revoke(approval.endpoint)
             #expect(one[approval.endpoint]?.revokedAt != nil)
         }
-        #expect(one.approvals.generation == 100)
+        #expect(one.approvals.revision == 100)
         // It goes with the file, too.
         #expect(unlink(scene.path) == 0)
         #expect(one.approvals.count == 0 && one.problem == nil)
@@ -192,12 +192,12 @@ struct StoreTests {
     @Test("Ten thousand approvals are stored and read")
     func many() throws {
         let scene = try StoreScene()
-        let approvals = TrustApprovals(try (0..<10_000).map { try .test("host-\($0).test") }, generation: 10_000)
+        let approvals = TrustApprovals(try (0..<10_000).map { try .test("host-\($0).test") }, revision: 10_000)
         try scene.folder.write(approvals.json(), to: "trust.json")
         let store = try scene.open()
         #expect(store.approvals == approvals)
         try store.revoke(.test("host-7777.test"))
-        #expect(store.approvals.generation == 10_001)
+        #expect(store.approvals.revision == 10_001)
         #expect(try scene.open()[.test("host-7777.test")]?.revokedAt != nil)
     }
 }

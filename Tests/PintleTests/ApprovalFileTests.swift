@@ -55,7 +55,7 @@ struct ApprovalFileTests {
     @Test("What is written is read as equal, in one spelling")
     func roundTrip() throws {
         let hosts = ["nas.example", "192.0.2.1", "2001:db8::1", "nas.example"]
-        var approvals = TrustApprovals(generation: 41)
+        var approvals = TrustApprovals(revision: 41)
         for (number, host) in hosts.enumerated() {
             let chain = TestChain(number)
             approvals.replace(
@@ -66,18 +66,18 @@ struct ApprovalFileTests {
                     until: number == 2 ? Self.now + 99.9 : nil, note: number == 3 ? "a\u{202E}\n\"b\"" : nil))
         }
         approvals.revoke(ServerEndpoint(host: try ServerName("nas.example"), port: 446), at: Self.now + 5.5)
-        #expect(approvals.generation == 46)
+        #expect(approvals.revision == 46)
         let json = approvals.json()
         #expect(try TrustApprovals(json: json) == approvals)
         #expect(try TrustApprovals(json: json).json() == json)
-        #expect(TrustApprovals(approvals.all.reversed(), generation: 46).json() == json)
+        #expect(TrustApprovals(approvals.all.reversed(), revision: 46).json() == json)
         #expect(try TrustApprovals(json: TrustApprovals.none.json()) == .none)
     }
 
     @Test("The example of the documentation is read")
     func example() throws {
         let approvals = try TrustApprovals(json: Array(Self.file(Self.approval()).utf8))
-        #expect(approvals.generation == 7 && approvals.count == 1)
+        #expect(approvals.revision == 7 && approvals.count == 1)
         let approval = try #require(approvals.all.first)
         #expect(approval.endpoint.description == "nas.example:443")
         #expect(approval.accepts == [.selfSigned])

@@ -48,7 +48,7 @@ struct PolicyFileTests {
         #expect(host.anchors.certificates.map(\.der) == [MinimalCertificate.der()])
         #expect(host.anchors.includesSystem)
         #expect(host.reportTo == ["https://reports.example.net/pins"])
-        #expect(host.withdraws == "the key was stolen")
+        #expect(host.withdrawalReason == "the key was stolen")
     }
 
     @Test("Absent keys have the defaults of the format")
@@ -59,7 +59,7 @@ struct PolicyFileTests {
         let host = try #require(policy.hosts.first)
         #expect(host.port == nil && !host.includesSubdomains && host.pins.isEmpty && host.backupPins.isEmpty)
         #expect(host.requires == .anyPin && host.expiry == .never && host.enforcement == .enforce)
-        #expect(host.anchors == .system && host.reportTo.isEmpty && host.withdraws == nil)
+        #expect(host.anchors == .system && host.reportTo.isEmpty && host.withdrawalReason == nil)
         #expect(PolicyText.ids(PolicyText.policy()) == [])
         let anchors = PolicyText.policy("{\"host\": \"example.com\", \"anchors\": {\"system\": true}}")
         #expect(try PinningPolicy(json: Array(anchors.utf8)).hosts.first?.anchors == .system)

@@ -20,19 +20,19 @@ struct TrustApprovalsTests {
             at: now, until: expiry)
     }
 
-    @Test("Each change is a new generation, and nothing else is")
+    @Test("Each change is a new revision, and nothing else is")
     func generations() throws {
         let approval = try Self.approval()
         var approvals = TrustApprovals.none
-        #expect(approvals.generation == 0)
+        #expect(approvals.revision == 0)
         try approvals.approve(approval)
-        #expect(approvals.generation == 1)
+        #expect(approvals.revision == 1)
         approvals.revoke(try Self.approval(host: "other.example").endpoint, at: Self.now)
-        #expect(approvals.generation == 1)
+        #expect(approvals.revision == 1)
         #expect(approvals.revoke(approval.endpoint, at: Self.now)?.state(at: Self.now) == .revoked)
-        #expect(approvals.generation == 2)
+        #expect(approvals.revision == 2)
         #expect(approvals.revoke(approval.endpoint, at: Self.now) == nil)
-        #expect(approvals.generation == 2)
+        #expect(approvals.revision == 2)
     }
 
     @Test("Another certificate is approved after a revocation, not instead of a live approval or an expired one")
@@ -41,7 +41,7 @@ struct TrustApprovalsTests {
             var approvals = TrustApprovals([try Self.approval(until: expiry)])
             let error = #expect(throws: TrustApprovalError.self) { try approvals.approve(try Self.approval(1)) }
             #expect(error == .approvedOtherwise(try Self.approval(until: expiry)))
-            #expect(approvals.generation == 0)
+            #expect(approvals.revision == 0)
             // The same one is renewed.
             try approvals.approve(try Self.approval(until: Self.now + 99))
             #expect(approvals.count == 1 && approvals.all[0].expiresAt == Self.now + 99)

@@ -150,7 +150,7 @@ struct PolicyAlphabet {
                 rules[place].terms.pins = other.pins
                 rules[place].terms.backupPins = other.backupPins
                 rules[place].terms.requires = other.requires
-            case 5, 11: rules[place].terms.withdraws = "the key was stolen"
+            case 5, 11: rules[place].terms.withdrawalReason = "the key was stolen"
             case 6: rules.remove(at: place)
             case 7:
                 // The backup key is taken into use.

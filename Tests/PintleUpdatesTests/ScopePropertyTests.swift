@@ -94,11 +94,11 @@ struct ScopePropertyTests {
         let successor = pair.update.hosts.first { $0.host == governing?.host && $0.port == governing?.port }
         let isNarrowed = successor?.includesSubdomains == false && governing?.includesSubdomains == true
         let isAddition = rule.map { "\($0.host)".count > "\(governing?.host.description ?? "")".count } ?? false
-        if rule?.withdraws != nil { return .withdrawal }
+        if rule?.withdrawalReason != nil { return .withdrawal }
         // A withdrawal leaves the names to no rule, or to one that already covered them.
         let parent = pair.bundled.hosts.first { $0.host == rule?.host && $0.port == rule?.port }
         let isHandedBack = rule.map { parent?.includesSubdomains ?? false || parent != nil && !$0.includesSubdomains }
-        if isNarrowed, !isAddition, successor?.withdraws != nil, isHandedBack ?? true { return .withdrawal }
+        if isNarrowed, !isAddition, successor?.withdrawalReason != nil, isHandedBack ?? true { return .withdrawal }
         guard case .trusted(.pinMatched) = new, let rule else { return .forbidden("no pin matched") }
         let matching = (rule.pins + rule.backupPins).filter { Self.matches($0, server) }
         let known = governing.map { $0.pins + $0.backupPins } ?? []
@@ -179,7 +179,7 @@ struct ScopePropertyTests {
         if Bool.random(using: &random) { child.terms.path = parent.terms.path }
         let withdraws = Int.random(in: 0..<4, using: &random) == 0 ? "the key was stolen" : nil
         var narrowed = child.with(includesSubdomains: false)
-        narrowed.terms.withdraws = withdraws
+        narrowed.terms.withdrawalReason = withdraws
         guard let bundled = try? PinningPolicy(hosts: [parent, child]),
             let update = try? PinningPolicy(hosts: [parent, narrowed])
         else { return nil }

@@ -89,7 +89,7 @@ case "keep", "exit", "linger":
             TrustFailureFeed.shared.post(.verdict(failure), to: Lingering())
             continue
         }
-        say("\(host) \(reporter.keep(failure).map { "\($0)" } ?? "nothing")")
+        say("\(host) \(reporter.record(failure).map { "\($0)" } ?? "nothing")")
     }
 case "deliver":
     let reporter = PinReporter(spool: spool, options: options, transport: Collector(path: words[2]))

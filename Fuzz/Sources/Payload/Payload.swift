@@ -31,7 +31,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             let name = host.host.description
             guard name == "example.com" || name.hasSuffix(".example.com"), host.anchors == .system,
                 host.reportTo.isEmpty,
-                host.withdraws != nil || !host.pins.isEmpty && host.enforcement == .enforce
+                host.withdrawalReason != nil || !host.pins.isEmpty && host.enforcement == .enforce
             else { fatalError("taken out of scope: \(host)") }
         }
         let floor = update.floor(under: trust)

@@ -23,7 +23,7 @@ enum ApprovalFileReader {
                 ApprovalFileError.unsupportedVersion, at: root, "version \(version) of the format is unknown")
         }
         let members = try members(of: root, FileKey.self)
-        guard let generation = UInt64(exactly: try integer(members[.generation], of: root, FileKey.generation)) else {
+        guard let revision = UInt64(exactly: try integer(members[.generation], of: root, FileKey.generation)) else {
             throw ApprovalFileError("invalid-generation", at: root, "a generation below 0")
         }
         let list = try required(members[.approvals], of: root, FileKey.approvals)
@@ -38,7 +38,7 @@ enum ApprovalFileReader {
             }
             approvals.append(approval)
         }
-        return TrustApprovals(approvals, generation: generation)
+        return TrustApprovals(approvals, revision: revision)
     }
 
     private static func approval(_ value: JSONValue) throws(ApprovalFileError) -> TrustApproval {

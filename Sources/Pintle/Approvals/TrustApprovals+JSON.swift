@@ -18,7 +18,7 @@ extension TrustApprovals {
         var json = JSONWriter(.pretty)
         json.object {
             $0.member("version", Int(Self.formatVersion))
-            $0.member("generation", Int64(clamping: generation))
+            $0.member("generation", Int64(clamping: revision))
             $0.array("approvals") { for approval in all { approval.write(to: &$0) } }
         }
         return json.bytes + [UInt8(ascii: "\n")]

@@ -20,8 +20,8 @@ public struct TrustApprovals: Sendable, Hashable {
         case lost
     }
 
-    /// Grows with every change of the store that this is the state of; 0 for none.
-    public private(set) var generation: UInt64
+    /// Grows with every change of the store that this is the state of; 0 for none. `generation` in the file.
+    public private(set) var revision: UInt64
     /// Where this is not `complete`, a certificate that has changed cannot be told from a first contact.
     public package(set) var record: Record
     private var byEndpoint: [ServerEndpoint: TrustApproval]
@@ -30,8 +30,8 @@ public struct TrustApprovals: Sendable, Hashable {
     public static let none = TrustApprovals()
 
     /// Those of one host and port may stand here once: the last one counts.
-    public init(_ approvals: [TrustApproval] = [], generation: UInt64 = 0, record: Record = .complete) {
-        self.generation = generation
+    public init(_ approvals: [TrustApproval] = [], revision: UInt64 = 0, record: Record = .complete) {
+        self.revision = revision
         self.record = record
         byEndpoint = Dictionary(approvals.map { ($0.endpoint, $0) }, uniquingKeysWith: { $1 })
     }
@@ -103,7 +103,7 @@ public struct TrustApprovals: Sendable, Hashable {
     /// fingerprint, never for an answer to a question that was asked about another certificate.
     public mutating func replace(_ approval: TrustApproval) {
         byEndpoint[approval.endpoint] = approval
-        generation += 1
+        revision += 1
     }
 
     /// Takes back what was approved for a server. It stays known as revoked.

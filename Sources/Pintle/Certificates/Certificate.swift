@@ -148,7 +148,7 @@ public struct Certificate: Sendable {
         var names: [GeneralName] = []
         var reader = DERReader(contentsOf: list)
         while !reader.isAtEnd {
-            try room.take(at: list.start, reading: "subjectAltName")
+            try room.spendOne(at: list.start, reading: "subjectAltName")
             names.append(try GeneralName(reader.next(in: bytes, reading: "subjectAltName"), in: bytes, of: der))
         }
         return names

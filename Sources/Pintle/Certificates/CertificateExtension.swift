@@ -142,7 +142,7 @@ public struct NameConstraints: Sendable, Hashable {
         var names: [GeneralName] = []
         var reader = DERReader(contentsOf: list)
         while !reader.isAtEnd {
-            try room.take(at: list.start, reading: "generalSubtrees")
+            try room.spendOne(at: list.start, reading: "generalSubtrees")
             let subtree = try reader.next(DERTag.sequence, in: bytes, reading: "generalSubtree")
             var fields = DERReader(contentsOf: subtree)
             let base = try fields.next(in: bytes, reading: "base")

@@ -48,7 +48,8 @@ extension GeneralName {
     struct Room {
         private var left = Certificate.maximumNames
 
-        mutating func take(at offset: Int, reading field: StaticString) throws(DERError) {
+        /// - Throws: where no more names are read.
+        mutating func spendOne(at offset: Int, reading field: StaticString) throws(DERError) {
             guard left > 0 else { throw DERError(.tooLarge, at: offset, reading: field) }
             left -= 1
         }

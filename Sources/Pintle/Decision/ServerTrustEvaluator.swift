@@ -22,7 +22,7 @@ public struct ServerTrustEvaluator: Sendable {
     package let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
     package let newestKnownTime: Date?
-    private var onFailure: (@Sendable (TrustFailure) -> Void)?
+    private var failureHandler: (@Sendable (TrustFailure) -> Void)?
 
     /// - Parameters:
     ///   - policy: that decides.
@@ -53,17 +53,19 @@ public struct ServerTrustEvaluator: Sendable {
         let evaluation = policy.evaluate(
             server, presented: presented, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime,
             validate: validate)
-        if let onFailure, let failure = TrustFailure(evaluation, by: policy, at: instant) { onFailure(failure) }
+        if let failureHandler, let failure = TrustFailure(evaluation, by: policy, at: instant) {
+            failureHandler(failure)
+        }
         return evaluation
     }
 
-    /// The same evaluator, which also tells of each verdict that somebody should hear of.
+    /// Returns the same evaluator, which also calls a handler for each verdict that ``TrustFailure`` describes.
     ///
-    /// - Parameter onFailure: called within ``evaluate(_:presented:at:)``, which is to say inside a handshake: it hands the
-    ///   failure on and returns at once. `PintleReports` has `observed(by:)`, which does that.
-    public func telling(_ onFailure: @escaping @Sendable (TrustFailure) -> Void) -> ServerTrustEvaluator {
+    /// - Parameter handler: called within ``evaluate(_:presented:at:)``, which is to say inside a handshake: it hands the
+    ///   failure on and returns at once. `PintleReports` has `onFailure(notify:)`, which does that.
+    public func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
-        evaluator.onFailure = onFailure
+        evaluator.failureHandler = handler
         return evaluator
     }
 }

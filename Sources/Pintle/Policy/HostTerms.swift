@@ -14,14 +14,15 @@ package struct HostTerms: Sendable, Hashable {
     package var enforcement: Enforcement
     package var anchors: TrustAnchors
     package var reportTo: [String]
-    package var withdraws: String?
+    package var withdrawalReason: String?
     /// The demands on the path, beside the pins.
     package var path: PathTerms
 
     package init(
         pins: [Pin] = [], backupPins: [Pin] = [], backupRequirement: BackupRequirement = .required,
         requires: PinRequirement = .anyPin, expiry: PinExpiry = .never, enforcement: Enforcement = .enforce,
-        anchors: TrustAnchors = .system, reportTo: [String] = [], withdraws: String? = nil, path: PathTerms = .none
+        anchors: TrustAnchors = .system, reportTo: [String] = [], withdrawalReason: String? = nil,
+        path: PathTerms = .none
     ) {
         self.pins = pins
         self.backupPins = backupPins
@@ -31,7 +32,7 @@ package struct HostTerms: Sendable, Hashable {
         self.enforcement = enforcement
         self.anchors = anchors
         self.reportTo = reportTo
-        self.withdraws = withdraws
+        self.withdrawalReason = withdrawalReason
         self.path = path
     }
 
@@ -49,7 +50,7 @@ package struct HostTerms: Sendable, Hashable {
         if let date = expiry.date { hasher.combine(date) }
         if !anchors.certificates.isEmpty { hasher.combine(anchors.certificates) }
         if !reportTo.isEmpty { hasher.combine(reportTo) }
-        if let withdraws { hasher.combine(withdraws) }
+        if let withdrawalReason { hasher.combine(withdrawalReason) }
         if !path.isEmpty { hasher.combine(path) }
     }
 }

@@ -38,8 +38,8 @@ public struct PinnedHost: Sendable, Hashable {
     /// `https` URLs that failure reports go to.
     public var reportTo: [String] { terms.reportTo }
 
-    /// In a signed update: why the pins of a bundled rule are taken back.
-    public var withdraws: String? { terms.withdraws }
+    /// In a signed update: why the pins of a bundled rule are taken back; `withdraws` in the policy file.
+    public var withdrawalReason: String? { terms.withdrawalReason }
 
     /// The lowest number of certificates on a validated path, leaf and anchor counted; `nil` for no bound.
     ///

@@ -41,7 +41,7 @@ extension PinnedHost {
             $0.member("minimumPathLength", minimumPathLength)
             $0.member("issuerKey", issuerKey?.description)
             if !reportTo.isEmpty { $0.member("reportTo", reportTo) }
-            $0.member("withdraws", withdraws)
+            $0.member("withdraws", withdrawalReason)
         }
     }
 }

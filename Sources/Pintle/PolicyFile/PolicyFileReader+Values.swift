@@ -35,7 +35,7 @@ extension PolicyFileReader {
             let node = tape.nodes[index]
             let member = Int(node.next)
             if let key = Key(node, in: tape) {
-                known.note(key, at: member)
+                known.set(key, at: member)
             } else {
                 reportUnknown(JSONValue(tape: tape, index: index), among: Key.allNames, at: path())
             }

@@ -88,7 +88,7 @@ package struct PolicyFileReader {
         let expiry = members[.expiry].map { readExpiry($0, at: path["expiry"]) } ?? .never
         let anchors = members[.anchors].map { readAnchors($0, at: path["anchors"]) } ?? .system
         let reportTo = members[.reportTo].map { readReportTo($0, at: path["reportTo"]) } ?? []
-        let withdraws = members[.withdraws].flatMap { readWithdrawal($0, at: path["withdraws"]) }
+        let withdrawalReason = members[.withdraws].flatMap { readWithdrawal($0, at: path["withdraws"]) }
         let pathTerms = PathTerms(
             minimumLength: members[.minimumPathLength].flatMap { readLength($0, at: path["minimumPathLength"]) },
             issuerKey: members[.issuerKey].map { readKey($0, at: path["issuerKey"]) })
@@ -111,7 +111,7 @@ package struct PolicyFileReader {
                     pins: pins, backupPins: backupPins,
                     backupRequirement: isObject ? backupRequirement : .noneAccepted,
                     requires: requires ?? .anyPin, expiry: expiry, enforcement: enforcement ?? .enforce,
-                    anchors: anchors, reportTo: reportTo, withdraws: withdraws, path: pathTerms)))
+                    anchors: anchors, reportTo: reportTo, withdrawalReason: withdrawalReason, path: pathTerms)))
     }
 
     private mutating func readName(

@@ -50,7 +50,7 @@ struct PolicyMembers<Key: PolicyFileKey> {
         return JSONValue(tape: tape, index: Int(places[key.rawValue]))
     }
 
-    mutating func note(_ key: Key, at index: Int) {
+    mutating func set(_ key: Key, at index: Int) {
         places[key.rawValue] = UInt32(truncatingIfNeeded: index)
     }
 }

@@ -11,7 +11,7 @@ struct LibraryErrors: Sendable {
     private let entries: [Entry]
 
     /// Empties the queue of this thread.
-    static func takeAll() -> LibraryErrors {
+    static func drain() -> LibraryErrors {
         var entries: [Entry] = []
         while case let code = ERR_get_error(), code != 0 {
             guard entries.count < 16 else { continue }

@@ -41,7 +41,7 @@ final class Lookups {
 
     /// Hands over what is done, and begins what has waited.
     func deliver() {
-        let done = results.takeAll()
+        let done = results.drain()
         running -= done.count
         for (id, result) in done { handlers.removeValue(forKey: id)?(result) }
         startThreads()
@@ -79,7 +79,7 @@ final class Lookups {
             bell.ring()
         }
 
-        func takeAll() -> [(id: Int, result: Result)] {
+        func drain() -> [(id: Int, result: Result)] {
             bell.silence()
             return state.withLock { state in
                 defer { state.done = [] }

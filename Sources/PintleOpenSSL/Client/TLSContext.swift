@@ -11,7 +11,7 @@ final class TLSContext: @unchecked Sendable {
 
     init(_ configuration: TLSClient.Configuration) throws(HandshakeError) {
         guard let pointer = SSL_CTX_new(TLS_client_method()) else {
-            throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)")
+            throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.drain().summary)")
         }
         // From here on deinit frees it.
         self.pointer = pointer
@@ -19,7 +19,7 @@ final class TLSContext: @unchecked Sendable {
         guard VerificationHook.install(on: pointer),
             SSL_CTX_ctrl(pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, version, nil) == 1
         else {
-            throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.takeAll().summary)")
+            throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.drain().summary)")
         }
         try offer(configuration.applicationProtocols)
     }

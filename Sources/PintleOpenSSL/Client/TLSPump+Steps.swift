@@ -34,8 +34,8 @@ extension TLSPump {
             ERR_clear_error()
             let result = operation(ssl)
             let outcome = SSL_get_error(ssl, result)
-            let errors = LibraryErrors.takeAll()
-            while case let bytes = takeOutgoing(), !bytes.isEmpty { turn.unsent += bytes }
+            let errors = LibraryErrors.drain()
+            while case let bytes = drainOutgoing(), !bytes.isEmpty { turn.unsent += bytes }
             if result > 0 {
                 turn.outcome = .success(result)
             } else {

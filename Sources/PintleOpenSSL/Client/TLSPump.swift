@@ -70,7 +70,7 @@ struct TLSPump: ~Copyable {
             ERR_clear_error()
             let result = operation(ssl)
             let outcome = SSL_get_error(ssl, result)
-            let errors = LibraryErrors.takeAll()
+            let errors = LibraryErrors.drain()
             do throws(SocketFailure) {
                 try flush(until: deadline)
             } catch {
@@ -91,11 +91,11 @@ struct TLSPump: ~Copyable {
 
     /// Everything that OpenSSL has written so far goes out.
     private func flush(until deadline: Deadline) throws(SocketFailure) {
-        while case let bytes = takeOutgoing(), !bytes.isEmpty { try socket.send(bytes, until: deadline) }
+        while case let bytes = drainOutgoing(), !bytes.isEmpty { try socket.send(bytes, until: deadline) }
     }
 
     /// The next piece of what OpenSSL has written; empty where there is no more.
-    func takeOutgoing() -> [UInt8] {
+    func drainOutgoing() -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = BIO_read(outgoing, &chunk, CInt(chunk.count))
         return Array(chunk.prefix(max(0, Int(count))))
@@ -129,7 +129,7 @@ struct TLSPump: ~Copyable {
             if preamble != nil { return false }
         }
         guard BIO_write(incoming, bytes, CInt(bytes.count)) == bytes.count else {
-            throw .library(LibraryErrors.takeAll())
+            throw .library(LibraryErrors.drain())
         }
         return true
     }

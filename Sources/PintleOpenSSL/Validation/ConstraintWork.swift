@@ -10,8 +10,8 @@ final class ConstraintWork {
         left = Int64(max(0, budget.nameComparisons))
     }
 
-    /// Returns whether so many comparisons may be made, and takes them from what is left if so.
-    func take(_ comparisons: Int64) -> Bool {
+    /// Subtracts so many comparisons from what is left, and returns true; returns false where there are not so many left.
+    func spend(_ comparisons: Int64) -> Bool {
         guard comparisons <= left else { return false }
         left -= comparisons
         return true

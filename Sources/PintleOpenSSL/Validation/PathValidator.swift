@@ -81,7 +81,7 @@ public final class PathValidator: Sendable {
         guard let untrusted = X509Stack(others.map(\.reference)) else {
             return .invalid(PathFailure(.other, text: "out of memory"))
         }
-        var attempt = Attempt(request: request, others: others, store: store, profile: profile, budget: budget)
+        var attempt = PathAttempt(request: request, others: others, store: store, profile: profile, budget: budget)
         if system.names(request.chain.leaf.der, in: request.anchors) {
             attempt.tryLeafAsAnchor(leaf)
         }
@@ -94,7 +94,7 @@ public final class PathValidator: Sendable {
             attempt.tryPath(path)
             return attempt.isSettled
         }
-        if search.isExhausted { attempt.noteExhaustion() }
+        if search.isExhausted { attempt.addExhaustion() }
         return attempt.outcome
     }
 

@@ -60,7 +60,7 @@ struct Verification {
             X509_STORE_CTX_set_verify_cb(context) { isGood, context in
                 guard isGood != 1, let context else { return 1 }
                 let collector = Collector.attached(to: context)
-                collector?.pointee.take(context)
+                collector?.pointee.addError(of: context)
                 // A key that is too weak is found first. Left there, it would be told again in the place of what the
                 // search for an anchor has found.
                 if collector != nil { X509_STORE_CTX_set_error(context, X509_V_OK) }
@@ -149,7 +149,8 @@ private struct Collector {
         return 0
     }
 
-    mutating func take(_ context: OpaquePointer) {
+    /// Adds the error that OpenSSL has just found, unless it is tolerated.
+    mutating func addError(of context: OpaquePointer) {
         let error = X509_STORE_CTX_get_error(context)
         let depth = X509_STORE_CTX_get_error_depth(context)
         guard !isTolerated(error, depth, context), findings.count < 64 else { return }

@@ -53,7 +53,7 @@ package struct DeliveryRound {
         names = spool.names().filter { $0.isDue(at: time) && !SpoolState.isExpired($0.createdAt, at: time) }[...]
     }
 
-    /// What is to be sent next; `nil`: nothing more. ``take(_:)`` its answer before asking again.
+    /// Returns the next request to send, or `nil` when there are no more. Pass its answer to ``receive(_:)`` before asking again.
     package mutating func next() -> ReportRequest? {
         while true {
             now = clock()
@@ -68,10 +68,10 @@ package struct DeliveryRound {
         }
     }
 
-    /// What came of the last request.
+    /// Settles the last request by its answer, and goes on to the next address.
     ///
     /// - Parameter response: `nil` where there was no answer.
-    package mutating func take(_ response: ReportResponse?) {
+    package mutating func receive(_ response: ReportResponse?) {
         guard let current else { return }
         now = clock()
         let outcome = ReportOutcome(response, at: now)

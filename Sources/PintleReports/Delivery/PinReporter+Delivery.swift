@@ -40,7 +40,7 @@ extension PinReporter {
             let response = try? await transport.send(request)
             // Whoever cancels has not found out anything about the address.
             if response == nil, Task.isCancelled { break }
-            round.take(response)
+            round.receive(response)
         }
         return .done(delivered: round.delivered, failed: round.failed)
     }

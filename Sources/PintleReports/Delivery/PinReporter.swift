@@ -39,7 +39,7 @@ public final class PinReporter: TrustFailureObserver {
 
     /// Keeps the report of a verdict. Writes to the disk: sessions and observed evaluators call it outside of handshakes.
     public func observe(_ event: TrustFailureEvent) {
-        if case .verdict(let failure) = event { keep(failure) }
+        if case .verdict(let failure) = event { record(failure) }
     }
 
     /// What became of failures, since the folder was made.
@@ -51,9 +51,11 @@ public final class PinReporter: TrustFailureObserver {
     /// Waits until every event that was there by now is on the disk.
     public func settle() async { await TrustFailureFeed.shared.settle() }
 
+    /// Writes a report of the failure to the spool.
+    ///
     /// - Returns: `nil` for what is not reported at all: no rule, no address, not of the sample, or redacted away.
     @discardableResult
-    package func keep(_ failure: TrustFailure) -> ReportSpool.Outcome? {
+    package func record(_ failure: TrustFailure) -> ReportSpool.Outcome? {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
         let addresses = addresses(failure, rule)
         guard !addresses.isEmpty, spool.draw < options.sampling else { return nil }
@@ -72,7 +74,7 @@ public final class PinReporter: TrustFailureObserver {
         let name = SpoolName(
             failure, rule, notBefore: Milliseconds(failure.instant.addingTimeInterval(options.delay)))
         let isRefused = !failure.decision.isTrusted
-        let outcome = spool.keep(SpooledReport(addresses: addresses, report: report, isRefused: isRefused), as: name)
+        let outcome = spool.add(SpooledReport(addresses: addresses, report: report, isRefused: isRefused), as: name)
         if outcome == .kept { alarm.ring() }
         return outcome
     }

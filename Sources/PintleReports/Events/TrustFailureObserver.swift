@@ -25,8 +25,8 @@ public struct TrustFailureObservers: TrustFailureObserver {
 }
 
 extension ServerTrustEvaluator {
-    /// The same evaluator, whose failures an observer hears of. The handshake that asks does not wait for it.
-    public func observed(by observer: some TrustFailureObserver) -> ServerTrustEvaluator {
-        telling { failure in TrustFailureFeed.shared.post(.verdict(failure), to: observer) }
+    /// Returns the same evaluator, which also hands failures to an observer. The handshake does not wait for the observer.
+    public func onFailure(notify observer: some TrustFailureObserver) -> ServerTrustEvaluator {
+        onFailure { failure in TrustFailureFeed.shared.post(.verdict(failure), to: observer) }
     }
 }

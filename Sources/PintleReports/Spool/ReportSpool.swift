@@ -148,7 +148,7 @@ package final class ReportSpool: Sendable {
         return true
     }
 
-    func keep(_ report: SpooledReport, as name: SpoolName) -> Outcome {
+    func add(_ report: SpooledReport, as name: SpoolName) -> Outcome {
         let outcome: Outcome
         // Where it is a duplicate, of one that may be older.
         var createdAt = name.createdAt

@@ -44,7 +44,7 @@ final class DemoReports {
     ///
     /// - Returns: what was kept and delivered when, and whether that is as it should be.
     func report(_ failure: TrustFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {
-        reporter.keep(failure)
+        reporter.record(failure)
         let server: LoopbackTLSServer
         do {
             server = try LoopbackTLSServer(collector, handler: { _ in HTTPResponse(status: 204) })
@@ -76,7 +76,7 @@ final class DemoReports {
         } catch {
             throw .unusable("unusable-store", "\(error)")
         }
-        while let request = round.next() { round.take(try? post(request, to: port)) }
+        while let request = round.next() { round.receive(try? post(request, to: port)) }
     }
 
     /// Over a connection that no pin decides about.

@@ -138,7 +138,7 @@ struct ExportPlan {
         }
         if traits.hasPorts, rule.port == nil { loseEveryPort(but: 443, rule) }
         if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
-        if host.withdraws != nil { lose(.updates, .other, "why pins are withdrawn is left out", rule) }
+        if host.withdrawalReason != nil { lose(.updates, .other, "why pins are withdrawn is left out", rule) }
         loseReports(&rule)
         loseAnchors(&rule)
         loseEnforcement(&rule)

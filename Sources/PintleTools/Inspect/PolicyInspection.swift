@@ -77,7 +77,7 @@ struct PolicyInspection {
                 host.anchors.includesSystem ? "the system's roots count too" : "the system's roots do not count")
         }
         for url in host.reportTo { field("report", SafeText.escape(url)) }
-        if let reason = host.withdraws { field("withdraws", JSONWriter.quoted(reason)) }
+        if let reason = host.withdrawalReason { field("withdraws", JSONWriter.quoted(reason)) }
         let width = max(8, (fields.map(\.label.count).max() ?? 0) + 2)
         for field in fields { console.print("  " + TextLayout.padded(field.label, to: width) + field.value) }
     }

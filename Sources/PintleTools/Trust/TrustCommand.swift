@@ -126,7 +126,7 @@ struct TrustCommand {
             var json = JSONWriter(.pretty)
             json.object { json in
                 json.member("store", store.path)
-                json.member("generation", Int(clamping: approvals.generation))
+                json.member("generation", Int(clamping: approvals.revision))
                 json.member("record", approvals.record.rawValue)
                 json.array("approvals") { json in
                     for approval in approvals.all { ApprovalText.write(approval, at: invocation.now, to: &json) }

@@ -48,7 +48,7 @@ enum PolicyChanges {
         if old.requires != new.requires || old.anchors != new.anchors || old.reportTo != new.reportTo {
             changes.append("other terms")
         }
-        if let reason = new.withdraws, reason != old.withdraws {
+        if let reason = new.withdrawalReason, reason != old.withdrawalReason {
             changes.append("pins withdrawn: \(JSONWriter.quoted(reason))")
         }
         return changes

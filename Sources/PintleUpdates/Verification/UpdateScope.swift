@@ -173,7 +173,7 @@ struct UpdateScope: Sendable {
         }
         if !anchors.isNoWider(rule.anchors, than: .system) { addAnchors(rule, index, &findings) }
         // Where the bundled policy refuses a host, a pin may let it in, and nothing less.
-        if bundled.allowsUpdatesForAnyHost, bundled.unpinnedHosts != .systemTrust, rule.withdraws == nil {
+        if bundled.allowsUpdatesForAnyHost, bundled.unpinnedHosts != .systemTrust, rule.withdrawalReason == nil {
             addLoosened(rule, index, to: OpenTimes(rule), from: .never, &findings)
         }
     }
@@ -201,7 +201,7 @@ struct UpdateScope: Sendable {
                 "\(names) would lose their terms about the path, which the bundled rule for \(old) has"
             }
         default:
-            guard rule.withdraws == nil, !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
+            guard rule.withdrawalReason == nil, !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
             findings.add(.includeSubdomains, of: index) { "\(names) would lose their pins\(Self.remedy)" }
         }
     }
@@ -231,7 +231,7 @@ struct UpdateScope: Sendable {
                 "\(rule) would accept any issuer, and the bundled rule for \(rules[number]) names one"
             }
         }
-        guard rule.withdraws == nil else { return }
+        guard rule.withdrawalReason == nil else { return }
         let before = OpenTimes(rules[number])
         addLoosened(rule, index, to: OpenTimes(rule), from: before, &findings)
         if rules[number].requires == .leafAndCA, rule.requires == .anyPin, rules[number].enforcement == .enforce,

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Pintle
 
 /// What is known so far about one request: the best path, or the failure that came closest to one.
-struct Attempt {
+struct PathAttempt {
     let request: PathRequest
     let others: [PresentedIssuer]
     let store: AnchorStore
@@ -43,7 +43,7 @@ struct Attempt {
             guard let certificate = try? certificate(reference, at: depth) else { return .unreadable }
             certificates.append(certificate)
         }
-        return work.take(NameComparisons.steps(certificates)) ? .allowed : .tooMuchWork
+        return work.spend(NameComparisons.steps(certificates)) ? .allowed : .tooMuchWork
     }
 
     /// The server's certificate is the anchor that somebody named for it.
@@ -51,12 +51,12 @@ struct Attempt {
         guard let store = AnchorStore([leaf]), let nothing = X509Stack([]) else { return }
         var verification = verification
         verification.leafIsAnchor = true
-        take(verification.run(leaf: leaf, untrusted: nothing, store: store), leafIsAnchor: true)
+        record(verification.run(leaf: leaf, untrusted: nothing, store: store), leafIsAnchor: true)
     }
 
     /// Whatever path OpenSSL finds by itself.
     mutating func tryPath(_ run: (Verification) -> Verification.Result) {
-        take(run(verification))
+        record(run(verification))
     }
 
     /// One path, whose signatures are known to be good: nothing else may be put in its place.
@@ -64,20 +64,21 @@ struct Attempt {
         // OpenSSL does not follow an issuer that may not sign, and then calls the root unknown. Nor is it
         // asked: anyone who owns a certificate can make such paths by the hundred.
         let refusals = Self.issuerRefusals(path)
-        guard refusals.isEmpty else { return take(Verification.Result(findings: refusals)) }
+        guard refusals.isEmpty else { return record(Verification.Result(findings: refusals)) }
         guard let leaf = path.first, let anchor = path.last, let store = AnchorStore([anchor]),
             let untrusted = X509Stack(path.dropFirst().dropLast())
         else { return }
-        take(verification.run(leaf: leaf, untrusted: untrusted, store: store))
+        record(verification.run(leaf: leaf, untrusted: untrusted, store: store))
     }
 
-    mutating func noteExhaustion() {
+    /// Adds the finding that the budget has run out before a good path was found.
+    mutating func addExhaustion() {
         let finding = PathFailure.Finding(
             .limitsExceeded, text: "more paths than are worth trying; none of those tried was good")
         failure = (failure ?? []) + [finding]
     }
 
-    private mutating func take(_ result: Verification.Result, leafIsAnchor: Bool = false) {
+    private mutating func record(_ result: Verification.Result, leafIsAnchor: Bool = false) {
         var findings = result.findings
         var certificates: [Certificate] = []
         for (depth, reference) in result.path.enumerated() {
@@ -88,7 +89,7 @@ struct Attempt {
             }
         }
         if certificates.count == result.path.count {
-            let compares = result.hasAnchor && work.take(NameComparisons.wildcardSteps(certificates))
+            let compares = result.hasAnchor && work.spend(NameComparisons.wildcardSteps(certificates))
             if result.hasAnchor, !compares { findings.append(ConstraintWork.exceeded) }
             findings += profile.findings(certificates, leafIsAnchor: leafIsAnchor, comparesConstraints: compares)
         }

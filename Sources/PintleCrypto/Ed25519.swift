@@ -5,10 +5,10 @@ internal import COpenSSL
 #endif
 
 /// Ed25519 (RFC 8032 section 5.1), the pure variant, over whole messages.
-public enum Ed25519 {
+package enum Ed25519 {
     /// Of a public key, and of the seed that a private key is.
-    public static let keySize = 32
-    public static let signatureSize = 64
+    package static let keySize = 32
+    package static let signatureSize = 64
 
     /// Whether `signature` was made for exactly `message` by the private half of `publicKey`.
     ///
@@ -19,7 +19,7 @@ public enum Ed25519 {
     /// - Parameters:
     ///   - signature: R and S, 64 bytes.
     ///   - publicKey: raw, 32 bytes.
-    public static func isValid(signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
+    package static func isValid(signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureSize, isAcceptable(publicKey: publicKey),
             isBelow(signature[32...], groupOrder), isCanonical(signature[..<32])
         else { return false }
@@ -28,7 +28,7 @@ public enum Ed25519 {
 
     /// Whether 32 bytes are the canonical encoding of something that may be a key: the coordinate is reduced, and the
     /// point is none of the eight of small order. That it lies on the curve shows when it verifies.
-    public static func isAcceptable(publicKey: [UInt8]) -> Bool {
+    package static func isAcceptable(publicKey: [UInt8]) -> Bool {
         guard publicKey.count == keySize, isCanonical(publicKey[...]) else { return false }
         var y = publicKey
         y[31] &= 0x7F
@@ -36,7 +36,7 @@ public enum Ed25519 {
     }
 
     /// The public half of a seed of 32 bytes, raw; `nil` for any other length.
-    public static func publicKey(ofSeed seed: [UInt8]) -> [UInt8]? {
+    package static func publicKey(ofSeed seed: [UInt8]) -> [UInt8]? {
         #if PINTLE_APPLE
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed)).map {
             Array($0.publicKey.rawRepresentation)
@@ -53,7 +53,7 @@ public enum Ed25519 {
     }
 
     /// The signature of `message` by a seed of 32 bytes; `nil` for any other length.
-    public static func signature(of message: [UInt8], seed: [UInt8]) -> [UInt8]? {
+    package static func signature(of message: [UInt8], seed: [UInt8]) -> [UInt8]? {
         #if PINTLE_APPLE
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed).signature(for: message)).map { Array($0) }
         #else

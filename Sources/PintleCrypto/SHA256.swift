@@ -6,7 +6,7 @@ internal import COpenSSL
 
 extension SHA256Digest {
     /// Hashes these bytes. The one place in the package that touches a hash function.
-    public init(hashing bytes: UnsafeRawBufferPointer) {
+    package init(hashing bytes: UnsafeRawBufferPointer) {
         #if PINTLE_APPLE
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         var function = CryptoKit.SHA256()
@@ -29,12 +29,12 @@ extension SHA256Digest {
     }
 
     /// Hashes these bytes.
-    public init(hashing bytes: RawSpan) {
+    package init(hashing bytes: RawSpan) {
         self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
     }
 
     /// Hashes these bytes.
-    public init(hashing bytes: [UInt8]) {
+    package init(hashing bytes: [UInt8]) {
         self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
     }
 }

@@ -1,6 +1,6 @@
 /// A SHA-256 hash: 32 bytes held inline as four words, so that comparing two is four
 /// instructions and passing one around allocates nothing.
-public struct SHA256Digest: Sendable, Hashable {
+package struct SHA256Digest: Sendable, Hashable {
     @usableFromInline
     let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -16,7 +16,7 @@ public struct SHA256Digest: Sendable, Hashable {
 
     /// The digest with these bytes, or `nil` unless there are exactly 32.
     @inlinable
-    public init?(bytes: some Collection<UInt8>) {
+    package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }
         var words = [UInt64](repeating: 0, count: 4)
         for (offset, byte) in bytes.enumerated() {
@@ -26,7 +26,7 @@ public struct SHA256Digest: Sendable, Hashable {
     }
 
     /// The 32 bytes, in order.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32)
         for word in [words.0, words.1, words.2, words.3] {
@@ -38,11 +38,12 @@ public struct SHA256Digest: Sendable, Hashable {
     }
 
     @inlinable
-    public static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
+    package static func == (left: SHA256Digest, right: SHA256Digest) -> Bool {
         left.words == right.words
     }
 
-    public func hash(into hasher: inout Hasher) {
+    @inlinable
+    package func hash(into hasher: inout Hasher) {
         // All of it: pins come from files, whose authors choose them.
         hasher.combine(words.0)
         hasher.combine(words.1)
@@ -53,5 +54,5 @@ public struct SHA256Digest: Sendable, Hashable {
 
 extension SHA256Digest {
     /// The hash of no bytes at all (FIPS 180-4): what comes out of a pipe that was fed nothing.
-    public static let ofNothing = SHA256Digest(hashing: [])
+    package static let ofNothing = SHA256Digest(hashing: [])
 }

@@ -29,5 +29,6 @@ public struct ApprovalFileError: Error, Sendable, Hashable {
 }
 
 extension ApprovalFileError: CustomStringConvertible {
+    /// Line, column, id and message, in one line.
     public var description: String { "\(line):\(column): \(id): \(message)" }
 }

@@ -39,6 +39,7 @@ public struct TrustApproval: Sendable, Hashable {
         case revoked
     }
 
+    /// The server that it is about.
     public let endpoint: ServerEndpoint
     /// What the server must show: this certificate, or any certificate for this key.
     public let subject: Pin.Subject
@@ -174,6 +175,7 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
 }
 
 extension TrustApprovalError: CustomStringConvertible {
+    /// The reason, for people, in one line.
     public var description: String {
         switch self {
         case .unacceptable(let failure):

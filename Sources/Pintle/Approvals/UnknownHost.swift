@@ -9,6 +9,7 @@ public import Foundation
 /// Whatever comes out of the certificate is the server's own claim. Texts in here are escaped: control characters and
 /// what rearranges a line on the screen cannot rewrite the question.
 public struct UnknownHost: Sendable, Hashable {
+    /// The server that was asked for.
     public let endpoint: ServerEndpoint
     /// What a person compares: its ``Certificate/fingerprint`` or its ``Certificate/publicKeyPin``.
     public let leaf: Certificate
@@ -76,6 +77,7 @@ public struct UnknownHost: Sendable, Hashable {
 }
 
 extension UnknownHost: CustomStringConvertible {
+    /// The server and its certificate's fingerprint, for people.
     public var description: String {
         let verdict =
             pathFailure.map { "the system would refuse it: \($0.code.rawValue)" } ?? "the system would trust it"

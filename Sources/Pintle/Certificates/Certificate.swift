@@ -8,19 +8,20 @@ public struct Certificate: Sendable {
     /// The certificate as it came, DER.
     public let der: [UInt8]
     /// 1, 2 or 3.
-    public let version: Int
+    package let version: Int
     /// The content octets of the INTEGER: big endian, two's complement.
-    public let serialNumber: ArraySlice<UInt8>
+    package let serialNumber: ArraySlice<UInt8>
+    /// The instants between which the certificate may be used.
     public let validity: Validity
     /// The kind and size of the key.
-    public let publicKey: PublicKeyDescription
+    package let publicKey: PublicKeyDescription
     /// The names it is for; `nil` without the extension.
-    public let subjectAlternativeNames: [GeneralName]?
+    package let subjectAlternativeNames: [GeneralName]?
     /// `nil` without the extension, as with those that follow.
-    public let basicConstraints: BasicConstraints?
-    public let keyUsage: KeyUsage?
-    public let extendedKeyUsage: ExtendedKeyUsage?
-    public let nameConstraints: NameConstraints?
+    package let basicConstraints: BasicConstraints?
+    package let keyUsage: KeyUsage?
+    package let extendedKeyUsage: ExtendedKeyUsage?
+    package let nameConstraints: NameConstraints?
 
     let layout: CertificateLayout
     let extensions: [CertificateExtension]
@@ -29,7 +30,7 @@ public struct Certificate: Sendable {
     public static let maximumSize = 256 * 1024
     /// The most names that are read of a certificate: its alternative names and the subtrees of its name constraints
     /// taken together. They take ten times as much memory as in DER.
-    public static let maximumNames = 10_000
+    package static let maximumNames = 10_000
 
     /// Reads DER.
     ///
@@ -156,6 +157,8 @@ public struct Certificate: Sendable {
 }
 
 extension Certificate: Hashable {
+    /// Returns true where the DER is the same.
     public static func == (left: Certificate, right: Certificate) -> Bool { left.der == right.der }
+    /// Hashes the DER.
     public func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }

@@ -87,6 +87,7 @@ public struct CertificateBundle: Sendable {
 
 /// Everything in a file of certificates that is none.
 public struct CertificateBundleError: Error, Sendable, Hashable {
+    /// One thing that is wrong with the input, with its place.
     public struct Problem: Sendable, Hashable {
         /// Which block of the PEM, from 1; `nil` for DER and for the file as a whole.
         public let block: Int?

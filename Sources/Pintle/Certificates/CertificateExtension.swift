@@ -22,11 +22,11 @@ struct CertificateExtension {
 }
 
 /// Whether a certificate may sign others (RFC 5280 section 4.2.1.9).
-public struct BasicConstraints: Sendable, Hashable {
-    public let isCA: Bool
+package struct BasicConstraints: Sendable, Hashable {
+    package let isCA: Bool
     /// How many intermediates may follow below this one; `nil` for no limit.
-    public let pathLength: Int?
-    public let isCritical: Bool
+    package let pathLength: Int?
+    package let isCritical: Bool
 
     /// `BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }`
     init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
@@ -45,21 +45,21 @@ public struct BasicConstraints: Sendable, Hashable {
 }
 
 /// What a key may do (RFC 5280 section 4.2.1.3).
-public struct KeyUsage: OptionSet, Sendable, Hashable {
-    public let rawValue: UInt16
+package struct KeyUsage: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt16
 
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
     // Bit 0 of the BIT STRING is the highest bit here.
-    public static let digitalSignature = KeyUsage(rawValue: 0x8000)
-    public static let nonRepudiation = KeyUsage(rawValue: 0x4000)
-    public static let keyEncipherment = KeyUsage(rawValue: 0x2000)
-    public static let dataEncipherment = KeyUsage(rawValue: 0x1000)
-    public static let keyAgreement = KeyUsage(rawValue: 0x0800)
-    public static let keyCertSign = KeyUsage(rawValue: 0x0400)
-    public static let cRLSign = KeyUsage(rawValue: 0x0200)
+    package static let digitalSignature = KeyUsage(rawValue: 0x8000)
+    package static let nonRepudiation = KeyUsage(rawValue: 0x4000)
+    package static let keyEncipherment = KeyUsage(rawValue: 0x2000)
+    package static let dataEncipherment = KeyUsage(rawValue: 0x1000)
+    package static let keyAgreement = KeyUsage(rawValue: 0x0800)
+    package static let keyCertSign = KeyUsage(rawValue: 0x0400)
+    package static let cRLSign = KeyUsage(rawValue: 0x0200)
 
     init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var reader = DERReader(field.value)
@@ -72,13 +72,13 @@ public struct KeyUsage: OptionSet, Sendable, Hashable {
 }
 
 /// The purposes a certificate is for (RFC 5280 section 4.2.1.12).
-public struct ExtendedKeyUsage: Sendable, Hashable {
+package struct ExtendedKeyUsage: Sendable, Hashable {
     /// In the order of the certificate; at least one.
-    public let purposes: [OID]
-    public let isCritical: Bool
+    package let purposes: [OID]
+    package let isCritical: Bool
 
-    public var allowsServerAuthentication: Bool { purposes.contains(.serverAuth) }
-    public var allowsAny: Bool { purposes.contains(.anyExtendedKeyUsage) }
+    package var allowsServerAuthentication: Bool { purposes.contains(.serverAuth) }
+    package var allowsAny: Bool { purposes.contains(.anyExtendedKeyUsage) }
 
     /// More than any certificate has use for; each is an allocation of its own.
     private static let maximumPurposes = 128
@@ -105,11 +105,11 @@ public struct ExtendedKeyUsage: Sendable, Hashable {
 }
 
 /// The names that certificates below an authority may and may not carry (RFC 5280 section 4.2.1.10).
-public struct NameConstraints: Sendable, Hashable {
+package struct NameConstraints: Sendable, Hashable {
     /// Names of a form that stands here must lie under one of these; other forms are not restricted.
-    public let permitted: [GeneralName]
+    package let permitted: [GeneralName]
     /// No name may lie under one of these.
-    public let excluded: [GeneralName]
+    package let excluded: [GeneralName]
 
     /// `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL,
     /// excludedSubtrees [1] GeneralSubtrees OPTIONAL }`, each of at least one subtree.

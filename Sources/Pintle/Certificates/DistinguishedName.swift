@@ -3,12 +3,12 @@
 /// For people to read. No decision compares names: anyone can write any name into a certificate.
 public struct DistinguishedName: Sendable, Hashable {
     /// One attribute of the name, in the order of the encoding.
-    public struct Attribute: Sendable, Hashable {
+    package struct Attribute: Sendable, Hashable {
         /// Dotted object identifier.
-        public let type: String
+        package let type: String
         /// The decoded text, unescaped, as whoever made the certificate wrote it; `nil` where the
         /// value is not a string.
-        public let value: String?
+        package let value: String?
         /// Whether it stands in one SET with the attribute before it.
         let joinsPrevious: Bool
         /// The value, DER, tag and length included.
@@ -16,13 +16,14 @@ public struct DistinguishedName: Sendable, Hashable {
     }
 
     /// In the order of the encoding: mostly the country first and the common name last.
-    public let attributes: [Attribute]
+    package let attributes: [Attribute]
 
     /// The first common name, unescaped.
     public var commonName: String? {
         attributes.first { $0.type == "2.5.4.3" }?.value
     }
 
+    /// A Boolean value that indicates whether the name has no attributes.
     public var isEmpty: Bool { attributes.isEmpty }
 
     /// The element has passed `check`.
@@ -100,6 +101,7 @@ extension DistinguishedName: CustomStringConvertible {
 }
 
 extension DistinguishedName.Attribute: CustomStringConvertible {
+    /// The name in the notation of RFC 4514, for people to read.
     public var description: String {
         let name = Self.shortNames[type] ?? type
         guard let value else { return "\(name)=#\(Hex.encode(octets, upperCase: true))" }

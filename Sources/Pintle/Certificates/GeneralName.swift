@@ -1,5 +1,5 @@
 /// One name of a subject alternative name or of a constraint on names (RFC 5280 section 4.2.1.6).
-public enum GeneralName: Sendable, Hashable {
+package enum GeneralName: Sendable, Hashable {
     /// The octets of an IA5String, as they stand: whoever made the certificate chose them, and they
     /// may hold anything, NUL and upper case included.
     case dns(ArraySlice<UInt8>)
@@ -59,7 +59,7 @@ extension GeneralName {
 extension GeneralName: CustomStringConvertible {
     /// For people to read: a DNS name or an address as such, everything else with its kind before it.
     /// Bytes that could act on a terminal are escaped.
-    public var description: String {
+    package var description: String {
         switch self {
         case .dns(let octets): Self.printable(octets)
         case .ipAddress(let octets): IPAddress(octets: octets)?.description ?? "IP:#\(octets.count) octets"

@@ -24,10 +24,12 @@ public struct Pin: Sendable, Hashable {
         case certificate(CertificatePin)
     }
 
+    /// The key or certificate that has to match.
     public let subject: Subject
     /// Where on the path it may match.
     public let position: PinPosition
 
+    /// A pin of a key or certificate, which matches at the position.
     public init(_ subject: Subject, at position: PinPosition = .any) {
         self.subject = subject
         self.position = position

@@ -1,6 +1,6 @@
 /// Why a text is no pin. The description says what probably happened, the hint what to do.
 public struct PinError: Error, Sendable, Hashable {
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         case empty
         /// Not base64: no public-key pin.
         case notEncoded
@@ -18,7 +18,7 @@ public struct PinError: Error, Sendable, Hashable {
         case unsupportedHash(String)
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// What was read; at most its first 100 characters.
     public let text: String
 
@@ -58,6 +58,7 @@ public struct PinError: Error, Sendable, Hashable {
 }
 
 extension PinError: CustomStringConvertible {
+    /// The reason, for people. Lower case, no full stop.
     public var description: String {
         switch reason {
         case .empty: "the pin is empty"

@@ -1,7 +1,7 @@
 /// What kind of public key a certificate holds, as far as its algorithm identifier tells.
-public struct PublicKeyDescription: Sendable, Hashable {
+package struct PublicKeyDescription: Sendable, Hashable {
     /// The algorithms that have a name here; any other key can be pinned all the same.
-    public enum Algorithm: Sendable, Hashable {
+    package enum Algorithm: Sendable, Hashable {
         case rsa
         /// RSA restricted to PSS signatures (RFC 4055 section 1.2).
         case rsaPSS
@@ -16,7 +16,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
     }
 
     /// The curve of an EC key (RFC 5480 section 2.1.1).
-    public enum Curve: Sendable, Hashable {
+    package enum Curve: Sendable, Hashable {
         case p256, p384, p521
         /// A named curve other than these: its dotted object identifier.
         case other(String)
@@ -24,10 +24,10 @@ public struct PublicKeyDescription: Sendable, Hashable {
         case explicit
     }
 
-    public let algorithm: Algorithm
+    package let algorithm: Algorithm
     /// Size of the RSA modulus, of the field of P-256, P-384 or P-521, or of an Ed25519 or Ed448 key as OpenSSL counts
     /// it (256, 456), in bits; `nil` for all other keys.
-    public let bits: Int?
+    package let bits: Int?
     /// Size of an RSA key's public exponent in bits; `nil` for other keys.
     package private(set) var exponentBits: Int?
     /// A Boolean value that indicates whether this is a key of an EC algorithm whose parameters are not the name of a
@@ -35,7 +35,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
     package let hasUnnamedCurve: Bool
 
     /// `EC`, `RSA`, `Ed25519`...: the type alone.
-    public var type: String {
+    package var type: String {
         switch algorithm {
         case .rsa: "RSA"
         case .rsaPSS: "RSA-PSS"
@@ -148,7 +148,7 @@ public struct PublicKeyDescription: Sendable, Hashable {
 
 extension PublicKeyDescription: CustomStringConvertible {
     /// As people write it: `EC P-256`, `RSA 2048`, `Ed25519`.
-    public var description: String {
+    package var description: String {
         switch algorithm {
         case .ellipticCurve(.p256): "EC P-256"
         case .ellipticCurve(.p384): "EC P-384"

@@ -1,7 +1,7 @@
 /// Where and why bytes are not the DER they should be (X.690 section 10, RFC 5280 section 4).
 public struct DERError: Error, Sendable, Hashable {
     /// What is wrong with the element. The raw value is for people: it follows the name of the field.
-    public enum Reason: String, Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable {
         case truncated = "ends too early"
         case highTagNumber = "has a tag number above 30"
         case indefiniteLength = "has an indefinite length"
@@ -14,11 +14,11 @@ public struct DERError: Error, Sendable, Hashable {
         case tooLarge = "is larger, or holds more, than any certificate may"
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// Offset of the offending element from the first byte of the input.
-    public let offset: Int
+    package let offset: Int
     /// What was being read, in the words of the standard: `tbsCertificate.validity`.
-    public let field: StaticString
+    package let field: StaticString
 
     package init(_ reason: Reason, at offset: Int, reading field: StaticString) {
         self.reason = reason
@@ -26,10 +26,12 @@ public struct DERError: Error, Sendable, Hashable {
         self.field = field
     }
 
+    /// Returns true where the reason, the place and the field are the same.
     public static func == (left: DERError, right: DERError) -> Bool {
         left.reason == right.reason && left.offset == right.offset && left.field.description == right.field.description
     }
 
+    /// Hashes the reason and the place.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(offset)
@@ -37,5 +39,6 @@ public struct DERError: Error, Sendable, Hashable {
 }
 
 extension DERError: CustomStringConvertible {
+    /// The field, its offset in bytes and what is wrong with it, for people.
     public var description: String { "\(field) at byte \(offset) \(reason.rawValue)" }
 }

@@ -1,5 +1,5 @@
 /// An OBJECT IDENTIFIER, kept as its content octets (X.690 section 8.19).
-public struct OID: Sendable, Hashable {
+package struct OID: Sendable, Hashable {
     let octets: [UInt8]
 
     init(octets: [UInt8]) {
@@ -17,7 +17,7 @@ public struct OID: Sendable, Hashable {
 
 extension OID: CustomStringConvertible {
     /// Dotted decimal; an arc too large for 64 bits is written as `?`.
-    public var description: String {
+    package var description: String {
         var arcs: [String] = []
         var value: UInt64 = 0
         var overflows = false

@@ -13,6 +13,7 @@ public import Foundation
 package protocol DescribedError: LocalizedError, CustomStringConvertible {}
 
 extension DescribedError {
+    /// The description.
     public var errorDescription: String? { description }
 }
 

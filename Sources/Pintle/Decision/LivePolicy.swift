@@ -27,6 +27,7 @@ public final class LivePolicy: PolicySource {
         state = Locked(PolicySnapshot(policy: policy, generation: 1, newestKnownTime: releaseDate))
     }
 
+    /// The policy in force.
     public var current: PolicySnapshot { state.withLock { $0 } }
 
     /// Puts another policy in force, under the next generation.

@@ -14,6 +14,7 @@ public enum NearestMiss: Sendable, Hashable {
 }
 
 extension NearestMiss: CustomStringConvertible {
+    /// The near miss, for people, in one line.
     public var description: String {
         switch self {
         case .pinnedCertificateNotOnPath(let pin):

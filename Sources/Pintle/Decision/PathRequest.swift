@@ -6,6 +6,7 @@ public import Foundation
 
 /// What the decision asks path validation for.
 public struct PathRequest: Sendable {
+    /// The certificates that the server sent.
     public let chain: PresentedChain
     /// The name that the leaf must be for.
     public let host: ServerName

@@ -1,6 +1,7 @@
 /// A valid path on which no pin of the rule is; or a server that was approved with another certificate or key: served
 /// keys, wanted keys, and what comes nearest.
 public struct PinMismatch: Sendable, Hashable {
+    /// The server that was asked for.
     public let endpoint: ServerEndpoint
     /// The rule that decided; `nil` where ``approval`` did.
     public let rule: MatchedRule?
@@ -11,6 +12,7 @@ public struct PinMismatch: Sendable, Hashable {
     public let servedPins: [PublicKeyPin]
     /// The rule's pins, or what was approved.
     public let pins: [Pin]
+    /// The backup pins of the rule.
     public let backupPins: [Pin]
     /// The likeliest slip.
     public let nearestMiss: NearestMiss
@@ -20,6 +22,7 @@ public struct PinMismatch: Sendable, Hashable {
 }
 
 extension PinMismatch: CustomStringConvertible {
+    /// The mismatch with served and configured pins, for people.
     public var description: String {
         guard let rule else { return approval.map(\.description) ?? "" }
         let served = servedPins.map(\.description).joined(separator: ", ")
@@ -42,6 +45,7 @@ public struct ApprovalMismatch: Sendable, Hashable {
 }
 
 extension ApprovalMismatch: CustomStringConvertible {
+    /// The approval and what the server shows instead, for people.
     public var description: String {
         """
         the \(approval.subject.kind) of a server that was approved has changed: \(approval); now certificate \
@@ -52,7 +56,9 @@ extension ApprovalMismatch: CustomStringConvertible {
 
 /// Pins that have passed their date.
 public struct PinExpiration: Sendable, Hashable {
+    /// The server that was asked for.
     public let endpoint: ServerEndpoint
+    /// The rule whose pins are past their date.
     public let rule: MatchedRule
     /// Whether the date lies so far back, seen from the newest time ever known, that the clock is more
     /// likely wrong than the app unattended.
@@ -60,6 +66,7 @@ public struct PinExpiration: Sendable, Hashable {
 }
 
 extension PinExpiration: CustomStringConvertible {
+    /// The rule and its expiry, for people.
     public var description: String {
         "the pins of \(rule.pattern) are past their date" + (isClockSuspicious ? ", or the clock is wrong" : "")
     }

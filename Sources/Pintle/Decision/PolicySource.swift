@@ -6,6 +6,7 @@ public import Foundation
 
 /// What is in force at one instant: everything that decides about a connection, read in one go.
 public struct PolicySnapshot: Sendable {
+    /// The policy that decides.
     public let policy: PinningPolicy
     /// What people have said about servers that no rule covers.
     public let approvals: TrustApprovals
@@ -17,6 +18,7 @@ public struct PolicySnapshot: Sendable {
     /// nothing; it tells a wrong clock from a neglected app (``PinExpiration/isClockSuspicious``).
     public let newestKnownTime: Date?
 
+    /// A policy with its generation.
     public init(
         policy: PinningPolicy, approvals: TrustApprovals = .none, generation: UInt64, newestKnownTime: Date? = nil
     ) {

@@ -13,6 +13,7 @@ public enum TrustDecision: Sendable, Hashable {
         }
     }
 
+    /// A Boolean value that indicates whether the connection may be used.
     public var isTrusted: Bool {
         if case .trusted = self { true } else { false }
     }

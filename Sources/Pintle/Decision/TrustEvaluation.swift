@@ -1,6 +1,8 @@
 /// A verdict with what led to it.
 public struct TrustEvaluation: Sendable {
+    /// The server that was asked for.
     public let endpoint: ServerEndpoint
+    /// The verdict.
     public let decision: TrustDecision
     /// The rule that decided; `nil` where none covers the host, or where nothing was looked up.
     public let rule: MatchedRule?

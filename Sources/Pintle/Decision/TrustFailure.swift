@@ -9,6 +9,7 @@ public import Foundation
 ///
 /// It holds certificates by reference and encodes nothing: making one costs a handshake nothing that counts.
 public struct TrustFailure: Sendable {
+    /// The evaluation with the verdict that is reported.
     public let evaluation: TrustEvaluation
     /// What decided.
     public let policy: PinningPolicy
@@ -33,7 +34,9 @@ public struct TrustFailure: Sendable {
         rule = evaluation.rule ?? policy.rule(for: evaluation.endpoint)
     }
 
+    /// The server that was asked for.
     public var endpoint: ServerEndpoint { evaluation.endpoint }
+    /// The verdict.
     public var decision: TrustDecision { evaluation.decision }
     /// The stable code of the decision, such as `pin-mismatch`.
     public var reason: String { evaluation.decision.reason }

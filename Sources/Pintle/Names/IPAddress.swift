@@ -1,9 +1,9 @@
 /// An IPv4 or IPv6 address.
-public struct IPAddress: Sendable, Hashable {
+package struct IPAddress: Sendable, Hashable {
     /// Four or sixteen octets, network order.
-    public let octets: [UInt8]
+    package let octets: [UInt8]
 
-    public var isIPv6: Bool { octets.count == 16 }
+    package var isIPv6: Bool { octets.count == 16 }
 
     /// Whether it stands for an IPv4 address (RFC 4291 section 2.5.5.2), to which systems then connect. The two
     /// are different hosts all the same, as they are in certificates.
@@ -16,14 +16,14 @@ public struct IPAddress: Sendable, Hashable {
     package var isUnspecified: Bool { octets.allSatisfy { $0 == 0 } }
 
     /// `nil` unless there are four or sixteen octets.
-    public init?(octets: some Collection<UInt8>) {
+    package init?(octets: some Collection<UInt8>) {
         guard octets.count == 4 || octets.count == 16 else { return nil }
         self.octets = Array(octets)
     }
 
     /// Reads dotted decimal with exactly four numbers and no leading zeros (RFC 6943 section 3.1.1
     /// calls this the strict form), or IPv6 text (RFC 4291 section 2.2) without a zone.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         self.init(ascii: Array(text.utf8.prefix(46)))
     }
 
@@ -108,7 +108,7 @@ public struct IPAddress: Sendable, Hashable {
 
 extension IPAddress: CustomStringConvertible {
     /// Dotted decimal, or the text form of RFC 5952.
-    public var description: String {
+    package var description: String {
         guard isIPv6 else { return octets.map(String.init).joined(separator: ".") }
         if isMappedIPv4 { return "::ffff:" + octets[12...].map(String.init).joined(separator: ".") }
         let groups = stride(from: 0, to: 16, by: 2).map { UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]) }

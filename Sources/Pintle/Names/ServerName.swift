@@ -10,7 +10,10 @@ public struct ServerName: Sendable, Hashable {
     /// The canonical text, ASCII.
     package let canonical: [UInt8]
     /// The address, where the name is one.
-    public let ipAddress: IPAddress?
+    package let ipAddress: IPAddress?
+
+    /// A Boolean value that indicates whether this is an IP address and no DNS name.
+    public var isIPAddress: Bool { ipAddress != nil }
 
     /// Reads a host as it stands in a URL: ASCII, in either case, one trailing dot allowed. IPv6 addresses may be
     /// bracketed.
@@ -43,7 +46,7 @@ public struct ServerName: Sendable, Hashable {
     }
 
     /// The server at an address.
-    public init(_ address: IPAddress) {
+    package init(_ address: IPAddress) {
         self.init(canonical: Array(address.description.utf8), ipAddress: address)
     }
 
@@ -136,7 +139,9 @@ public struct ServerName: Sendable, Hashable {
         return label.dropFirst(2).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
+    /// Returns true where the canonical texts are the same.
     public static func == (left: ServerName, right: ServerName) -> Bool { left.canonical == right.canonical }
+    /// Hashes the canonical text.
     public func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
 }
 
@@ -147,12 +152,12 @@ extension ServerName: CustomStringConvertible {
 
 /// Why a text is no server name.
 public struct ServerNameError: Error, Sendable, Hashable {
-    public enum Reason: Sendable, Hashable, CaseIterable {
+    package enum Reason: Sendable, Hashable, CaseIterable {
         case empty, emptyLabel, tooLong, labelTooLong, notASCII, wildcard, forbiddenCharacter, hyphenAtEdge
         case malformedAddress, url, port
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// What was read; of an overlong text the beginning.
     public let text: String
 
@@ -180,6 +185,7 @@ public struct ServerNameError: Error, Sendable, Hashable {
 }
 
 extension ServerNameError: CustomStringConvertible {
+    /// The text and what is wrong with it, for people.
     public var description: String { "\"\(text)\" is not a host name: \(problem)" }
 
     private var problem: String {

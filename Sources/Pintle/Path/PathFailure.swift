@@ -25,6 +25,7 @@ public struct PathFailure: Error, Sendable, Hashable {
 
     /// One thing that is wrong.
     public struct Finding: Sendable, Hashable {
+        /// The kind of failure.
         public let code: Code
         /// Which certificate of the path: 0 is the leaf; `nil` where it is none in particular.
         public let depth: Int?
@@ -33,6 +34,7 @@ public struct PathFailure: Error, Sendable, Hashable {
         /// The platform's words, or ours; lower case, no full stop. Text out of certificates is escaped.
         public let text: String
 
+        /// A finding about the certificate at a depth, 0 for the leaf.
         public init(_ code: Code, depth: Int? = nil, platformCode: Int? = nil, text: String) {
             self.code = code
             self.depth = depth

@@ -1,15 +1,15 @@
 /// What a server sent: a claim, leaf first, that nobody has checked yet.
 public struct PresentedChain: Sendable {
     /// What is looked at, at most. A chain beyond it is refused, unread but for the names.
-    public struct Limits: Sendable, Hashable {
+    package struct Limits: Sendable, Hashable {
         /// Certificates in a chain.
-        public var count = 128
+        package var count = 128
         /// Bytes in all; one certificate has at most ``Certificate/maximumSize``.
-        public var totalSize = 4 * 1024 * 1024
+        package var totalSize = 4 * 1024 * 1024
         /// Names in all, as ``Certificate/maximumNames`` counts them: in memory one takes a hundred times its size.
-        public var names = 20_000
+        package var names = 20_000
 
-        public init() {}
+        package init() {}
     }
 
     /// The first certificate: the server's own, by the rules of TLS (RFC 8446 section 4.4.2).
@@ -24,7 +24,12 @@ public struct PresentedChain: Sendable {
     /// Reads DER certificates, the leaf first.
     ///
     /// - Throws: `empty-chain`, `limits-exceeded`, or `malformed-certificate` for the leaf.
-    public init(_ certificates: [[UInt8]], limits: Limits = Limits()) throws(PathFailure) {
+    public init(_ certificates: [[UInt8]]) throws(PathFailure) {
+        try self.init(certificates, limits: Limits())
+    }
+
+    /// The same with other limits, for tests.
+    package init(_ certificates: [[UInt8]], limits: Limits) throws(PathFailure) {
         guard certificates.count <= limits.count else {
             throw PathFailure(
                 .limitsExceeded, text: "\(certificates.count) certificates, more than \(limits.count)")

@@ -36,10 +36,12 @@ public struct TrustAnchors: Sendable, Hashable {
         TrustAnchors(bundle, includesSystem: false)
     }
 
+    /// Returns true where the certificates and the use of the system's are the same.
     public static func == (left: TrustAnchors, right: TrustAnchors) -> Bool {
         left.includesSystem == right.includesSystem && left.certificates == right.certificates
     }
 
+    /// Hashes the certificates and the use of the system's.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(includesSystem)
         hasher.combine(certificates)

@@ -2,6 +2,7 @@ internal import PintleCrypto
 
 /// A match of a pin against a validated path.
 public struct PinMatch: Sendable, Hashable {
+    /// The pin that matched.
     public let pin: Pin
     /// How far from the leaf, which is 0.
     public let depth: Int

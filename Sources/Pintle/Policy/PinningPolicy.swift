@@ -68,11 +68,18 @@ public struct PinningPolicy: Sendable {
 /// Collects the rules of a policy written in Swift.
 @resultBuilder
 public enum PolicyBuilder {
+    /// A rule.
     public static func buildExpression(_ host: PinnedHost) -> [PinnedHost] { [host] }
+    /// A list of rules, made elsewhere.
     public static func buildExpression(_ hosts: [PinnedHost]) -> [PinnedHost] { hosts }
+    /// Rules one after the other.
     public static func buildBlock(_ hosts: [PinnedHost]...) -> [PinnedHost] { hosts.flatMap(\.self) }
+    /// Rules behind an `if` without an `else`.
     public static func buildOptional(_ hosts: [PinnedHost]?) -> [PinnedHost] { hosts ?? [] }
+    /// Rules behind an `if` or the first cases of a `switch`.
     public static func buildEither(first hosts: [PinnedHost]) -> [PinnedHost] { hosts }
+    /// Rules behind an `else` or the last cases of a `switch`.
     public static func buildEither(second hosts: [PinnedHost]) -> [PinnedHost] { hosts }
+    /// Rules made in a loop.
     public static func buildArray(_ hosts: [[PinnedHost]]) -> [PinnedHost] { hosts.flatMap(\.self) }
 }

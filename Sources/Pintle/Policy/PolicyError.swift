@@ -65,6 +65,7 @@ public struct PolicyProblem: Sendable, Hashable {
 }
 
 extension PolicyProblem: CustomStringConvertible {
+    /// Line and column, path, id, message and help, in one line.
     public var description: String {
         let position = line.map { "\($0):\(column ?? 1): " } ?? ""
         return "\(position)\(place.isRoot ? "" : "\(place): ")\(id): \(message); \(help)"

@@ -14,6 +14,7 @@ public enum CheckedConnection {
     /// such host, and nothing was sent to it at all.
     case rejected(TrustEvaluation)
 
+    /// The verdict with its reasons.
     public var evaluation: TrustEvaluation {
         switch self {
         case .trusted(_, let evaluation), .rejected(let evaluation): evaluation

@@ -17,18 +17,23 @@ public final class TLSClient: Sendable {
         /// From the ClientHello to the end of the handshake, the verdict included.
         public var handshake: Duration
 
+        /// Limits of 5 seconds each, unless given otherwise.
         public init(connect: Duration = .seconds(5), handshake: Duration = .seconds(5)) {
             self.connect = connect
             self.handshake = handshake
         }
     }
 
+    /// The settings of a client, the same for all of its connections.
     public struct Configuration: Hashable, Sendable {
+        /// The time limits of each connection.
         public var timeouts: Timeouts
         /// Protocol names for ALPN (RFC 7301), the preferred one first; none: no ALPN.
         public var applicationProtocols: [String]
+        /// The lowest version of TLS that is offered.
         public var minimumVersion: TLSVersion
 
+        /// Settings that suit most servers, unless given otherwise.
         public init(
             timeouts: Timeouts = Timeouts(), applicationProtocols: [String] = ["http/1.1"],
             minimumVersion: TLSVersion = .v1_2
@@ -39,6 +44,7 @@ public final class TLSClient: Sendable {
         }
     }
 
+    /// The settings that the client was made with.
     public let configuration: Configuration
     private let context: TLSContext
 
@@ -55,7 +61,7 @@ public final class TLSClient: Sendable {
     ///
     /// - Parameters:
     ///   - target: the server; its host is the SNI unless it is an IP literal.
-    ///   - proxy: how to get there, see ``ProxyEnvironment``.
+    ///   - proxy: how to get there.
     ///   - verdict: called once, on this thread. It must not wait for a person: the handshake's clock runs.
     /// - Throws: ``HandshakeError``. After a refusal its code is `rejected-by-verifier`, the server has
     ///   been sent the alert, and no byte of application data was.

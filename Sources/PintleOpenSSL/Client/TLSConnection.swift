@@ -5,6 +5,7 @@ internal import Pintle
 ///
 /// One thread at a time.
 public final class TLSConnection {
+    /// The version of TLS that both sides agreed on.
     public let protocolVersion: TLSVersion
     /// The suite's name in the standard: `TLS_AES_128_GCM_SHA256`.
     public let cipher: String

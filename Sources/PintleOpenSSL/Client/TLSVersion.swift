@@ -6,6 +6,7 @@ public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConv
     case v1_2 = 0x0303
     case v1_3 = 0x0304
 
+    /// `TLS 1.2`, `TLS 1.3`.
     public var description: String {
         switch self {
         case .v1_2: "TLS 1.2"
@@ -13,5 +14,6 @@ public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConv
         }
     }
 
+    /// Returns true where the first is the older version.
     public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
 }

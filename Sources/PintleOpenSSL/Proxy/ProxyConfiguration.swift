@@ -13,14 +13,19 @@ public enum ProxyConfiguration: Hashable, Sendable {
 
 /// A user name and password for a proxy. Printing one never shows the password.
 public struct ProxyCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The user name, as the proxy expects it.
     public let user: String
+    /// The password. No description contains it.
     public let password: String
 
+    /// A name and a password.
     public init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
+    /// The user name, and asterisks for the password.
     public var description: String { "\(printable(Array(user.utf8))):***" }
+    /// The same as ``description``.
     public var debugDescription: String { description }
 }

@@ -58,7 +58,9 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case noResources = "no-resources"
     }
 
+    /// The kind of error, stable, for machines.
     public let code: Code
+    /// The event and its place, for people. Lower case, no full stop.
     public let message: String
     /// The remedy, where one is known.
     public let hint: String?
@@ -79,6 +81,7 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         self.alert = alert
     }
 
+    /// The message and, where there is one, the hint.
     public var description: String { hint.map { "\(message); \($0)" } ?? message }
 
     static func invalidHost(_ host: String, why: String) -> HandshakeError {

@@ -19,7 +19,12 @@ public final class PathValidator: Sendable {
     /// The work of one signature by a key of 16,384 bits, OpenSSL's largest, with the usual exponent: about 2 ms.
     private static let largestWork = 16_384 * 16_384 * 17
 
-    public init(system: SystemAnchors = .shared, budget: PathBudget = PathBudget()) {
+    /// - Parameter system: the roots of paths that may end in the system's.
+    public convenience init(system: SystemAnchors = .shared) {
+        self.init(system: system, budget: PathBudget())
+    }
+
+    package init(system: SystemAnchors = .shared, budget: PathBudget) {
         self.system = system
         self.budget = budget
     }

@@ -4,14 +4,14 @@ internal import CPublicSuffix
 ///
 /// The newer of the list built into the library and the one that the system keeps beside it. Loaded
 /// when first asked; where neither is there, nothing is known to be a public suffix.
-public enum PublicSuffixList {
+package enum PublicSuffixList {
     /// Whether registries hand out names directly under this one: `com`, `co.uk`.
     ///
     /// The list's first section alone counts. Suffixes of its private section (`github.io`,
     /// `s3.amazonaws.com`) belong to one owner, who rightly has wildcard certificates for them.
     ///
     /// - Parameter name: lower case ASCII, without a trailing dot.
-    public static func contains(_ name: String) -> Bool {
+    package static func contains(_ name: String) -> Bool {
         guard let list = shared.list else { return false }
         return psl_is_public_suffix2(list, name, PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE) == 1
     }

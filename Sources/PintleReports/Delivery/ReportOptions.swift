@@ -20,6 +20,7 @@ public struct ReportOptions: Sendable {
     /// file has a hash of the host all the same, unsalted: whoever guesses the host can tell that he is right.
     public var redact: (@Sendable (TrustFailureReport) -> TrustFailureReport?)?
 
+    /// The defaults.
     public init() {}
 
     /// What can be waited for: nothing else is a time that can be added to another.

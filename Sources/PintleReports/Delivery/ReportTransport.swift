@@ -11,10 +11,12 @@ public protocol ReportTransport: Sendable {
 
 /// What a collector answered.
 public struct ReportResponse: Sendable, Hashable {
+    /// The status code of HTTP.
     public let status: Int
     /// The value of `Retry-After`, where there is one (RFC 9110 section 10.2.3).
     public let retryAfter: String?
 
+    /// An answer with this status code and `Retry-After`.
     public init(status: Int, retryAfter: String? = nil) {
         self.status = status
         self.retryAfter = retryAfter

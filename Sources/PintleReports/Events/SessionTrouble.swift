@@ -7,6 +7,7 @@ public struct SessionTrouble: Sendable, Hashable {
         case foreignProtocol = "foreign-protocol"
     }
 
+    /// The kind of trouble.
     public let code: Code
     /// The names of the classes that it is about.
     public let classes: [String]
@@ -29,5 +30,6 @@ public struct SessionTrouble: Sendable, Hashable {
 }
 
 extension SessionTrouble: CustomStringConvertible {
+    /// The code and the text, in one line.
     public var description: String { "session \(code.rawValue): \(text)" }
 }

@@ -15,6 +15,7 @@ public enum TrustFailureEvent: Sendable {
         case notice, warning, error
     }
 
+    /// The level at which a log shows the event.
     public var level: Level {
         switch self {
         case .verdict(let failure): failure.decision.isTrusted ? .warning : .error
@@ -59,6 +60,7 @@ public struct UpdateTrouble: Sendable, Hashable {
         case floorUnreadable = "floor-unreadable"
     }
 
+    /// The kind of trouble.
     public let code: Code
     /// Why an update was rejected: the code of the failure, such as `rollback`.
     public let reason: String?
@@ -69,6 +71,7 @@ public struct UpdateTrouble: Sendable, Hashable {
     /// What happened, in words; escaped.
     public let text: String
 
+    /// Trouble of this kind, for an observer.
     public init(_ code: Code, reason: String? = nil, version: Int? = nil, source: String? = nil, text: String) {
         self.code = code
         self.reason = reason
@@ -79,6 +82,7 @@ public struct UpdateTrouble: Sendable, Hashable {
 }
 
 extension UpdateTrouble: CustomStringConvertible {
+    /// The trouble, for people, in one line.
     public var description: String {
         let place = source.map { " from \($0)" } ?? ""
         return "policy update\(version.map { " \($0)" } ?? "")\(place) \(code.rawValue): \(text)"

@@ -26,6 +26,7 @@ public struct TrustFailureLog: TrustFailureObserver {
     }
     #endif
 
+    /// Writes one line.
     public func observe(_ event: TrustFailureEvent) {
         write(event.level, event.description)
     }

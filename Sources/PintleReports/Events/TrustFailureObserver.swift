@@ -15,10 +15,12 @@ public protocol TrustFailureObserver: Sendable {
 public struct TrustFailureObservers: TrustFailureObserver {
     private let observers: [any TrustFailureObserver]
 
+    /// Observers that are called in this order.
     public init(_ observers: any TrustFailureObserver...) {
         self.observers = observers
     }
 
+    /// Hands the event to each observer.
     public func observe(_ event: TrustFailureEvent) {
         for observer in observers { observer.observe(event) }
     }

@@ -12,8 +12,10 @@ internal import Pintle
 public final class TrustFailureRecorder: TrustFailureObserver {
     private let kept = Locked<[TrustFailureEvent]>([])
 
+    /// A recorder without events.
     public init() {}
 
+    /// Appends the event, and drops the oldest beyond 1,000.
     public func observe(_ event: TrustFailureEvent) {
         kept.withLock { kept in
             kept.append(event)
@@ -32,6 +34,7 @@ public final class TrustFailureRecorder: TrustFailureObserver {
         }
     }
 
+    /// Forgets all events.
     public func removeAll() { kept.withLock { $0 = [] } }
 
     /// Waits until every event that was there by now has been handed to its observer.

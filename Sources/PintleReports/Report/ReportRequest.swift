@@ -15,6 +15,7 @@ public struct ReportRequest: Sendable, Hashable {
     /// The value of `User-Agent`: neither the program nor the device has any business there.
     public static let userAgent = "pintle-reports"
 
+    /// A request as ``PinReporter`` makes it, or a test of a transport.
     public init(url: String, contentType: String, body: [UInt8], id: String, timeout: Double) {
         self.url = url
         self.contentType = contentType

@@ -14,9 +14,11 @@ public struct TrustFailureReport: Sendable, Hashable {
     public var dateTime: Date
     /// The server that was asked for.
     public var hostname: String
+    /// `port` of RFC 7469: that of the server.
     public var port: UInt16
     /// When the pins of the rule expire; `nil`, sent as null: never.
     public var effectiveExpirationDate: Date?
+    /// `include-subdomains` of RFC 7469: that of the rule.
     public var includeSubdomains: Bool
     /// The host of the rule.
     public var notedHostname: String
@@ -28,6 +30,7 @@ public struct TrustFailureReport: Sendable, Hashable {
     /// The rule's pins, backup pins after the others: `pin-sha256="..."` as in RFC 7469 section 2.1, and
     /// `certificate-sha256="..."`, base64 too, for certificates. All of them, or none where there is no room for all.
     public var knownPins: [String]
+    /// The consequence that the rule names for a mismatch.
     public var enforcement: Enforcement
     /// The code of the verdict, such as `pin-mismatch`.
     public var reason: String

@@ -16,23 +16,6 @@ package enum DERTag {
     static func primitive(_ number: UInt8) -> UInt8 { 0x80 | number }
 }
 
-/// One type-length-value triple, as places in the bytes it was read from.
-package struct DERElement {
-    let tag: UInt8
-    /// Offset of the identifier octet.
-    let start: Int
-    /// Offset of the first content octet.
-    let contentStart: Int
-    /// Offset behind the last content octet.
-    let end: Int
-
-    /// Header and contents.
-    package var range: Range<Int> { start..<end }
-    var contents: Range<Int> { contentStart..<end }
-    var isEmpty: Bool { contentStart == end }
-    var count: Int { end - contentStart }
-}
-
 /// A cursor over the elements that stand side by side in one stretch of DER.
 ///
 /// It hands out places, never bytes, and borrows the bytes for each step: nothing is copied and

@@ -71,21 +71,3 @@ extension PinExpiration: CustomStringConvertible {
         "the pins of \(rule.pattern) are past their date" + (isClockSuspicious ? ", or the clock is wrong" : "")
     }
 }
-
-/// Which rule decides for a host, and how it came to.
-public struct MatchedRule: Sendable, Hashable {
-    /// Position in ``PinningPolicy/hosts``.
-    public let index: Int
-    /// The host of the rule, not the server that was asked about.
-    public let host: ServerName
-    /// The port of the rule; `nil` for every port.
-    public let port: UInt16?
-    /// Whether the rule names the host itself; otherwise it covers it as a sub-domain.
-    public let isExact: Bool
-
-    /// The host and, where it has one, the port of the rule: `example.com:8443`.
-    public var pattern: String {
-        guard let port else { return host.description }
-        return ServerEndpoint(host: host, port: port).description
-    }
-}

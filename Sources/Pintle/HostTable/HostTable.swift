@@ -151,3 +151,44 @@ extension UInt64 {
         return ~(((others & low) &+ low) | others | low)
     }
 }
+
+/// One place of the open-addressing table: 32 bits of the hash, so that a look-up seldom touches a
+/// record that is not its own, and where the record starts.
+struct Slot: Sendable {
+    private let bits: UInt64
+
+    static let empty = Slot(bits: 0)
+
+    private init(bits: UInt64) {
+        self.bits = bits
+    }
+
+    init(hash: UInt64, record: UInt32) {
+        // Zero is "empty", so the place is stored plus one: the builder keeps records below UInt32.max.
+        bits = UInt64(Self.tag(of: hash)) << 32 | UInt64(record &+ 1)
+    }
+
+    @inline(__always)
+    var record: Int? {
+        let place = UInt32(truncatingIfNeeded: bits)
+        return place == 0 ? nil : Int(place &- 1)
+    }
+
+    @inline(__always)
+    var tag: UInt32 {
+        UInt32(truncatingIfNeeded: bits >> 32)
+    }
+
+    /// The uppermost bits of the hash choose the home; the lowest tell apart those who share it.
+    @inline(__always)
+    static func tag(of hash: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: hash)
+    }
+
+    /// The first slot to look at: the hash scaled down to the size of the table, which need not be a
+    /// power of two.
+    @inline(__always)
+    static func home(of hash: UInt64, count: Int) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(truncatingIfNeeded: count)).high)
+    }
+}

@@ -19,3 +19,8 @@ public struct ValidatedPath: Sendable, Hashable {
         certificates.compactMap { PublicKeyPin(sliceOf: $0) }
     }
 }
+
+extension ValidatedPath: CustomStringConvertible {
+    /// The pins of its keys, leaf first.
+    public var description: String { publicKeyPins.map(\.description).joined(separator: ", ") }
+}

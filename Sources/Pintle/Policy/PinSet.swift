@@ -145,3 +145,8 @@ extension PublicKeyPin {
         self.init(digest: SHA256Digest(hashing: certificate.bytes.extracting(range)))
     }
 }
+
+extension PinMatch: CustomStringConvertible {
+    /// `sha256/... at depth 0`, and whether it is a backup.
+    public var description: String { "\(pin) at depth \(depth)" + (isBackup ? ", a backup pin" : "") }
+}

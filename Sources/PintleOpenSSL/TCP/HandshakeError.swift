@@ -1,4 +1,10 @@
-package import Pintle
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Why there is no checked connection: what happened, and what to do about it.
 ///
@@ -116,3 +122,5 @@ func printable(_ bytes: some Collection<UInt8>, limit: Int = 80) -> String {
     }
     return bytes.count > limit ? text + "..." : text
 }
+
+extension HandshakeError: LocalizedError, DescribedError {}

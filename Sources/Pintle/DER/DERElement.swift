@@ -1,4 +1,22 @@
-/// Readers of the primitive values that certificates hold.
+/// One type-length-value triple, as places in the bytes it was read from.
+package struct DERElement {
+    let tag: UInt8
+    /// Offset of the identifier octet.
+    let start: Int
+    /// Offset of the first content octet.
+    let contentStart: Int
+    /// Offset behind the last content octet.
+    let end: Int
+
+    /// Header and contents.
+    package var range: Range<Int> { start..<end }
+    var contents: Range<Int> { contentStart..<end }
+    var isEmpty: Bool { contentStart == end }
+    var count: Int { end - contentStart }
+}
+
+// MARK: The primitive values that certificates hold
+
 extension DERElement {
     /// BOOLEAN: one octet, 0x00 or 0xFF (X.690 section 11.1).
     func boolean(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Bool {

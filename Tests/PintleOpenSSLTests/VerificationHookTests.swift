@@ -143,6 +143,54 @@ struct VerificationHookTests {
         #expect(hook.state == (hasHook ? .accepted : .notAsked))
     }
 
+    @Test("A handshake that cannot be given its hook fails, and the hook is not asked", arguments: [true, false])
+    func notAttached(isAttachable: Bool) throws {
+        let server = try server()
+        let target = try endpoint("localhost", server.port)
+        let socket = try TCPConnector.connect(to: target, as: .server, timeout: .seconds(5))
+        var handshake = try TLSHandshake(
+            context: try TLSContext(TLSClient.Configuration()), socket: socket, target: target, timeout: .seconds(5))
+        // The connection has a hook already, which another one must not replace.
+        if !isAttachable { #expect(try hook().attach(to: handshake.pump.ssl)) }
+        let asked = AskCounter()
+        let hook = try hook("localhost", .accept, asked)
+        var failure: HandshakeError?
+        do {
+            try handshake.run(hook)
+        } catch {
+            failure = error
+        }
+        #expect(failure?.code == (isAttachable ? nil : .noResources))
+        #expect(hook.state == (isAttachable ? .accepted : .notAsked) && asked.count == (isAttachable ? 1 : 0))
+    }
+
+    @Test("A resumed session, in which no certificate is judged, is not accepted", arguments: [true, false])
+    func resumed(isResumed: Bool) throws {
+        var configuration = TLSServerConfiguration(.init(identity))
+        configuration.versions = .tls12 ... .tls12
+        let server = try LoopbackTLSServer(configuration)
+        let client = try BareTLSClient()
+        #expect(VerificationHook.install(on: client.context))
+        #expect(try connect(client, to: server, try hook()))
+        let first = try #require(client.ssl)
+        let session = SSL_get1_session(first)
+        // OpenSSL resumes no session of a connection that ended without a farewell.
+        SSL_shutdown(first)
+        defer { SSL_SESSION_free(session) }
+        let asked = AskCounter()
+        let hook = try hook("localhost", .accept, asked)
+        let isConnected = try client.connect(to: server.port, naming: "localhost") { ssl in
+            if isResumed { #expect(SSL_set_session(ssl, session) == 1, "the attack") }
+            #expect(hook.attach(to: ssl))
+        }
+        #expect(isConnected)
+        let ssl = try #require(client.ssl)
+        #expect(SSL_session_reused(ssl) == (isResumed ? 1 : 0))
+        #expect(asked.count == (isResumed ? 0 : 1))
+        #expect(hook.state == (isResumed ? .notAsked : .accepted))
+        #expect(VerificationHook.hasAccepted(ssl) == !isResumed)
+    }
+
     @Test("A second chain on an accepted connection takes the consent back", arguments: [true, false])
     func askedTwice(isAttacked: Bool) throws {
         let server = try server()

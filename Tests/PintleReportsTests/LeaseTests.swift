@@ -107,6 +107,29 @@ struct LeaseTests {
         #expect(next == nil)
     }
 
+    @Test(
+        "An address whose request outlasts the lease, because the process was suspended, has not failed",
+        arguments: [59.0, 61])
+    func suspended(seconds: Double) async throws {
+        let reporter = try scene.reporter()
+        try record(reporter, 2)
+        let clock = Locked(ReportScene.now)
+        let later = ReportScene.now.addingTimeInterval(seconds)
+        let isSuspended = seconds > 60
+        do {
+            var round = try DeliveryRound(reporter) { clock.withLock { $0 } }
+            let request = round.next()
+            #expect(request != nil)
+            clock.withLock { $0 = later }
+            round.receive(nil)
+            #expect(round.failed == (isSuspended ? 0 : 1))
+            let next = round.next()
+            #expect(next == nil)
+        }
+        // A failed address waits; one that has not failed gets both reports at once.
+        #expect(await reporter.deliver(at: later) == .done(delivered: isSuspended ? 2 : 0, failed: 0))
+    }
+
     @Test("A request ends before its lease does", arguments: [30, 3_570, 3_571, 1e9, .infinity])
     func requestTimeout(timeout: Double) async throws {
         let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())

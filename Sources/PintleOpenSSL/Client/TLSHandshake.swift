@@ -7,7 +7,7 @@ struct TLSHandshake: ~Copyable {
     private static let farewell = Duration.milliseconds(50)
     static let allowance = ContextRestriction.handshakeAllowance
 
-    private var pump: TLSPump
+    private(set) var pump: TLSPump
     private let target: ServerEndpoint
     private let timeout: Duration
     /// Kept while the handshake runs: the `SSL` refers to it.

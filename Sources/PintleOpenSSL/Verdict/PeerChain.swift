@@ -12,15 +12,15 @@ package struct PeerChain: ~Copyable {
     let leaf: OpaquePointer
     /// `STACK_OF(X509) *` of everything sent, the leaf included, borrowed too.
     let presented: OpaquePointer
-    /// `SSL *` on which it was presented, borrowed too; `nil` where there is none.
-    package let connection: OpaquePointer?
+    /// `SSL *` on which it was presented, borrowed too.
+    package let connection: OpaquePointer
 
     /// - Parameters:
     ///   - context: the `X509_STORE_CTX *` of OpenSSL's verification callback.
     ///   - connection: `SSL *` whose handshake it is.
     ///   - hidden: the original DER of the certificates that ``CertificateMessageGuard`` changed, by position.
     package init?(
-        borrowing context: OpaquePointer, of connection: OpaquePointer? = nil, restoring hidden: [Int: [UInt8]] = [:]
+        borrowing context: OpaquePointer, of connection: OpaquePointer, restoring hidden: [Int: [UInt8]] = [:]
     ) {
         guard let leaf = X509_STORE_CTX_get0_cert(context),
             let presented = X509_STORE_CTX_get0_untrusted(context)

@@ -73,7 +73,15 @@ package struct DeliveryRound {
     /// - Parameter response: `nil` where there was no answer.
     package mutating func receive(_ response: ReportResponse?) {
         guard let current else { return }
+        let sentAt = time
         now = clock()
+        // A request takes less time than the lease. Without an answer after that time the process was suspended, and the
+        // address has not failed. Another process may be sending by now.
+        if response == nil, lease.isOver(after: sentAt, at: time) {
+            self.current = nil
+            names = []
+            return
+        }
         let outcome = ReportOutcome(response, at: now)
         settle(current, outcome)
         switch outcome {

@@ -64,6 +64,9 @@ final class DeliveryLease: Sendable {
         return true
     }
 
+    /// Returns whether a lease that was taken or renewed at one instant has ended by another, or begins after it.
+    func isOver(after start: Milliseconds, at now: Milliseconds) -> Bool { abs(now.count - start.count) >= length }
+
     /// Gives the lease back, where it is still this holder's.
     deinit {
         guard let lock = try? file.lock(patience: Self.patience), Note(lock)?.holder == holder else { return }

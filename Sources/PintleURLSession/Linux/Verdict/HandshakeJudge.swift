@@ -129,10 +129,10 @@ final class HandshakeJudge: HandshakeObserver {
         generation.tell(evaluation, at: now)
         let verdict = evaluation.decision.handshakeVerdict
         guard verdict == .accept else { return verdict }
-        guard let ssl = chain.connection,
+        guard
             let receipt = HandshakeReceipt(
                 evaluation, in: generation, at: now, isApproval: receipts != .withoutApproval),
-            receipts == .missing || receipt.attach(to: ssl)
+            receipts == .missing || receipt.attach(to: chain.connection)
         else { return .abort(.outOfMemory) }
         return .accept
     }

@@ -14,7 +14,9 @@ public struct TrustApproval: Sendable, Hashable {
     ///
     /// Not `CaseIterable`: code that says "all of them" would accept what a later version adds.
     public enum AcceptedFailure: String, Sendable, Hashable {
+        /// The leaf is its own issuer, and no anchor.
         case selfSigned = "self-signed"
+        /// The path ends in a root that is no anchor.
         case untrustedRoot = "untrusted-root"
         /// The certificate is for other names. Only an approval of the exact certificate accepts this: the same bytes
         /// at the same host and port are a stronger identity than a name.
@@ -33,9 +35,11 @@ public struct TrustApproval: Sendable, Hashable {
 
     /// What an approval is worth at an instant.
     public enum State: Sendable, Hashable {
+        /// The approval is in force.
         case live
         /// From its very expiry on (`at >= expiresAt`).
         case expired
+        /// A person took the approval back.
         case revoked
     }
 

@@ -20,7 +20,9 @@ public enum PinPosition: String, Sendable, Hashable, CaseIterable {
 public struct Pin: Sendable, Hashable {
     /// What is compared.
     public enum Subject: Sendable, Hashable {
+        /// A key, in any certificate that holds it.
         case publicKey(PublicKeyPin)
+        /// A certificate, byte for byte.
         case certificate(CertificatePin)
     }
 

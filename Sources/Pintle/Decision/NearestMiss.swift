@@ -10,6 +10,7 @@ public enum NearestMiss: Sendable, Hashable {
     case misspelt(configured: PublicKeyPin, served: PublicKeyPin)
     /// One of the two kinds that the rule requires matched, and the other did not.
     case onlyOneOfTwo(PinMatch)
+    /// No pin is near to a match.
     case nothingInCommon
 }
 

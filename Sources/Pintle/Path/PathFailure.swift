@@ -4,22 +4,39 @@
 public struct PathFailure: Error, Sendable, Hashable {
     /// What can be wrong, the most fundamental first. The raw values are stable; <doc:Decisions> has the remedy for each.
     public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The server sent no certificate.
         case emptyChain = "empty-chain"
+        /// There is more to read or to compute than the limits allow.
         case limitsExceeded = "limits-exceeded"
+        /// A certificate is not the DER that it should be.
         case malformedCertificate = "malformed-certificate"
+        /// A signature does not verify.
         case invalidSignature = "invalid-signature"
+        /// The leaf is its own issuer, and no anchor.
         case selfSigned = "self-signed"
+        /// No path ends in an anchor.
         case untrustedRoot = "untrusted-root"
+        /// A certificate that may not sign others has signed one.
         case notACA = "not-a-ca"
+        /// More intermediates follow an authority than it allows.
         case pathLengthExceeded = "path-length-exceeded"
+        /// A name lies outside of what an authority may sign for.
         case nameConstraintViolation = "name-constraint-violation"
+        /// A critical extension is not understood.
         case unhandledCriticalExtension = "unhandled-critical-extension"
+        /// A certificate is not for TLS servers.
         case unsuitablePurpose = "unsuitable-purpose"
+        /// A key is too small, or of a kind that is not accepted.
         case weakKey = "weak-key"
+        /// A signature uses a hash that is not accepted.
         case weakSignature = "weak-signature"
+        /// A certificate begins later.
         case notYetValid = "not-yet-valid"
+        /// A certificate has ended.
         case expired
+        /// The leaf is not for this host.
         case nameMismatch = "name-mismatch"
+        /// A failure of another kind, which the text names.
         case other
     }
 

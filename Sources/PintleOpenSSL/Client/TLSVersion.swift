@@ -3,7 +3,9 @@ internal import COpenSSL
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The versions of TLS that are spoken. Older ones cannot be asked for (RFC 8996).
 public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// RFC 5246.
     case v1_2 = 0x0303
+    /// RFC 8446.
     case v1_3 = 0x0304
 
     /// `TLS 1.2`, `TLS 1.3`.

@@ -2,6 +2,7 @@ public import Pintle
 
 /// How a server is reached.
 public enum ProxyConfiguration: Hashable, Sendable {
+    /// A connection without a proxy.
     case none
     /// A tunnel by CONNECT (RFC 9110 section 9.3.6), the way to the proxy itself in the clear.
     case http(ServerEndpoint, ProxyCredentials? = nil)

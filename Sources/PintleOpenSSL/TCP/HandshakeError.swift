@@ -22,18 +22,25 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         /// A proxy setting that is understood, and not honoured (`https://`, `socks4://`, ...).
         case proxyUnsupported = "proxy-unsupported"
 
+        /// The resolver knows no address of the host.
         case nameNotResolved = "name-not-resolved"
+        /// No process listens on the port.
         case connectionRefused = "connection-refused"
+        /// TCP took longer than the time-out.
         case connectTimeout = "connect-timeout"
         /// TCP failed otherwise: no route, network down, reset.
         case connectionFailed = "connection-failed"
 
+        /// The proxy does not connect to the server.
         case proxyRefused = "proxy-refused"
+        /// The proxy wants other credentials than its setting has.
         case proxyAuthenticationRequired = "proxy-authentication-required"
         /// What answered is not the kind of proxy that was configured, or exceeds every limit.
         case proxyProtocol = "proxy-protocol"
+        /// The proxy took longer to connect than the time-out.
         case proxyTimeout = "proxy-timeout"
 
+        /// The handshake took longer than the time-out.
         case handshakeTimeout = "handshake-timeout"
         /// The peer speaks something else than TLS.
         case notTLS = "not-tls"
@@ -41,6 +48,7 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         case protocolVersion = "protocol-version"
         /// The peer ended the handshake with an alert; ``HandshakeError/alert`` names it.
         case tlsAlert = "tls-alert"
+        /// The peer closed the connection before the handshake had ended.
         case closedDuringHandshake = "closed-during-handshake"
         /// The handshake broke for another reason, which the message gives, in OpenSSL's words where they are its.
         case handshakeFailed = "handshake-failed"

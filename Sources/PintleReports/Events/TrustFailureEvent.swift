@@ -12,6 +12,7 @@ public enum TrustFailureEvent: Sendable {
 
     /// How much it matters, in the words that loggers have.
     public enum Level: String, Sendable, Hashable, CaseIterable {
+        /// In ascending order.
         case notice, warning, error
     }
 

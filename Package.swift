@@ -20,15 +20,14 @@ let manifest: (resources: [Resource], exclude: [String]) =
     isApple ? ([.copy("PrivacyInfo.xcprivacy")], []) : ([], ["PrivacyInfo.xcprivacy"])
 
 // The modules that Linux and Apple's systems share.
-var products = ["Pintle", "PintleFiles", "PintleStorage", "PintleUpdates", "PintleReports"]
+var products = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
     // For the accessor that stands in for `Array.span`.
     module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
-    .target(name: "PintleFiles", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources),
     .target(name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
     module(
-        "PintleReports", on: "Pintle", "PintleCrypto", "PintleFiles", "PintleStorage", and: usesStandIns ? ["os"] : [],
+        "PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", and: usesStandIns ? ["os"] : [],
         settings: apple),
 ]
 products += [isApple ? "PintleApple" : "PintleOpenSSL", "PintleURLSession", "PintleTestKit"]
@@ -76,12 +75,12 @@ func linuxTargets() -> [Target] {
         system("CPublicSuffix", "libpsl", "libpsl-dev"), system("CExpat", "expat", "libexpat1-dev"),
         module("PintleCrypto", on: "COpenSSL"),
         // ssl here, not in COpenSSL: the core needs libcrypto alone.
-        module("PintleOpenSSL", on: "Pintle", "PintleFiles", "COpenSSL", "CPublicSuffix", links: "ssl"),
+        module("PintleOpenSSL", on: "Pintle", "PintleStorage", "COpenSSL", "CPublicSuffix", links: "ssl"),
         module(
-            "PintleURLSession", on: "Pintle", "PintleFiles", "PintleOpenSSL", "PintleReports", "PintleStorage",
+            "PintleURLSession", on: "Pintle", "PintleOpenSSL", "PintleReports", "PintleStorage",
             "PintleUpdates", "COpenSSL", "CCurl", exclude: ["Apple"]),
         module(
-            "PintleTools", on: "Pintle", "PintleCrypto", "PintleFiles", "PintleOpenSSL", "PintleReports",
+            "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
             "PintleStorage", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat"),
         .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"]),
         // Each ends itself in the middle: of a change, of an adoption, of keeping or sending reports.
@@ -96,11 +95,11 @@ func linuxTargets() -> [Target] {
         tests("PintleTests", on: "Pintle", "PintleCrypto", "PintleTools"),
         tests("PintleStorageTests", on: "Pintle", "PintleStorage", "PintleTestKit", "StorageVictim"),
         tests(
-            "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleFiles", "PintleOpenSSL", "PintleTestKit",
+            "PintleOpenSSLTests", on: "COpenSSL", "Pintle", "PintleStorage", "PintleOpenSSL", "PintleTestKit",
             "PintleTestPeers", exclude: ["limbo-exceptions.txt"]),
         tests(
             "PintleURLSessionTests", on: "AttackDemo", "COpenSSL", "Pintle", "PintleCrypto", "PintleURLSession",
-            "PintleFiles", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates"),
+            "PintleStorage", "PintleOpenSSL", "PintleTestKit", "PintleTestPeers", "PintleReports", "PintleUpdates"),
         resourceTests(),
         tests("PintleTestKitTests", on: "PintleTestKit", "COpenSSL"),
         // The tests of an app, as the documentation shows them.
@@ -168,7 +167,7 @@ func appleSession(over modules: [Target.Dependency] = []) -> [Target] {
     [
         module("PintleApple", on: "Pintle", "PintleStorage", and: modules, settings: apple),
         module(
-            "PintleURLSession", on: "Pintle", "PintleApple", "PintleFiles", "PintleReports", "PintleStorage",
+            "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage",
             "PintleUpdates", and: modules, exclude: ["Linux", "TrustReceipt.swift", "TrustReceipt+Require.swift"],
             settings: apple),
     ]

@@ -51,7 +51,7 @@ cp Scripts/availability-planted.txt "$planted"
 [ "$(uses "$planted" | cut -d: -f2 | sort -nu | paste -sd' ')" = "$(grep -n '// FOUND' "$planted" | cut -d: -f1 | paste -sd' ')" ] ||
     echo "Scripts/availability-planted.txt:1: other uses are found there than the marked ones: $(uses "$planted")"
 
-git ls-files -co --exclude-standard -- 'Sources/Pintle/*.swift' 'Sources/Pintle'{Apple,Crypto,Files,Reports,Storage,TestKit,URLSession,Updates}'/*.swift' \
+git ls-files -co --exclude-standard -- 'Sources/Pintle/*.swift' 'Sources/Pintle'{Apple,Crypto,Reports,Storage,TestKit,URLSession,Updates}'/*.swift' \
     'Tests/PintleTests/*.swift' 'Examples/App/*.swift' 'Examples/Sources/'{Client,ClientModel,Pinned,Stock}'/*.swift' |
     grep -v '^Sources/[A-Za-z]*/Linux/\|^Sources/PintleURLSession/TrustReceipt' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done |
     { mapfile -t files && uses "${files[@]}"; }

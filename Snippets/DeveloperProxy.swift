@@ -1,6 +1,6 @@
 // Lets the proxy of a developer in, in debug builds alone.
 import Pintle
-import PintleFiles
+import PintleStorage
 
 func loadPolicy(_ json: [UInt8]) throws -> PinningPolicy {
     // snippet.debug

@@ -1,6 +1,6 @@
 // Rules for servers whose certificate a private root signed.
 import Pintle
-import PintleFiles
+import PintleStorage
 
 func privatePolicy() throws -> PinningPolicy {
     // snippet.folder

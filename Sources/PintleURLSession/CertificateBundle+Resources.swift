@@ -1,6 +1,6 @@
 public import Foundation
 public import Pintle
-public import PintleFiles
+public import PintleStorage
 
 extension CertificateBundle {
     /// Reads the certificates of a resource, PEM or DER.

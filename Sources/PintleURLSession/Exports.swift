@@ -1,4 +1,3 @@
 @_exported public import Pintle
-@_exported public import PintleFiles
 @_exported public import PintleReports
 @_exported public import PintleStorage

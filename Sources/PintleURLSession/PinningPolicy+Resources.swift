@@ -1,6 +1,6 @@
 public import Foundation
 public import Pintle
-internal import PintleFiles
+internal import PintleStorage
 
 #if !PINTLE_APPLE
 internal import PintleOpenSSL

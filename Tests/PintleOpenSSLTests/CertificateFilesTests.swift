@@ -1,6 +1,6 @@
 import Glibc
 import Pintle
-import PintleFiles
+import PintleStorage
 import PintleTestKit
 import Testing
 

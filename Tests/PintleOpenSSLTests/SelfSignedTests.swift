@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Pintle
-import PintleFiles
 import PintleOpenSSL
+import PintleStorage
 import PintleTestKit
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Pintle
-import PintleFiles
 import PintleOpenSSL
+import PintleStorage
 import PintleURLSession
 import PintleUpdates
 import Testing

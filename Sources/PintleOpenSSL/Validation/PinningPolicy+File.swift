@@ -1,5 +1,5 @@
 public import Pintle
-internal import PintleFiles
+internal import PintleStorage
 
 extension PinningPolicy {
     /// Reads a policy file from disk, with what the core cannot know: the anchor files that it names, relative to its

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 package import Pintle
-internal import PintleFiles
+internal import PintleStorage
 internal import Synchronization
 
 /// The authorities that this machine trusts to sign for every host, known by the keys and certificates of their roots.

@@ -1,5 +1,4 @@
 internal import Pintle
-internal import PintleFiles
 package import PintleStorage
 
 /// Reports on the disk, each in a file of its own, until every address is done with them.

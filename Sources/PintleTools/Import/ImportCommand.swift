@@ -1,5 +1,5 @@
 internal import Pintle
-internal import PintleFiles
+internal import PintleStorage
 
 extension Command {
     static let `import` = Command(

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
-internal import PintleFiles
 internal import PintleOpenSSL
+internal import PintleStorage
 
 extension Command {
     static let plan = Command(

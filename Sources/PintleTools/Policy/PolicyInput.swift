@@ -1,6 +1,6 @@
 internal import Pintle
-internal import PintleFiles
 internal import PintleOpenSSL
+internal import PintleStorage
 
 /// A policy file and the files that it names.
 struct PolicyInput {

@@ -10,7 +10,7 @@ internal import Glibc
 final class Descriptor: Sendable {
     let number: Int32
 
-    /// Takes the number over; `nil` for what `open` returns where it fails.
+    /// Owns the number from now on; `nil` for the negative number of a failed `open`.
     init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number
@@ -20,26 +20,37 @@ final class Descriptor: Sendable {
         close(number)
     }
 
-    /// `nil`, and `errno` says why.
-    static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Descriptor? {
+    /// Opens a file without waiting for the other end of a pipe. A child process does not inherit the descriptor.
+    ///
+    /// - Returns: `nil` where it fails; `errno` says why.
+    static func open(
+        _ path: String, _ flags: Int32, mode: mode_t = 0, followingLinks followsLinks: Bool = false
+    ) -> Descriptor? {
         // C would stop at the NUL and open another file than the one named.
         guard !path.utf8.contains(0) else {
             errno = EINVAL
             return nil
         }
-        // A pipe without a peer must not block before it can be told from a file; nobody's child inherits it.
-        return Descriptor(openFile(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode))
+        // A pipe without a writer must not block before `fstat` can tell it from a file.
+        let link = followsLinks ? 0 : O_NOFOLLOW
+        return Descriptor(openFile(path, flags | link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode))
     }
 
-    /// `nil`, and `errno` says why.
+    /// `fstat`; `nil` where it fails, and `errno` says why.
     var status: stat? {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil
     }
 
-    /// Everything, up to one byte more than `limit`; `nil`, and `errno` says why.
-    func content(limit: Int) -> [UInt8]? {
+    /// Returns everything from the current position on, up to one byte more than `limit`.
+    ///
+    /// - Parameters:
+    ///   - limit: in bytes.
+    ///   - size: the number of bytes to make room for at once; fewer or more may come.
+    /// - Returns: `nil` where it fails; `errno` says why.
+    func content(limit: Int, expecting size: Int = 0) -> [UInt8]? {
         var content: [UInt8] = []
+        content.reserveCapacity(max(0, min(size, limit)) + 1)
         while content.count <= limit {
             var count = 0
             let some = [UInt8](unsafeUninitializedCapacity: min(65_536, limit + 1 - content.count)) {
@@ -54,7 +65,7 @@ final class Descriptor: Sendable {
         return content
     }
 
-    /// False, and `errno` says why.
+    /// Writes all of it. Returns `false` where it fails; `errno` says why.
     func write(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
@@ -66,7 +77,13 @@ final class Descriptor: Sendable {
         return true
     }
 
-    /// Waits until it is on the disk; false, and `errno` says why.
+    /// Returns the system's text for an error number, as a sentence goes on with it: lower case, no full stop.
+    static func errorText(_ number: Int32) -> String {
+        guard let text = strerror(number).map({ String(cString: $0) }) else { return "error \(number)" }
+        return text.prefix(1).lowercased() + text.dropFirst()
+    }
+
+    /// Waits until the content is on the disk. Returns `false` where it fails; `errno` says why.
     func sync() -> Bool {
         #if canImport(Darwin)
         // fsync leaves it in the drive's cache there.
@@ -84,33 +101,3 @@ final class Descriptor: Sendable {
 // Methods of the same name hide them.
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func writeFile(_ number: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(number, bytes, count) }
-
-/// Which content a file has, as far as can be told without reading it.
-///
-/// Two contents have two versions as long as the one that was read stays open: its inode is nobody else's then.
-package struct FileVersion: Sendable, Hashable {
-    private let device: UInt64
-    private let inode: UInt64
-    private let size: Int64
-    private let modified: [Int]
-    private let changed: [Int]
-
-    init(_ status: stat) {
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-        size = Int64(status.st_size)
-        #if canImport(Darwin)
-        modified = [status.st_mtimespec.tv_sec, status.st_mtimespec.tv_nsec]
-        changed = [status.st_ctimespec.tv_sec, status.st_ctimespec.tv_nsec]
-        #else
-        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
-        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
-        #endif
-    }
-}
-
-/// What the system calls error `number`, as a sentence goes on with it.
-func systemText(_ number: Int32) -> String {
-    let text = String(cString: strerror(number))
-    return text.prefix(1).lowercased() + text.dropFirst()
-}

@@ -114,7 +114,7 @@ extension StorageError {
         if number == ELOOP { return notRegular(path) }
         let hint =
             number == EACCES ? "you may not read it: check its owner and mode" : "check that it can be read"
-        return StorageError(.unreadable, path, systemText(number), hint: hint)
+        return StorageError(.unreadable, path, Descriptor.errorText(number), hint: hint)
     }
 
     static func notWritten(_ path: String, _ number: Int32) -> StorageError {
@@ -126,7 +126,7 @@ extension StorageError {
             case ELOOP, EISDIR: "remove what stands there"
             default: "check the folder and the disk"
             }
-        return StorageError(.notWritten, path, systemText(number), hint: hint)
+        return StorageError(.notWritten, path, Descriptor.errorText(number), hint: hint)
     }
 
     static func notRegular(_ path: String) -> StorageError {

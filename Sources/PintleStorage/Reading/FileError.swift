@@ -32,7 +32,6 @@ package struct FileError: Error, Sendable {
 
     /// - Parameter number: `errno`.
     init(unreadable path: String, _ number: Int32) {
-        let text = strerror(number).map { String(cString: $0) } ?? "error \(number)"
         let help =
             switch number {
             case ENOENT: "check the name and the folder"
@@ -43,7 +42,7 @@ package struct FileError: Error, Sendable {
         // A path through a file has nothing at its end either.
         let isMissing = number == ENOENT || number == ENOTDIR
         self.init(
-            unreadable: path, text.prefix(1).lowercased() + text.dropFirst(), help: help, isMissing: isMissing)
+            unreadable: path, Descriptor.errorText(number), help: help, isMissing: isMissing)
     }
 }
 

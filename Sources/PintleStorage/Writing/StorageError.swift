@@ -1,3 +1,11 @@
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// Why a file was not read or not written. Nothing that such a file holds counts.
 public struct StorageError: Error, Sendable, Hashable {
     /// Stable strings.
@@ -38,3 +46,5 @@ public struct StorageError: Error, Sendable, Hashable {
 extension StorageError: CustomStringConvertible {
     public var description: String { "\(path): \(message); \(hint)" }
 }
+
+extension StorageError: LocalizedError, DescribedError {}

@@ -1,4 +1,10 @@
-internal import Pintle
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Everything in files of certificates that could not be read. Nothing was taken from any of them.
 public struct CertificateFilesError: Error, Sendable, Hashable {
@@ -63,3 +69,5 @@ extension CertificateFilesError: CustomStringConvertible {
     /// One line a problem.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
+
+extension CertificateFilesError: LocalizedError, DescribedError {}

@@ -1,0 +1,39 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Glibc
+#endif
+
+/// Reads files whole: regular ones, whose end comes, up to a size that the caller can hold.
+package enum RegularFile {
+    /// Returns the content of a file. A symbolic link is followed.
+    ///
+    /// - Parameters:
+    ///   - path: of the file; relative to the current folder of the process.
+    ///   - limit: the largest size that is read, in bytes.
+    /// - Throws: `too-large` beyond the limit; `unreadable-file` for everything else that keeps it from being read.
+    package static func content(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+        guard !path.utf8.contains(0) else {
+            throw FileError(unreadable: path, "the name has a NUL in it", help: "write the name of a file")
+        }
+        guard let descriptor = Descriptor.open(path, O_RDONLY, followingLinks: true), let status = descriptor.status
+        else {
+            throw FileError(unreadable: path, errno)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw FileError(
+                unreadable: path, "not a regular file", help: "name a file, not a folder, pipe or device")
+        }
+        guard let content = descriptor.content(limit: limit, expecting: Int(clamping: status.st_size)) else {
+            throw FileError(unreadable: path, errno)
+        }
+        guard content.count <= limit else {
+            throw FileError(
+                id: "too-large", path: path, message: "larger than \(limit >> 20) MiB",
+                help: "split it, or leave out what is not needed")
+        }
+        return content
+    }
+}

@@ -7,12 +7,12 @@ import FoundationNetworking
 import PintleURLSession
 import PintleUpdates
 
-func load(_ url: URL, bundled: PinningPolicy, keys: [String], folder: String) async throws -> Data {
+func load(_ url: URL, latest: URL, bundled: PinningPolicy, keys: [String], folder: String) async throws -> Data {
     // snippet.store
-    // Once, when the app starts. The folder is the app's own and exists.
+    // Once, when the app starts. The folder is the app's own and exists; `latest` is the URL of latest.json.
     let trust = try UpdateTrust(keys: keys.map { try UpdateKey(pem: $0) })
     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { event in print(event) }
-    let source = UpdateSource(urls: ["https://updates.example.net/latest.json"], transport: SystemTrustTransport())
+    let source = UpdateSource(urls: [latest], transport: SystemTrustTransport())
     Task { await store.keepFresh(from: source) }
 
     // Whatever is in force when a request starts decides about it.

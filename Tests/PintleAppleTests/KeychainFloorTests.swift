@@ -156,7 +156,7 @@ struct KeychainFloorTests {
         let error = #expect(throws: StorageError.self) { try foreign.floor(under: "00") }
         #expect(error?.path == "Keychain/test/00" && error?.message == "the app may not use the Keychain")
         let shared = KeychainFloor(service: "test." + UUID().uuidString, accessGroup: "group")
-        try shared.keep([1], under: "00")
+        try shared.save([1], under: "00")
         #expect(try shared.floor(under: "00") == [1])
         #expect(try KeychainFloor(service: shared.service).floor(under: "00") == nil)
         #expect(StandIn.keychainItems(service: shared.service, group: "group").count == 1)
@@ -169,7 +169,7 @@ struct KeychainFloorTests {
             let (service, account) = (app.service, try app.trust.keySetID)
             let (mine, theirs) = (try app.floorBytes(7), try app.floorBytes(other))
             StandIn.beforeKeychain(.add, service: service) {
-                try? KeychainFloor(service: service).keep(theirs, under: account)
+                try? KeychainFloor(service: service).save(theirs, under: account)
             }
             let store = try app.open()
             #expect(try await app.adopt(7, store) == (other == 7 ? nil : "not stored: busy"))
@@ -201,7 +201,7 @@ struct KeychainFloorTests {
         let floor = KeychainFloor(service: "test." + UUID().uuidString)
         await withTaskGroup(of: Void.self) { group in
             for number in UInt8(1)...32 {
-                group.addTask { try? floor.keep([UInt8](repeating: number, count: 100), under: "00") }
+                group.addTask { try? floor.save([UInt8](repeating: number, count: 100), under: "00") }
             }
         }
         let kept = try #require(try floor.floor(under: "00"))
@@ -214,7 +214,7 @@ struct KeychainFloorTests {
         let account = try app.trust.keySetID
         #expect(try await app.adopt(8, app.open()) == nil)
         for broken in [Data(), Data("[]".utf8), Data(count: 100_000)] {
-            try app.floor.keep([UInt8](broken), under: account)
+            try app.floor.save([UInt8](broken), under: account)
             #expect(try app.open(.refuse).floor?.version == 8)
             #expect(try app.floor.floor(under: account) == app.floorBytes(8))
         }

@@ -22,14 +22,14 @@ struct RejectionLogTests {
     func bounded() throws {
         let log = RejectionLog(capacity: 8)
         let rejection = TrustRejection.invalidPath(PathFailure(.emptyChain, text: "none"))
-        for number in 0..<100 { log.note(rejection, of: try Self.server(number).0) }
+        for number in 0..<100 { log.record(rejection, of: try Self.server(number).0) }
         for number in 0..<100 {
             #expect((Self.reason(log, try Self.server(number).1, since: 0) != nil) == (number >= 92))
         }
         // The same servers once more cost nobody a place, and one that is trusted again makes one.
-        for _ in 0..<50 { log.note(rejection, of: try Self.server(99).0) }
-        log.note(nil, of: try Self.server(95).0)
-        log.note(rejection, of: try Self.server(200).0)
+        for _ in 0..<50 { log.record(rejection, of: try Self.server(99).0) }
+        log.record(nil, of: try Self.server(95).0)
+        log.record(rejection, of: try Self.server(200).0)
         for number in [92, 93, 94, 96, 97, 98, 99, 200] {
             #expect(Self.reason(log, try Self.server(number).1, since: 0) == "invalid-path", "\(number)")
         }
@@ -40,7 +40,7 @@ struct RejectionLogTests {
     @Test("A web socket over TLS gets the reason of its server; other schemes get none")
     func webSocket() throws {
         let log = RejectionLog()
-        log.note(.invalidPath(PathFailure(.emptyChain, text: "none")), of: try Self.server(1).0)
+        log.record(.invalidPath(PathFailure(.emptyChain, text: "none")), of: try Self.server(1).0)
         for (scheme, reason) in [("wss", "invalid-path"), ("https", "invalid-path"), ("ws", nil), ("ftp", nil)] {
             let url = try #require(URL(string: "\(scheme)://1.example.com/"))
             #expect(Self.reason(log, url, since: 0) == reason, "\(scheme)")
@@ -53,8 +53,8 @@ struct RejectionLogTests {
         let session = URLSession(configuration: .ephemeral)
         let url = try #require(URL(string: "http://localhost/"))
         let (refused, other) = (session.dataTask(with: url), session.dataTask(with: url))
-        log.noteStart(of: refused, at: 0, refusal: URLError(.badURL))
-        for task in [refused, other] { log.noteStart(of: task, at: 0, refusal: nil) }
+        log.recordStart(of: refused, at: 0, refusal: URLError(.badURL))
+        for task in [refused, other] { log.recordStart(of: task, at: 0, refusal: nil) }
         #expect(log.start(of: refused).refusal?.code == .badURL)
         #expect(log.start(of: other).refusal == nil)
         session.invalidateAndCancel()
@@ -66,7 +66,7 @@ struct RejectionLogTests {
         let session = URLSession(configuration: .ephemeral)
         let url = try #require(URL(string: "https://localhost/"))
         let tasks = (0..<10).map { _ in session.dataTask(with: url) }
-        for task in tasks { log.noteStart(of: task, at: 0, refusal: URLError(.badURL)) }
+        for task in tasks { log.recordStart(of: task, at: 0, refusal: URLError(.badURL)) }
         #expect(
             tasks.map { log.start(of: $0).refusal != nil } == [Bool](repeating: false, count: 6) + [
                 true, true, true, true,
@@ -89,9 +89,9 @@ struct RejectionLogTests {
             // The allocator gives freed memory out again, mostly at once.
             let second = Marked()
             if ObjectIdentifier(second) == address { reused += 1 }
-            #expect(table[second] == nil && table.take(second) == nil)
+            #expect(table[second] == nil && table.removeValue(for: second) == nil)
             table[second] = -1
-            #expect(table.take(second) == -1 && table.take(second) == nil)
+            #expect(table.removeValue(for: second) == -1 && table.removeValue(for: second) == nil)
         }
         #expect(reused > 0)
     }

@@ -65,7 +65,7 @@ struct SessionFlowTests {
         let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
         for (isKnown, reason) in [(false, nil), (true, "pin-mismatch")] {
             let task = stranger.dataTask(with: url)
-            if isKnown { ours.noteStart(of: task, at: mark, refusal: nil) }
+            if isKnown { ours.recordStart(of: task, at: mark, refusal: nil) }
             ours.urlSession(stranger, task: task, didCompleteWithError: cancelled)
             #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == reason)
         }

@@ -200,7 +200,8 @@ struct SessionReportTests {
         }
         let update = Task { () async throws -> UpdateResponse in
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
-            let request = UpdateRequest(url: url, entityTag: nil, maximumBytes: 10, timeout: 30)
+            let request = UpdateRequest(
+                url: try #require(URL(string: url)), entityTag: nil, maximumBytes: 10, timeoutSeconds: 30)
             return try await SystemTrustTransport(policy: policy).fetch(request)
         }
         let (status, answer) = (await report.result, await update.result)

@@ -46,7 +46,7 @@ struct SessionUpdateTests {
     private func source(_ server: LoopbackTLSServer, path: String = "/latest.json") throws -> UpdateSource {
         // The path alone decides: the pins that are to be mended do not count.
         UpdateSource(
-            urls: [try server.address(path).absoluteString],
+            urls: [try server.address(path)],
             transport: SystemTrustTransport(policy: try stage.unpinned()))
     }
 
@@ -122,9 +122,10 @@ struct SessionUpdateTests {
                 : HTTPResponse(status: 200, fields: [HTTPField("ETag", "\"1\"")], body: Array("x".utf8))
         }
         let transport = SystemTrustTransport(policy: try stage.unpinned())
-        let url = try publisher.address().absoluteString
+        let url = try publisher.address()
         func ask(_ tag: String?, maximumBytes: Int = 10) async throws -> UpdateResponse {
-            try await transport.fetch(UpdateRequest(url: url, entityTag: tag, maximumBytes: maximumBytes, timeout: 30))
+            try await transport.fetch(
+                UpdateRequest(url: url, entityTag: tag, maximumBytes: maximumBytes, timeoutSeconds: 30))
         }
         #expect(try await ask(nil) == .document(Array("x".utf8), entityTag: "\"1\""))
         #expect(try await ask("\"1\"") == .notModified)
@@ -151,8 +152,8 @@ struct SessionUpdateTests {
         })
         let transport = SystemTrustTransport(policy: try stage.unpinned())
         func code(_ server: LoopbackTLSServer, timeout: Double) async throws -> URLError.Code? {
-            let url = try server.address().absoluteString
-            let request = UpdateRequest(url: url, entityTag: nil, maximumBytes: 1 << 20, timeout: timeout)
+            let request = UpdateRequest(
+                url: try server.address(), entityTag: nil, maximumBytes: 1 << 20, timeoutSeconds: timeout)
             return await #expect(throws: URLError.self) { try await transport.fetch(request) }?.code
         }
         #expect(try await code(endless, timeout: 60) == .dataLengthExceedsMaximum)
@@ -165,10 +166,12 @@ struct SessionUpdateTests {
         let publisher = try stage.server()
         let url = try publisher.address().absoluteString
         let system = SystemTrustTransport()
-        for url in [url, "http" + url.dropFirst(5), "ftp://localhost/", "", "https://[", "file:///etc/passwd"] {
-            await #expect(throws: URLError.self) {
-                try await system.fetch(UpdateRequest(url: url, entityTag: nil, maximumBytes: 10, timeout: 30))
-            }
+        // No request can have these.
+        #expect(URL(string: "") == nil && URL(string: "https://[") == nil)
+        for text in [url, "http" + url.dropFirst(5), "ftp://localhost/", "file:///etc/passwd"] {
+            let request = UpdateRequest(
+                url: try #require(URL(string: text)), entityTag: nil, maximumBytes: 10, timeoutSeconds: 30)
+            await #expect(throws: URLError.self) { try await system.fetch(request) }
         }
         #expect(publisher.requestByteCount == 0)
     }

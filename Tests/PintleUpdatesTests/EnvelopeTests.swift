@@ -143,7 +143,7 @@ struct EnvelopeTests {
         let trust = try UpdateTrust(keys: [app.one.key, app.two.key], threshold: 2)
         func signers(_ signatures: [SignedEnvelope.Signature], tries: Int) -> [UpdateKey] {
             envelope.signatures = signatures
-            return trust.signers(of: envelope, hashing: envelope.signedBytes.count * tries)
+            return envelope.signers(trustedBy: trust, hashing: envelope.signedBytes.count * tries)
         }
         for tries in [3, 8] {
             #expect(signers([two, one, two], tries: tries) == [app.one.key, app.two.key])

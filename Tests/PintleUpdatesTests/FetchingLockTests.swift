@@ -28,7 +28,9 @@ struct FetchingLockTests {
             let transport = Probing(document: try scene.update(version)) {
                 held.withLock { $0.append(LockProbe.heldLocks(in: folder)) }
             }
-            _ = await store.refresh(from: UpdateSource(urls: ["a"], transport: transport), at: Publication.now)
+            _ = await store.refresh(
+                from: UpdateSource(urls: [URL(string: "a")].compactMap(\.self), transport: transport),
+                at: Publication.now)
             #expect(store.version == Int(version))
         }
         #expect(held.withLock { $0 } == [[], []])

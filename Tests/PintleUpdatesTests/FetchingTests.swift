@@ -44,7 +44,7 @@ private final class TestServers: UpdateTransport {
 
     func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
         requests.withLock { $0.append(request) }
-        switch behaviours.withLock({ $0[request.url] }) {
+        switch behaviours.withLock({ $0[request.url.absoluteString] }) {
         case .serves(let bytes, let tag):
             if let tag, tag == request.entityTag { return .notModified }
             return .document(bytes, entityTag: tag)
@@ -79,8 +79,8 @@ struct FetchingTests {
     }
 
     private func source(_ servers: TestServers, _ urls: String...) -> UpdateSource {
-        var source = UpdateSource(urls: urls, transport: servers)
-        source.grace = 60
+        var source = UpdateSource(urls: urls.compactMap { URL(string: $0) }, transport: servers)
+        source.graceSeconds = 60
         return source
     }
 
@@ -128,7 +128,7 @@ struct FetchingTests {
         let servers = TestServers(["a": .ignoresCancellation, "b": .serves(try scene.update(7), tag: nil)])
         var source = hasOther ? source(servers, "a", "b") : source(servers, "a")
         // The other server has time to answer on a busy machine.
-        (source.timeout, source.grace) = (hasOther ? 60 : 0.2, 0.01)
+        (source.timeoutSeconds, source.graceSeconds) = (hasOther ? 60 : 0.2, 0.01)
         let store = try scene.open()
         let result = await store.refresh(from: source, at: Publication.now)
         // It is over while the transport still works.
@@ -150,7 +150,7 @@ struct FetchingTests {
     func noPile() async throws {
         let servers = TestServers(["a": .ignoresCancellation, "b": .fails])
         var source = source(servers, "a", "b")
-        (source.timeout, source.grace) = (0.01, 0.01)
+        (source.timeoutSeconds, source.graceSeconds) = (0.01, 0.01)
         let store = try scene.open()
         await expectFailure(of: store, source)
         #expect(servers.takeRequests().count == 2)
@@ -161,18 +161,18 @@ struct FetchingTests {
             // An attempt all the same, or a schedule would ask without a pause.
             #expect(await store.record.history.failures == failures + number)
         }
-        #expect(servers.takeRequests().map(\.url) == (0..<20).map { _ in "b" })
+        #expect(servers.takeRequests().map(\.url.absoluteString) == (0..<20).map { _ in "b" })
         #expect(scene.takeEvents() == (0..<20).flatMap { _ in ["not fetched a", "not fetched b"] })
         #expect(!servers.hasEnded.withLock { $0 })
         // Where no other is left, nothing is asked.
         var alone = self.source(servers, "a")
-        alone.timeout = 0.01
+        alone.timeoutSeconds = 0.01
         await expectFailure(of: store, alone)
         #expect(servers.takeRequests().isEmpty && scene.takeEvents() == ["not fetched a"])
 
         // A refresh that waits goes on as soon as the transport ends.
         servers.set("b", .serves(try scene.update(7), tag: nil))
-        (source.timeout, source.grace) = (60, 60)
+        (source.timeoutSeconds, source.graceSeconds) = (60, 60)
         async let resumed = store.refresh(from: source, at: Publication.now)
         servers.isReleased.withLock { $0 = true }
         guard case .adopted(let update) = await resumed else {
@@ -187,14 +187,14 @@ struct FetchingTests {
     func hanging() async throws {
         let servers = TestServers(["a": .hangs, "b": .serves(try scene.update(7), tag: nil)])
         var source = source(servers, "a", "b")
-        source.grace = 0.01
+        source.graceSeconds = 0.01
         let store = try scene.open()
         guard case .adopted = await store.refresh(from: source, at: Publication.now) else {
             Issue.record("not adopted")
             return
         }
         source = self.source(servers, "a")
-        source.timeout = 0.01
+        source.timeoutSeconds = 0.01
         await expectFailure(of: store, source)
         #expect(store.version == 7)
     }
@@ -204,7 +204,7 @@ struct FetchingTests {
         let seven = try scene.update(7)
         let servers = TestServers(["a": .serves(seven, tag: nil), "b": .servesLater(try scene.update(8))])
         var source = source(servers, "a", "b")
-        source.grace = 0.001
+        source.graceSeconds = 0.001
         let store = try scene.open()
         try await store.adopt(seven, at: Publication.now)
         guard case .adopted = await store.refresh(from: source, at: Publication.now) else {

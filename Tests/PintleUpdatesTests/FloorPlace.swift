@@ -21,7 +21,7 @@ final class FloorPlace: UpdateFloorStorage {
         return floor
     }
 
-    func keep(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
+    func save(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
         let error = state.withLock { state in
             if state.writeError == nil { state.floors[keySetID] = floor }
             return state.writeError

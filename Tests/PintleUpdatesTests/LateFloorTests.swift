@@ -26,7 +26,7 @@ private struct UnchangedServer: UpdateTransport {
 struct LateFloorTests {
     let scene: StoreScene
     private let place = FloorPlace()
-    private let source = UpdateSource(urls: ["a"], transport: UnchangedServer())
+    private let source = UpdateSource(urls: [URL(string: "a")].compactMap(\.self), transport: UnchangedServer())
 
     init() throws {
         scene = try StoreScene()

@@ -151,7 +151,9 @@ struct PolicyStoreTests {
     func wayBack() async throws {
         func fetch(_ version: UInt8, into store: PolicyStore) async throws {
             let server = OneServer(update: try scene.update(version), tag: "\(version)")
-            await store.refresh(from: UpdateSource(urls: ["https://a"], transport: server), at: Publication.now)
+            await store.refresh(
+                from: UpdateSource(urls: [URL(string: "https://a")].compactMap(\.self), transport: server),
+                at: Publication.now)
         }
         try await fetch(7, into: scene.open(.refuse))
         // An entity tag of the lost update brings it all the same.

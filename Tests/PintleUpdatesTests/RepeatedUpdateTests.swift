@@ -60,14 +60,14 @@ struct RepeatedUpdateTests {
                         try verifier.verify(bytes, floor: floor, at: now)
                     }
                     let spared = outcome { () throws(UpdateRejection) in
-                        try verifier.verify(bytes, floor: floor, known: known, at: now)
+                        try verifier.verify(bytes, floor: floor, active: known, at: now)
                     }
                     #expect(plain == spared)
                     outcomes.insert(String(plain.prefix { $0 != " " }))
                 }
                 let plain = outcome { () throws(UpdateRejection) in try verifier.verifyStored(bytes, floor: floor) }
                 let spared = outcome { () throws(UpdateRejection) in
-                    try verifier.verifyStored(bytes, floor: floor, known: known)
+                    try verifier.verifyStored(bytes, floor: floor, active: known)
                 }
                 #expect(plain == spared)
             }
@@ -88,7 +88,7 @@ struct RepeatedUpdateTests {
         let verifier = try app.verifier
         for known in [nil, known] {
             #expect(throws: UpdateRejection(.replacedVersion(7), version: 7, signers: [app.one.key])) {
-                try verifier.verify(bytes, floor: nil, known: known, at: Publication.now)
+                try verifier.verify(bytes, floor: nil, active: known, at: Publication.now)
             }
         }
     }

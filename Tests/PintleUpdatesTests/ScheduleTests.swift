@@ -85,7 +85,9 @@ struct ScheduleTests {
         "Whatever intervals an app sets, the next fetch is at a time, and not before half a second has passed",
         arguments: [0, -1, .nan, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude] as [Double])
     func anyInterval(value: Double) {
-        let parts: [WritableKeyPath<UpdateSchedule, Double>] = [\.interval, \.shortestInterval, \.firstRetry]
+        let parts: [WritableKeyPath<UpdateSchedule, Double>] = [
+            \.intervalSeconds, \.shortestIntervalSeconds, \.firstRetrySeconds,
+        ]
         for part in parts {
             var schedule = UpdateSchedule()
             schedule[keyPath: part] = value

@@ -56,7 +56,7 @@ enum UpdateSection {
             Peer(name: name) { count in
                 var versions = 0
                 for _ in 0..<count {
-                    let update = try? verifier.verify(update, floor: floor, known: known, at: now)
+                    let update = try? verifier.verify(update, floor: floor, active: known, at: now)
                     versions &+= update?.version ?? 0
                 }
                 guard versions == 7 * count else { stop("an update was not taken") }

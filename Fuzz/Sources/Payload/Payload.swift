@@ -37,7 +37,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let floor = update.floor(under: trust)
         // With what is known and without it.
         for known in [nil, update] {
-            let again = try verifier.verify(file, floor: floor, known: known, at: now)
+            let again = try verifier.verify(file, floor: floor, active: known, at: now)
             guard again.isUnchanged, again.policy.hasSameRules(as: update.policy) else { fatalError("changed") }
         }
         let above = UpdateFloor(

@@ -5,6 +5,7 @@ import Security
 extension PinningSessionDelegate: URLSessionDelegate {
     private var sessions: Receivers<any URLSessionDelegate> { Receivers((forwarded, fallback)) }
 
+    /// Answers challenges about a server's trust by the policy; the others go to your delegate.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -21,12 +22,14 @@ extension PinningSessionDelegate: URLSessionDelegate {
         }
     }
 
+    /// Forwards to your delegate, once the last session of a `PinnedURLSession` is over.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         forget(session)
         guard isLast(session) else { return }
         sessions.flatMap { offered($0.urlSession(_:didBecomeInvalidWithError:)) }?(session, error)
     }
 
+    /// Forwards to your delegate.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         sessions.flatMap { offered($0.urlSessionDidFinishEvents(forBackgroundURLSession:)) }?(session)
     }
@@ -54,6 +57,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         }
     }
 
+    /// Forwards to your delegate, with an error that names the reason of a refusal.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let start = rejections.start(of: task)
         let arrival = arrivalError(of: task, task.response)
@@ -94,7 +98,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         renewConnections(of: session)
         let refusal = refusal(of: task)
-        rejections.noteStart(of: task, at: mark, refusal: refusal)
+        rejections.recordStart(of: task, at: mark, refusal: refusal)
         if refusal != nil { task.cancel() }
         tasks.flatMap { offered($0.urlSession(_:didCreateTask:)) }?(session, task)
     }
@@ -134,10 +138,12 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         request?.url.map(isRefused) ?? false
     }
 
+    /// Forwards to your delegate.
     public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
         tasks.flatMap { offered($0.urlSession(_:taskIsWaitingForConnectivity:)) }?(session, task)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -154,6 +160,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         completionHandler(nil)
     }
 
+    /// Forwards to your delegate.
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
@@ -165,6 +172,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         ask(session, task, offset, completionHandler)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -174,6 +182,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         }?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend)
     }
 
+    /// Forwards to your delegate.
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, *)
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
@@ -181,6 +190,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         tasks.flatMap { offered($0.urlSession(_:task:didReceiveInformationalResponse:)) }?(session, task, response)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {

@@ -7,6 +7,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
         Receivers((forwarded as? any URLSessionDataDelegate, fallback as? any URLSessionDataDelegate))
     }
 
+    /// Forwards to your delegate, unless the response is refused on arrival.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -18,11 +19,13 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
         ask(session, dataTask, response, completionHandler)
     }
 
+    /// Forwards to your delegate, unless the response is refused on arrival.
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         guard !isRefusedOnArrival(dataTask) else { return }
         self.data.flatMap { offered($0.urlSession(_:dataTask:didReceive:)) }?(session, dataTask, data)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
     ) {
@@ -32,6 +35,7 @@ extension PinningSessionDelegate: URLSessionDataDelegate {
         tell?(session, dataTask, downloadTask)
     }
 
+    /// Forwards to your delegate, unless the response is refused on arrival.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -49,6 +53,7 @@ extension PinningSessionDelegate: URLSessionDownloadDelegate {
         Receivers((forwarded as? any URLSessionDownloadDelegate, fallback as? any URLSessionDownloadDelegate))
     }
 
+    /// Forwards to your delegate, unless the response is refused on arrival.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
@@ -57,6 +62,7 @@ extension PinningSessionDelegate: URLSessionDownloadDelegate {
         receiver?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -66,6 +72,7 @@ extension PinningSessionDelegate: URLSessionDownloadDelegate {
         }?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
         expectedTotalBytes: Int64
@@ -81,6 +88,7 @@ extension PinningSessionDelegate: URLSessionWebSocketDelegate {
         Receivers((forwarded as? any URLSessionWebSocketDelegate, fallback as? any URLSessionWebSocketDelegate))
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
     ) {
@@ -88,6 +96,7 @@ extension PinningSessionDelegate: URLSessionWebSocketDelegate {
             session, webSocketTask, `protocol`)
     }
 
+    /// Forwards to your delegate.
     public func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask,
         didCloseWith closeCode: URLSessionWebSocketTask.CloseCode, reason: Data?

@@ -105,8 +105,8 @@ public final class PinningSessionDelegate: NSObject, Sendable {
     package var mark: Int { rejections.mark }
 
     /// Says when a task was made, and why it is not sent where it is not.
-    package func noteStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
-        rejections.noteStart(of: task, at: mark, refusal: refusal)
+    package func recordStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
+        rejections.recordStart(of: task, at: mark, refusal: refusal)
     }
 
     /// Returns an error of a task with the reason in it, where the server was refused after `mark`, or where nothing may go
@@ -161,22 +161,40 @@ public final class PinningSessionDelegate: NSObject, Sendable {
             let (snapshot, now) = (self.source.current, Date())
             let answer = ServerTrustEvaluator(snapshot).evaluate(challenge, at: now)
             if let evaluation = answer.evaluation { self.observer(evaluation, snapshot, now) }
-            if let server = challenge.server { self.rejections.note(answer.rejection, of: server) }
+            if let server = challenge.server { self.rejections.record(answer.rejection, of: server) }
             completionHandler(answer.disposition, answer.credential)
         }
     }
 }
 
-/// Something that one queue hands to another and touches no more.
-///
-/// Sendable: of the two queues one at a time has it, because the sender gives up what it sends.
-struct Handed<Value>: @unchecked Sendable {
-    let value: Value
+// MARK: Arrival
 
-    init(_ value: Value) {
-        self.value = value
+/// The system follows redirects of background sessions without asking. So where the response came from is looked at when
+/// it arrives: the delegate gets nothing of a response over `http` that a foreground session would not have asked for.
+extension PinningSessionDelegate {
+    /// Returns the error that the task ends with; `nil` where its response may be used.
+    func arrivalError(of task: URLSessionTask, _ response: URLResponse?) -> URLError? {
+        guard let url = response?.url, url.scheme?.lowercased() == "http" else { return nil }
+        if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
+        if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
+            return refused(.alias(alias), url)
+        }
+        return source.current.policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
+    }
+
+    /// The same for a task that has its response already.
+    func isRefusedOnArrival(_ task: URLSessionTask) -> Bool { arrivalError(of: task, task.response) != nil }
+
+    /// The error for sessions that this package has not made: without a reason that has a type.
+    static func plainError(_ refusal: ArrivalRefusal, _ url: URL) -> URLError {
+        let text =
+            switch refusal {
+            case .insecureRedirect: "the server redirects from https to http"
+            case .plainHTTP: "the policy covers \(url.host ?? "this host"), and http cannot be judged"
+            case .alias(let alias): "\(alias.message); \(alias.hint)"
+            }
+        return URLError(
+            refusal.code,
+            userInfo: [NSLocalizedDescriptionKey: text, NSURLErrorFailingURLErrorKey: url])
     }
 }
-
-/// A method of a delegate, which it may not have: such methods are optional with Apple's protocols.
-func offered<Method>(_ method: Method?) -> Method? { method }

@@ -14,3 +14,6 @@ struct Receivers<Delegate> {
         first.flatMap(method) ?? second.flatMap(method)
     }
 }
+
+/// A method of a delegate, which it may not have: such methods are optional with Apple's protocols.
+func offered<Method>(_ method: Method?) -> Method? { method }

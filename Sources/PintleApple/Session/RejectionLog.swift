@@ -29,7 +29,7 @@ final class RejectionLog: Sendable {
         state = Locked(State(starts: WeakTable(capacity: capacity)))
     }
 
-    func note(_ rejection: TrustRejection?, of server: ServerEndpoint) {
+    func record(_ rejection: TrustRejection?, of server: ServerEndpoint) {
         state.withLock { state in
             state.lastNumber += 1
             state.rejections[server] = nil
@@ -49,14 +49,14 @@ final class RejectionLog: Sendable {
     /// - Parameters:
     ///   - mark: of the moment before the task was made.
     ///   - refusal: why it is not sent.
-    func noteStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
+    func recordStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
         // The system tells of a task before its maker does, and the policy may have changed in between.
         state.withLock { $0.starts[task] = Start(mark: mark, refusal: refusal ?? $0.starts[task]?.refusal) }
     }
 
     /// When a task started; where nobody has said, now: what was refused before may have been refused to others.
     func start(of task: URLSessionTask) -> Start {
-        state.withLock { $0.starts.take(task) ?? Start(mark: $0.lastNumber) }
+        state.withLock { $0.starts.removeValue(for: task) ?? Start(mark: $0.lastNumber) }
     }
 
     /// The error with the reason in it, where the server was refused after `mark`; else the error as it is.

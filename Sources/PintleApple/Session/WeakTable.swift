@@ -35,7 +35,7 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
     }
 
     /// Returns the value of an object, and forgets it.
-    mutating func take(_ object: Object) -> Value? {
+    mutating func removeValue(for object: Object) -> Value? {
         defer { self[object] = nil }
         return self[object]
     }

@@ -2,8 +2,9 @@ import Foundation
 import Pintle
 import Security
 
-/// What to answer a challenge with, and why.
+/// The answer to a challenge, and the reason for it.
 public struct ChallengeAnswer: Sendable {
+    /// The disposition to call the completion handler with.
     public let disposition: URLSession.AuthChallengeDisposition
     /// Only where the policy brings private anchors, or a person has approved the server: the system, asked by
     /// itself, would refuse it. Elsewhere the system answers for itself.

@@ -5,6 +5,7 @@ import Security
 import WebKit
 
 extension WebViewTrustDelegate: WKNavigationDelegate {
+    /// Answers challenges about a server's trust by the policy; the others go to your delegate.
     public func webView(
         _ webView: WKWebView, didReceive challenge: URLAuthenticationChallenge,
         completionHandler:
@@ -29,6 +30,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         decisionHandler(false)
     }
 
+    /// Forwards to your delegate, with an error that names the reason of a refusal.
     public func webView(
         _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
     ) {
@@ -36,16 +38,19 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
             webView, navigation, rejections.explain(error, url: webView.url, since: start))
     }
 
+    /// Forwards to your delegate, with an error that names the reason of a refusal.
     public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
         forwarded.flatMap { offered($0.webView(_:didFail:withError:)) }?(
             webView, navigation, rejections.explain(error, url: webView.url, since: start))
     }
 
+    /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didStartProvisionalNavigation navigation: WKNavigation!) {
         start = rejections.mark
         forwarded.flatMap { offered($0.webView(_:didStartProvisionalNavigation:)) }?(webView, navigation)
     }
 
+    /// Forwards to your delegate.
     public func webView(
         _ webView: WKWebView, didReceiveServerRedirectForProvisionalNavigation navigation: WKNavigation!
     ) {
@@ -53,17 +58,20 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
             webView, navigation)
     }
 
+    /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
         forwarded.flatMap { offered($0.webView(_:didCommit:)) }?(webView, navigation)
     }
 
+    /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {
         forwarded.flatMap { offered($0.webView(_:didFinish:)) }?(webView, navigation)
     }
 
+    /// Forwards to your delegate; without its method, loads the page again, at most once in 30 seconds.
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
-        if let tell = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
-            return tell(webView)
+        if let handler = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
+            return handler(webView)
         }
         // A web view whose delegate has no such method loads the page again, and not for ever.
         let now = DispatchTime.now()
@@ -72,12 +80,14 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         webView.reload()
     }
 
+    /// Forwards to your delegate.
     public func webView(
         _ webView: WKWebView, navigationAction: WKNavigationAction, didBecome download: WKDownload
     ) {
         forwarded.flatMap { offered($0.webView(_:navigationAction:didBecome:)) }?(webView, navigationAction, download)
     }
 
+    /// Forwards to your delegate.
     public func webView(
         _ webView: WKWebView, navigationResponse: WKNavigationResponse, didBecome download: WKDownload
     ) {
@@ -96,6 +106,7 @@ extension WebViewTrustDelegate {
             WKWebView, WKNavigationResponse, @escaping AnswerToResponse
         ) -> Void
 
+    /// Forwards to your delegate.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction, preferences: WKWebpagePreferences,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
@@ -111,6 +122,7 @@ extension WebViewTrustDelegate {
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 
+    /// Forwards to your delegate.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void

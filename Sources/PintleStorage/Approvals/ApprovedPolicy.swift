@@ -31,6 +31,7 @@ public final class ApprovedPolicy: PolicySource {
         return ApprovedPolicy(policy, approvals: store)
     }
 
+    /// The policy of now with the approvals of now. One system call where the store has a file that has not changed.
     public var current: PolicySnapshot {
         // Read outside of the lock: a store tells of its events meanwhile, and whoever listens may ask again.
         let (policy, approvals) = (source.current, store.current)

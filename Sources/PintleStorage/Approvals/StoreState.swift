@@ -26,7 +26,7 @@ struct StoreState: Sendable {
     private var isIncomplete = false
 
     /// Puts other approvals in the place of those that count.
-    mutating func take(_ approvals: TrustApprovals) {
+    mutating func replaceApprovals(with approvals: TrustApprovals) {
         guard approvals != snapshot.approvals else { return }
         snapshot.approvals = approvals
         snapshot.revision += 1
@@ -48,25 +48,25 @@ struct StoreState: Sendable {
                 // read may be over in a moment.
                 seen = content
                 do throws(TrustStoreError) {
-                    note(try Self.approvals(in: content, of: file), content, file, &events)
+                    apply(try Self.approvals(in: content, of: file), content, file, &events)
                 } catch {
                     guard let lock, case .damaged(_, let mistake) = error else { throw error }
                     try setAside(file, because: mistake, under: lock, &events)
                 }
             } else {
-                noteAbsence(of: file, &events)
+                applyAbsence(of: file, &events)
             }
             problem = nil
         } catch {
             wasThere = true
-            take(TrustApprovals(record: .unreadable))
+            replaceApprovals(with: TrustApprovals(record: .unreadable))
             if problem != error { events.append(.unusable(error)) }
             problem = error
         }
         return events
     }
 
-    private mutating func note(
+    private mutating func apply(
         _ approvals: TrustApprovals, _ content: DurableFile.Content, _ file: DurableFile,
         _ events: inout [TrustStoreEvent]
     ) {
@@ -77,16 +77,16 @@ struct StoreState: Sendable {
         newest = max(newest, approvals.revision)
         var approvals = approvals
         approvals.record = isIncomplete || file.hasSetAside ? .lost : .complete
-        take(approvals)
+        replaceApprovals(with: approvals)
     }
 
-    private mutating func noteAbsence(of file: DurableFile, _ events: inout [TrustStoreEvent]) {
+    private mutating func applyAbsence(of file: DurableFile, _ events: inout [TrustStoreEvent]) {
         if wasThere {
             events.append(.vanished(path: file.path))
             isIncomplete = true
         }
         wasThere = false
-        take(TrustApprovals(record: isIncomplete || file.hasSetAside ? .lost : .complete))
+        replaceApprovals(with: TrustApprovals(record: isIncomplete || file.hasSetAside ? .lost : .complete))
     }
 
     private mutating func setAside(
@@ -101,7 +101,7 @@ struct StoreState: Sendable {
         seen = nil
         wasThere = false
         isIncomplete = true
-        take(TrustApprovals(record: .lost))
+        replaceApprovals(with: TrustApprovals(record: .lost))
     }
 
     private static func read(_ file: DurableFile) throws(TrustStoreError) -> DurableFile.Content? {

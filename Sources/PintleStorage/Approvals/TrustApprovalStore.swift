@@ -179,7 +179,7 @@ extension TrustApprovalStore {
             var approvals = state.snapshot.approvals
             do throws(TrustApprovalError) {
                 let answer = try body(&approvals)
-                state.take(approvals)
+                state.replaceApprovals(with: approvals)
                 return .success(answer)
             } catch {
                 return .failure(error)

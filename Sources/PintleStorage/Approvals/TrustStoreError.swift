@@ -8,6 +8,7 @@ public import Foundation
 
 /// Why a store was not opened or not changed. Nothing has changed then.
 public enum TrustStoreError: Error, Sendable, Hashable {
+    /// The file cannot be read or written.
     case file(StorageError)
     /// A later release wrote the file: it is left as it is.
     case unsupportedVersion(path: String, ApprovalFileError)
@@ -17,6 +18,7 @@ public enum TrustStoreError: Error, Sendable, Hashable {
     /// What is left of a store. Nothing of it counts, and who was approved by it is not known. The next change sets it
     /// aside; until then it stays for somebody to mend.
     case damaged(path: String, ApprovalFileError)
+    /// The approval is not one that counts.
     case approval(TrustApprovalError)
     /// The store is damaged, and could not be given another name.
     case corrupt(path: String, ApprovalFileError, notSetAside: StorageError)
@@ -35,6 +37,7 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 }
 
 extension TrustStoreError: CustomStringConvertible {
+    /// One line: the file, what is wrong with it, and what to do.
     public var description: String {
         switch self {
         case .file(let error): error.description

@@ -14,6 +14,7 @@ public enum TrustStoreEvent: Sendable, Hashable {
 }
 
 extension TrustStoreEvent: CustomStringConvertible {
+    /// One line for a log.
     public var description: String {
         switch self {
         case .setAside(let path, let name, let error):

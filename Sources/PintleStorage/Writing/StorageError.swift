@@ -18,6 +18,7 @@ public struct StorageError: Error, Sendable, Hashable {
         case foreignOwner = "foreign-owner"
         /// Others may write into it.
         case writableByOthers = "writable-by-others"
+        /// Larger than a file of its kind may be.
         case tooLarge = "too-large"
         /// Another process has held the lock for longer than anybody waits.
         case busy
@@ -27,6 +28,7 @@ public struct StorageError: Error, Sendable, Hashable {
         case notWritten = "not-written"
     }
 
+    /// The reason, for machines.
     public let code: Code
     /// The file that it is about.
     public let path: String
@@ -44,6 +46,7 @@ public struct StorageError: Error, Sendable, Hashable {
 }
 
 extension StorageError: CustomStringConvertible {
+    /// `path: message; hint`
     public var description: String { "\(path): \(message); \(hint)" }
 }
 

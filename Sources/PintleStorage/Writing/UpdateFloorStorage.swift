@@ -1,20 +1,25 @@
-/// Where a store of updates keeps its floor beside the file in its folder: a place that outlives the folder.
+/// A place for a copy of the floor of updates that outlives the store's folder. The other copy is a file in the folder.
 ///
-/// Of two floors the higher one counts, and only an update that was verified raises the one outside. So what is lost in
-/// one place does not let older updates in, and whoever can replace the folder has gained nothing. While the place cannot
-/// be read, what the folder had at the start is in force; it gives way as soon as the floor is read and is above it.
+/// The higher one of the two copies counts, and only a verified update raises the one outside. So the loss of one copy lets no
+/// older update in, and replacing the folder gains an attacker nothing. While the place cannot be read, the update that the
+/// folder had when the store was opened is in force; it gives way once the floor is read and is above it.
 ///
-/// Called from any thread, by one process at a time for each folder: two folders must not share one place, or each would
+/// Called from any thread, by one process at a time for each folder. Two folders must not share one place, or each would
 /// find its own update below the other's floor.
 public protocol UpdateFloorStorage: Sendable {
-    /// What was kept last, at most 4 KiB.
+    /// Returns the bytes that were saved last, at most 4 KiB.
     ///
     /// - Parameter keySetID: names the keys that the app trusts, in lower-case hexadecimal. Under other keys there is
     ///   another floor.
     /// - Returns: `nil` where there certainly is none.
-    /// - Throws: where nobody can tell at this moment. No update is taken then.
+    /// - Throws: where the place cannot be read at this moment. The store then takes no update.
     func floor(under keySetID: String) throws(StorageError) -> [UInt8]?
 
-    /// Keeps a floor in the place of the last one; on return the end of the process does not lose it.
-    func keep(_ floor: [UInt8], under keySetID: String) throws(StorageError)
+    /// Replaces the floor. Returns once the end of the process cannot lose it.
+    ///
+    /// - Parameters:
+    ///   - floor: the bytes to save, at most 4 KiB.
+    ///   - keySetID: as in ``floor(under:)``.
+    /// - Throws: where the place cannot be written. The store then does not adopt the update.
+    func save(_ floor: [UInt8], under keySetID: String) throws(StorageError)
 }

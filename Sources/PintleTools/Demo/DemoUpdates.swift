@@ -27,7 +27,7 @@ final class DemoUpdates {
     }
 
     /// What is in force.
-    var policy: PinningPolicy { vault.state.snapshot.policy }
+    var policy: PinningPolicy { vault.active.snapshot.policy }
 
     /// As the publisher signs it.
     func sign(_ policy: PinningPolicy, version: Int, at now: Date) throws(ToolError) -> [UInt8] {

@@ -165,7 +165,7 @@ public final class PinnedURLSession: Sendable {
             defer { session.finishTasksAndInvalidate() }
             task = make(session)
         }
-        if form != .handled { delegate.noteStart(of: task, at: mark, refusal: refusal) }
+        if form != .handled { delegate.recordStart(of: task, at: mark, refusal: refusal) }
         if refusal != nil { task.cancel() }
         return task
     }

@@ -26,7 +26,7 @@ public struct SystemTrustTransport: UpdateTransport {
 
     /// - Throws: `URLError`: `dataLengthExceedsMaximum` for too much, `badServerResponse` for any status but 200 and 304.
     public func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
-        var question = try trust.request(request.url, timeout: request.timeout)
+        var question = try trust.request(request.url.absoluteString, timeout: request.timeoutSeconds)
         question.setValue("application/json", forHTTPHeaderField: "Accept")
         if let tag = request.entityTag { question.setValue(tag, forHTTPHeaderField: "If-None-Match") }
         let collector = Collector(maximumBytes: request.maximumBytes)

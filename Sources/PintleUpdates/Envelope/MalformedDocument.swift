@@ -23,5 +23,6 @@ public struct MalformedDocument: Sendable, Hashable {
 }
 
 extension MalformedDocument: CustomStringConvertible {
+    /// `3:14: "version" is not an integer, written in digits`
     public var description: String { "\(line):\(column): \(message)" }
 }

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleCrypto
 
 /// A DSSE envelope, version 1: a payload, what kind of payload it is, and signatures over both.
 ///
@@ -115,5 +116,72 @@ package struct SignedEnvelope: Sendable {
         } catch {
             throw malformed(value, "\"\(key)\" is not base64: byte \(error.offset) of it")
         }
+    }
+}
+
+// MARK: Signers
+
+extension SignedEnvelope {
+    /// Returns the trusted keys that signed, each once however often it did, in their order in ``UpdateTrust/keys``.
+    ///
+    /// Each signature is tried with each key, whatever its key id says: the id is not signed. Each try hashes the whole
+    /// message, and an unsigned envelope can ask for 256 of them. Where they would hash more than the limit, signatures are
+    /// tried first with the keys that they name, and then with the others until the limit is reached.
+    ///
+    /// - Parameters:
+    ///   - trust: the keys to try.
+    ///   - maximumBytes: the most bytes that are hashed.
+    func signers(trustedBy trust: UpdateTrust, hashing maximumBytes: Int) -> [UpdateKey] {
+        let (keys, message) = (trust.keys, signedBytes)
+        // Those of other algorithms cost nothing.
+        let signatures = signatures.filter { $0.bytes.count == Ed25519.signatureSize }
+        var tries = maximumBytes / message.count
+        guard tries < keys.count * signatures.count else {
+            return keys.filter { key in signatures.contains { Self.isValid($0, of: message, by: key) } }
+        }
+        var signers: Set<Int> = []
+        let ids = keys.map(\.id)
+        for isNamed in [true, false] {
+            for signature in signatures {
+                for (index, key) in keys.enumerated() where (signature.keyID == ids[index]) == isNamed {
+                    guard !signers.contains(index) else { continue }
+                    guard tries > 0 else { return signers.sorted().map { keys[$0] } }
+                    tries -= 1
+                    if Self.isValid(signature, of: message, by: key) { signers.insert(index) }
+                }
+            }
+        }
+        return signers.sorted().map { keys[$0] }
+    }
+
+    private static func isValid(_ signature: Signature, of message: [UInt8], by key: UpdateKey) -> Bool {
+        Ed25519.isValid(signature: signature.bytes, of: message, publicKey: key.rawRepresentation)
+    }
+}
+
+// MARK: More signatures
+
+extension SignedEnvelope {
+    /// The envelope of a file with more signatures behind those it has. All else stays as it is written: members that
+    /// this format does not have, their order, white space. Programs of others may need them.
+    ///
+    /// - Parameter file: what ``init(_:)`` reads.
+    package static func appending(_ added: [Signature], to file: [UInt8]) throws(UpdateFailure) -> [UInt8] {
+        let root = try document(file)
+        guard let list = root["signatures"], let elements = list.elements else {
+            throw malformed(root, "the envelope has no list of \"signatures\"")
+        }
+        var last: JSONValue?
+        for element in elements { last = element }
+        // Behind the last one, or behind the opening bracket.
+        let place = last?.endOffset ?? list.offset + 1
+        var text: [UInt8] = []
+        for (index, signature) in added.enumerated() {
+            if index > 0 || last != nil { text.append(UInt8(ascii: ",")) }
+            let keyID = signature.keyID.map { "      \"keyid\": \(JSONWriter.quoted($0)),\n" } ?? ""
+            text += "\n    {\n\(keyID)      \"sig\": \"\(Base64.encode(signature.bytes))\"\n    }".utf8
+        }
+        if last == nil, !added.isEmpty { text += "\n  ".utf8 }
+        return Array(file[..<place]) + text + file[place...]
     }
 }

@@ -39,20 +39,33 @@ public enum UpdateFailure: Error, Sendable, Hashable {
 extension UpdateFailure {
     /// Stable, for machines.
     public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// ``UpdateFailure/tooLarge(maximum:)``
         case tooLarge = "too-large"
+        /// ``UpdateFailure/malformedEnvelope(_:)``
         case malformedEnvelope = "malformed-envelope"
+        /// ``UpdateFailure/invalidSignature``
         case invalidSignature = "invalid-signature"
+        /// ``UpdateFailure/thresholdNotMet(valid:needed:)``
         case thresholdNotMet = "threshold-not-met"
+        /// ``UpdateFailure/unknownPayloadType(_:)``
         case unknownPayloadType = "unknown-payload-type"
+        /// ``UpdateFailure/malformedPayload(_:)``
         case malformedPayload = "malformed-payload"
+        /// ``UpdateFailure/rollback(version:floor:)``
         case rollback
+        /// ``UpdateFailure/replacedVersion(_:)``
         case replacedVersion = "replaced-version"
+        /// ``UpdateFailure/notYetIssued(_:)``
         case notYetIssued = "not-yet-issued"
+        /// ``UpdateFailure/expired(_:)``
         case expired
+        /// ``UpdateFailure/outOfScope(_:)``
         case outOfScope = "out-of-scope"
+        /// ``UpdateFailure/invalidPolicy(_:)``
         case invalidPolicy = "invalid-policy"
     }
 
+    /// The failure without its details.
     public var code: Code {
         switch self {
         case .tooLarge: .tooLarge
@@ -107,11 +120,13 @@ public struct ScopeViolation: Sendable, Hashable {
 }
 
 extension ScopeViolation: CustomStringConvertible {
+    /// `hosts[1].anchors: example.com would trust roots that the bundled rule does not`
     public var description: String { "\(path): \(message)" }
 }
 
 /// A failure, with what was known of the update by then.
 public struct UpdateRejection: Error, Sendable, Hashable {
+    /// The first check that failed.
     public let failure: UpdateFailure
     /// The version it says it has; `nil` unless enough keys have signed it.
     public let version: Int?
@@ -129,3 +144,6 @@ extension UpdateRejection: CustomStringConvertible {
     /// `rollback: version 5 is older than 7`
     public var description: String { "\(failure.code.rawValue): \(failure)" }
 }
+
+extension UpdateFailure: LocalizedError, DescribedError {}
+extension UpdateRejection: LocalizedError, DescribedError {}

@@ -1,17 +1,23 @@
 internal import Pintle
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// The addresses of a store whose requests have not ended. A transport may ignore that its task was cancelled, and a store
 /// that asked the same address again all the same would pile requests up.
 ///
 /// Safe to use from any thread.
 final class OpenRequests: Sendable {
     private struct Waiter {
-        let urls: [String]
+        let urls: [URL]
         let mailbox: AsyncStream<Void>.Continuation
     }
 
     private struct State {
-        var urls: Set<String> = []
+        var urls: Set<URL> = []
         var waiters: [Int: Waiter] = [:]
         var lastWaiter = 0
     }
@@ -19,9 +25,9 @@ final class OpenRequests: Sendable {
     private let state = Locked(State())
 
     /// Returns `false` where a request to this address is open already; it then counts no other.
-    func begin(_ url: String) -> Bool { state.withLock { $0.urls.insert(url).inserted } }
+    func begin(_ url: URL) -> Bool { state.withLock { $0.urls.insert(url).inserted } }
 
-    func end(_ url: String) {
+    func end(_ url: URL) {
         let waiters = state.withLock { state in
             state.urls.remove(url)
             return state.waiters.values.filter { state.urls.isDisjoint(with: $0.urls) }
@@ -30,12 +36,12 @@ final class OpenRequests: Sendable {
     }
 
     /// Returns the number of these addresses that have an open request.
-    func count(among urls: [String]) -> Int { state.withLock { state in urls.count { state.urls.contains($0) } } }
+    func count(among urls: [URL]) -> Int { state.withLock { state in urls.count { state.urls.contains($0) } } }
 
     /// Waits until none of these addresses has an open request.
     ///
     /// - Parameter timeLimit: returns when the time is up, and so ends the wait.
-    func waitUntilNone(among urls: [String], _ timeLimit: @escaping @Sendable () async -> Void) async {
+    func waitUntilNone(among urls: [URL], _ timeLimit: @escaping @Sendable () async -> Void) async {
         let (signals, mailbox) = AsyncStream<Void>.makeStream()
         let number = state.withLock { state -> Int? in
             guard !state.urls.isDisjoint(with: urls) else { return nil }

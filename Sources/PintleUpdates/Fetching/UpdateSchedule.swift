@@ -1,35 +1,37 @@
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
-/// When the next update is asked for: a pure function of what happened, tested without waiting.
+/// The times at which a store asks for updates.
 ///
 /// Less than a second between two fetches counts as a second, and more than ten years as ten years.
 public struct UpdateSchedule: Sendable, Hashable {
-    /// In seconds, between two fetches while nothing presses.
-    public var interval: Double = 86_400
-    /// In seconds, once what is in force has expired.
-    public var shortestInterval: Double = 3_600
-    /// In seconds, after the first failure; doubled with each that follows, up to what would be waited anyway.
-    public var firstRetry: Double = 300
+    /// The time between two fetches in seconds, long before the update in force expires; a day by default.
+    public var intervalSeconds: Double = 86_400
+    /// The time between two fetches in seconds, once the update in force has expired; an hour by default.
+    public var shortestIntervalSeconds: Double = 3_600
+    /// The pause after the first failure in seconds; five minutes by default. It doubles with each further failure, up to
+    /// the time between two fetches.
+    public var firstRetrySeconds: Double = 300
 
+    /// The schedule of the defaults.
     public init() {}
 
     /// What can be waited for: nothing else is a time that can be added to another, nor is none left between two fetches.
     private static func seconds(_ value: Double) -> Double { value > 1 ? min(value, 10 * 365 * 86_400) : 1 }
 
     /// What a schedule is measured from.
-    public struct History: Sendable, Hashable {
+    package struct History: Sendable, Hashable {
         /// When a server was last asked.
-        public var lastAttempt: Date?
+        package var lastAttempt: Date?
         /// When one last had a valid answer.
-        public var lastSuccess: Date?
+        package var lastSuccess: Date?
         /// How many attempts have failed since.
-        public var failures = 0
+        package var failures = 0
 
-        public init() {}
+        package init() {}
     }
 
     /// The instant from which on an update is due.
@@ -39,16 +41,16 @@ public struct UpdateSchedule: Sendable, Hashable {
     ///   - isLost: whether a stored update was lost; the next is then due at once.
     ///   - phase: 0 to 1, drawn once per install: it spreads the apps over the interval.
     ///   - jitter: 0 to 1, drawn anew each time: it spreads their retries.
-    public func next(
+    package func next(
         after history: History, expiresAt: Date?, isLost: Bool, phase: Double, jitter: Double, now: Date
     ) -> Date {
         // An attempt that lies ahead: the clock was set back, and nobody knows how far.
         guard let attempt = history.lastAttempt, attempt <= now else { return now }
-        let interval = Self.seconds(interval)
+        let interval = Self.seconds(intervalSeconds)
         let wait = wait(interval, expiresAt: expiresAt, now: now)
         if history.failures > 0 {
             // 2^20 retries are longer than any interval.
-            let doubled = Self.seconds(firstRetry) * Double(1 << min(history.failures - 1, 20))
+            let doubled = Self.seconds(firstRetrySeconds) * Double(1 << min(history.failures - 1, 20))
             return attempt.addingTimeInterval(min(wait, doubled) * (0.5 + 0.5 * min(max(jitter, 0), 1)))
         }
         if isLost { return now }
@@ -65,6 +67,6 @@ public struct UpdateSchedule: Sendable, Hashable {
     /// How long is waited after a success: an eighth of what is left, within bounds.
     private func wait(_ interval: Double, expiresAt: Date?, now: Date) -> Double {
         guard let expiresAt else { return interval }
-        return min(interval, max(Self.seconds(shortestInterval), expiresAt.timeIntervalSince(now) / 8))
+        return min(interval, max(Self.seconds(shortestIntervalSeconds), expiresAt.timeIntervalSince(now) / 8))
     }
 }

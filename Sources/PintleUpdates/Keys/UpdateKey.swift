@@ -1,5 +1,11 @@
-internal import Pintle
+public import Pintle
 internal import PintleCrypto
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// A public Ed25519 key (RFC 8032) that updates may be signed with.
 ///
@@ -63,3 +69,5 @@ public struct UpdateKeyError: Error, Sendable, Hashable, CustomStringConvertible
         self.description = description
     }
 }
+
+extension UpdateKeyError: LocalizedError, DescribedError {}

@@ -1,5 +1,11 @@
-internal import Pintle
+public import Pintle
 internal import PintleCrypto
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
 /// Whose signatures an app takes updates from: some keys, and how many of them must have signed.
 ///
@@ -45,7 +51,7 @@ public struct UpdateTrust: Sendable, Hashable {
     ///
     /// A floor is kept under it, so that a release with other keys begins anew: a thief of the old ones may have
     /// signed the highest version there is.
-    public var keySetID: String { setID }
+    package var keySetID: String { setID }
 
     /// Made once: every update that is verified asks for it.
     private let setID: String
@@ -68,3 +74,5 @@ public struct UpdateTrustError: Error, Sendable, Hashable, CustomStringConvertib
         self.description = description
     }
 }
+
+extension UpdateTrustError: LocalizedError, DescribedError {}

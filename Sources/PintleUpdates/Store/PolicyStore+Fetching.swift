@@ -22,11 +22,11 @@ extension PolicyStore {
     /// When the next update is due.
     public func nextFetch(_ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()) -> Date {
         // The times lie beside the update, and whoever has put one back can have put back the others.
-        if state.isProvisional { reload() }
-        let state = state
+        if active.floor.isUnchecked { reload() }
+        let active = active
         return schedule.next(
-            after: record.history, expiresAt: state.update?.expiresAt,
-            isLost: state.loss != nil || state.isProvisional || state.isBelowFloor, phase: record.phase,
+            after: record.history, expiresAt: active.update?.expiresAt,
+            isLost: active.loss != nil || active.floor.isUnchecked || active.isBelowFloor, phase: record.phase,
             jitter: Double.random(in: 0...1), now: now)
     }
 
@@ -100,36 +100,38 @@ extension PolicyStore {
     }
 
     private enum Answer: Sendable {
-        case response(String, UpdateResponse)
-        case failure(String, String)
+        case response(URL, UpdateResponse)
+        case failure(URL, String)
         case timeUp
     }
 
     private func fetchAll(_ source: UpdateSource, at now: Date) async -> Fetched {
         reload()
-        tellIfStale(at: now)
+        reportIfStale(at: now)
         // Requests of an earlier fetch end soon after it. One that never does keeps no other server from being asked.
         let areAllOpen = openRequests.count(among: source.urls) == source.urls.count
-        let patience = areAllOpen ? source.timeout : min(source.grace, source.timeout)
+        let patience = areAllOpen ? source.timeoutSeconds : min(source.graceSeconds, source.timeoutSeconds)
         await openRequests.waitUntilNone(among: source.urls) { _ = await Self.sleep(patience) }
-        var urls: [String] = []
+        var urls: [URL] = []
         for url in source.urls {
             if openRequests.begin(url) {
                 urls.append(url)
             } else {
-                onEvent(.notFetched(from: url, description: "the transport has not ended an earlier request"))
+                onEvent(
+                    .notFetched(from: url.absoluteString, description: "the transport has not ended an earlier request")
+                )
             }
         }
         guard !urls.isEmpty else {
             // It counts as an attempt, so that the schedule leaves a pause before the next one.
             record.history.lastAttempt = now
             record.history.failures += 1
-            keepRecord()
+            saveRecord()
             return Fetched(result: .failed, leavesDoubt: false)
         }
         let before = update?.version
         // A tag is the server's word, and may be that of another document. Whoever has reason to expect one asks for it.
-        let expectsAnother = state.isBelowFloor || update.map { now >= $0.expiresAt } ?? true
+        let expectsAnother = active.isBelowFloor || update.map { now >= $0.expiresAt } ?? true
         if expectsAnother || record.version != update?.version { record.entityTags = [:] }
         let tags = record.entityTags
         var hasAnswer = false
@@ -139,25 +141,26 @@ extension PolicyStore {
         let priority = Task.currentPriority
         var tasks = urls.map { url in
             let request = UpdateRequest(
-                url: url, entityTag: tags[url], maximumBytes: SignedEnvelope.maximumBytes, timeout: source.timeout)
+                url: url, entityTag: tags[url.absoluteString], maximumBytes: SignedEnvelope.maximumBytes,
+                timeoutSeconds: source.timeoutSeconds)
             return Task.detached(priority: priority) { [openRequests] in
                 let answer = await Self.ask(source.transport, request)
                 openRequests.end(url)
                 mailbox.yield(answer)
             }
         }
-        tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.timeout)) })
+        tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.timeoutSeconds)) })
         var open = urls.count
         var inbox = answers.makeAsyncIterator()
         while open > 0, let answer = await inbox.next() {
             if case .timeUp = answer { break }
             open -= 1
-            guard take(answer, askedWith: tags, at: now) else { continue }
+            guard process(answer, askedWith: tags, at: now) else { continue }
             hasAnswer = true
             // A server that has only the update in force says nothing about the other servers: wait for them.
             guard !isInGrace, update?.version != before else { continue }
             isInGrace = true
-            tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.grace)) })
+            tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.graceSeconds)) })
         }
         for task in tasks { task.cancel() }
         mailbox.finish()
@@ -165,7 +168,7 @@ extension PolicyStore {
         record.history.failures = hasAnswer ? 0 : record.history.failures + 1
         if hasAnswer { record.history.lastSuccess = now }
         record.version = update?.version ?? 0
-        keepRecord()
+        saveRecord()
         if let update, update.version != before { return Fetched(result: .adopted(update), leavesDoubt: false) }
         return Fetched(result: hasAnswer ? .unchanged : .failed, leavesDoubt: !tags.isEmpty)
     }
@@ -183,35 +186,37 @@ extension PolicyStore {
         return .timeUp
     }
 
-    /// Whether the answer is a valid one.
-    private func take(_ answer: Answer, askedWith tags: [String: String], at now: Date) -> Bool {
+    /// Adopts the update of an answer, and reports what is wrong with it.
+    ///
+    /// - Returns: `true` for a valid answer: an update that is active now, or that nothing has changed.
+    private func process(_ answer: Answer, askedWith tags: [String: String], at now: Date) -> Bool {
         switch answer {
         case .timeUp: return false
         case .failure(let url, let description):
-            onEvent(.notFetched(from: url, description: description))
+            onEvent(.notFetched(from: url.absoluteString, description: description))
             return false
         case .response(let url, .notModified):
-            guard tags[url] != nil else {
-                onEvent(.notFetched(from: url, description: "status 304, and no entity tag was sent"))
+            guard tags[url.absoluteString] != nil else {
+                onEvent(.notFetched(from: url.absoluteString, description: "status 304, and no entity tag was sent"))
                 return false
             }
             // What is below the floor, or cannot be held against it, is not what a server has.
-            return state.isAtFloor
+            return active.isAtFloor
         case .response(let url, .document(let bytes, let entityTag)):
             do {
                 let adopted = try adopt(bytes, at: now)
                 if record.version != adopted.version { record.entityTags = [:] }
                 record.version = adopted.version
-                record.entityTags[url] = entityTag.flatMap { EntityTag.isOne($0) ? $0 : nil }
+                record.entityTags[url.absoluteString] = entityTag.flatMap { EntityTag.isOne($0) ? $0 : nil }
                 return true
             } catch {
-                if case .rejected(let rejection) = error { onEvent(.rejected(rejection, from: url)) }
+                if case .rejected(let rejection) = error { onEvent(.rejected(rejection, from: url.absoluteString)) }
                 return false
             }
         }
     }
 
-    private func tellIfStale(at now: Date) {
+    private func reportIfStale(at now: Date) {
         guard let update, now >= update.expiresAt else { return }
         onEvent(.stale(version: update.version, since: update.expiresAt))
     }

@@ -28,11 +28,11 @@ public actor PolicyStore: PolicySource {
     nonisolated let onEvent: @Sendable (PolicyStoreEvent) -> Void
     private let files: StoreFiles
     let mismatchLimit: MismatchLimit
-    /// What fetching remembers.
+    /// The history of fetches.
     var record: FetchRecord
-    /// The one fetch that is under way.
+    /// The fetch that is running; there is one at a time.
     var refreshing: Task<Fetched, Never>?
-    /// Of this fetch, and of an earlier one whose transport ignores cancellation.
+    /// The requests of this fetch, and of an earlier one whose transport ignores cancellation.
     let openRequests = OpenRequests()
 
     /// Opens a store, and reads what is there.
@@ -72,17 +72,18 @@ public actor PolicyStore: PolicySource {
         record = FetchRecord(files.record)
     }
 
-    nonisolated public var current: PolicySnapshot { vault.state.snapshot }
+    /// The policy in force: that of ``update``, or the bundled one.
+    nonisolated public var current: PolicySnapshot { vault.active.snapshot }
 
     /// The update in force; `nil` while the bundled policy is.
-    nonisolated public var update: VerifiedUpdate? { vault.state.update }
+    nonisolated public var update: VerifiedUpdate? { vault.active.update }
 
-    /// What no update may go below.
-    nonisolated public var floor: UpdateFloor? { vault.state.floor }
+    /// The floor as far as it is known: no update below it is adopted.
+    nonisolated package var floor: UpdateFloor? { vault.active.floor.lowest }
 
     /// Why the bundled policy is in force although an update was; `nil` where nothing is lost, and after the next
     /// update.
-    nonisolated public var loss: PolicyStoreLoss? { vault.state.loss }
+    nonisolated public var loss: PolicyStoreLoss? { vault.active.loss }
 
     /// Checks an update and puts it in force.
     ///
@@ -100,7 +101,7 @@ public actor PolicyStore: PolicySource {
     /// again: once it can be, what is in force is what a store would have that is opened now.
     public func reload() { vault.reload() }
 
-    nonisolated var state: UpdateVault.State { vault.state }
+    nonisolated var active: ActiveState { vault.active }
 
-    func keepRecord() { record.write(to: files.record) }
+    func saveRecord() { record.write(to: files.record) }
 }

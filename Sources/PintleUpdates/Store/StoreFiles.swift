@@ -1,22 +1,23 @@
 package import PintleStorage
 
-/// The two files of a store, in a folder of its own: the update as it arrived, and the floor. Apart, so that what is
-/// lost with one is not lost with the other; and the place outside of the folder, where there is one.
+/// The two files of a store, in a folder of its own: the update as it arrived, and the floor. They are apart, so that what
+/// damages one leaves the other. Beside them the copy of the floor outside of the folder, where there is one.
 package struct StoreFiles: Sendable {
     let update: DurableFile
     let floor: DurableFile
-    /// Where the floor is kept too.
-    let floorStorage: (any UpdateFloorStorage)?
-    /// What fetching remembers; decides nothing.
+    /// The place of the floor's copy outside of the folder.
+    let outside: (any UpdateFloorStorage)?
+    /// The history of fetches, which decides nothing.
     let record: DurableFile
 
     /// - Parameters:
-    ///   - floorStorage: where the floor is kept beside its file.
+    ///   - folder: of the store.
+    ///   - floorStorage: the place of the floor's copy outside of the folder.
     ///   - onStep: called with the file and the step that was just done, for tests that end the process there.
     package init(
         folder: String, floorStorage: (any UpdateFloorStorage)? = nil, onStep: (@Sendable (String) -> Void)? = nil
     ) {
-        self.floorStorage = floorStorage
+        outside = floorStorage
         func file(_ name: String, _ maximumSize: Int) -> DurableFile {
             var options = DurableFile.Options(maximumSize: maximumSize)
             if let onStep { options.onStep = { step in onStep("\(name) \(step.rawValue)") } }
@@ -27,24 +28,31 @@ package struct StoreFiles: Sendable {
         record = file("fetches.json", FetchRecord.maximumBytes)
     }
 
-    /// One lock for both files.
+    /// Waits for the one lock of both files.
     func lock() throws(StorageError) -> FileLock { try update.lock() }
 
-    /// The floor first: it is written after the update, so it is never above the update that is read after it.
-    func content(verifiedBy verifier: UpdateVerifier, known: VerifiedUpdate?) -> StoreContent {
+    /// Looks at the disk. The floor is read first: it is written after the update, so it is never above the update that is
+    /// read after it.
+    func stored(verifiedBy verifier: UpdateVerifier, active: VerifiedUpdate?) -> StoredState {
         let floor = Reading(self.floor)
-        let kept = floorStorage.map { Reading($0, under: verifier.trust.keySetID) }
-        return StoreContent(
-            update: Reading(update), floor: floor, keptFloor: kept, verifier: verifier, known: known)
+        let outside = outside.map { Reading($0, under: verifier.trust.keySetID) }
+        return StoredState(
+            update: Reading(update), floor: floor, outside: outside, verifier: verifier, active: active)
     }
 
-    /// What one of the files held, as far as it could be read.
+    /// Writes one copy of the floor.
+    func write(_ floor: UpdateFloor, to copy: FloorCopy, under lock: FileLock) throws(StorageError) {
+        switch copy {
+        case .file: try self.floor.write(floor.json, under: lock)
+        case .outside: try outside?.save(floor.json, under: floor.keySetID)
+        }
+    }
+
+    /// The content of one of the files, as far as it could be read.
     enum Reading: Sendable {
         case absent
         case bytes([UInt8])
         case unreadable(StorageError)
-
-        var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 
         init(_ file: DurableFile) {
             do {
@@ -62,6 +70,19 @@ package struct StoreFiles: Sendable {
             }
         }
 
+        var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+
+        /// The floor in it; `nil` for anything that no store wrote.
+        var floor: UpdateFloor? { bytes.flatMap { UpdateFloor(json: $0) } }
+
         var error: StorageError? { if case .unreadable(let error) = self { error } else { nil } }
+    }
+
+    /// One of the two copies of the floor.
+    enum FloorCopy: Sendable, CaseIterable {
+        /// `floor.json` in the store's folder.
+        case file
+        /// In an `UpdateFloorStorage`.
+        case outside
     }
 }

@@ -7,14 +7,24 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What is in force and what is on the disk, and the one way in which both change.
+/// The update on the disk and the one that decides, and the one way in which both change.
 ///
-/// Safe to use from any thread. Looking waits for nobody; a change waits for the disk and for other processes.
+/// The words of this module, each for one thing:
+/// - *bundled*: the policy that the app ships. It does not change while the process lives.
+/// - *verified*: an update that passed every check, ``VerifiedUpdate``.
+/// - *stored*: on the disk, verified again whenever it is read, ``StoredState``.
+/// - *active*: what decides now, ``ActiveState``; texts for users say "in force". An update, or the bundled policy.
+/// - *adopt*: to verify an update, store it, write its floor, and activate it, in this order.
+/// - *floor*: the highest version that was adopted, in two copies, ``StoreFiles/FloorCopy``; ``FloorKnowledge`` says how
+///   much of it is known.
+/// - *lost*: active in an earlier process, and no longer stored, ``PolicyStoreLoss``.
+///
+/// Safe to use from any thread. Reading ``active`` waits for nothing; a change waits for the disk and for other processes.
 package final class UpdateVault: Sendable {
     private let files: StoreFiles
     private let verifier: UpdateVerifier
     private let onEvent: @Sendable (PolicyStoreEvent) -> Void
-    private let locked: Locked<State>
+    private let state: Locked<ActiveState>
 
     package init(
         files: StoreFiles, trust: UpdateTrust, bundled: PinningPolicy, releaseDate: Date? = nil,
@@ -22,20 +32,20 @@ package final class UpdateVault: Sendable {
         onEvent: @escaping @Sendable (PolicyStoreEvent) -> Void = { _ in }
     ) throws(PolicyStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
-        let content = Self.load(files, verifier, known: nil, isStart: true, under: nil, onEvent)
-        // Whether what is stored is the last one nobody can tell.
-        if let problem = content.floorProblem, onLostStore == .refuse { throw .floorUnreadable(problem) }
-        if let loss = content.loss {
+        let stored = Self.load(files, verifier, active: nil, under: nil, onEvent)
+        // Without the floor the stored update may be one that was withdrawn.
+        if let error = stored.floor.error, onLostStore == .refuse { throw .floorUnreadable(error) }
+        if let loss = stored.loss {
             onEvent(.lostStore(loss))
             if onLostStore == .refuse { throw .lostStore(loss) }
         }
         self.files = files
         self.verifier = verifier
         self.onEvent = onEvent
-        locked = Locked(State(content, bundled: bundled, trust: trust, releaseDate: releaseDate))
+        state = Locked(ActiveState(stored, bundled: bundled, trust: trust, releaseDate: releaseDate))
     }
 
-    package var state: State { locked.withLock { $0 } }
+    package var active: ActiveState { state.withLock { $0 } }
 
     /// As ``PolicyStore/adopt(_:at:)``.
     package func adopt(_ envelope: [UInt8], at now: Date) throws(PolicyStoreError) -> VerifiedUpdate {
@@ -48,77 +58,75 @@ package final class UpdateVault: Sendable {
         }
         // Under the lock: another process may have adopted something newer since.
         let stored = load(under: lock)
-        takeOver(stored)
-        // What cannot be read is not nothing: below it there may be what was withdrawn.
-        if let problem = stored.floorProblem { throw .floorUnreadable(problem) }
-        let before = locked.withLock { $0 }
+        apply(stored)
+        // A floor that cannot be read may be higher: an update below it was withdrawn.
+        if let error = stored.floor.error { throw .floorUnreadable(error) }
+        let before = active
         let update: VerifiedUpdate
         do {
-            update = try verifier.verify(envelope, floor: before.floor, known: before.update, at: now)
+            update = try verifier.verify(envelope, floor: before.floor.lowest, active: before.update, at: now)
         } catch {
             throw .rejected(error)
         }
-        // Written once more where the disk has lost it meanwhile.
-        if let known = before.update, known.version == update.version, stored.update?.version == known.version {
-            return known
+        // The active update is written once more where the disk has lost it meanwhile.
+        if let active = before.update, active.version == update.version, stored.update?.version == active.version {
+            return active
         }
         do {
-            // The payload first: a floor above what is stored would leave the app with its bundled policy.
+            // The update first: a floor above the stored update would leave the app with its bundled policy.
             try files.update.write(envelope, under: lock)
             let floor = update.floor(under: verifier.trust)
-            // This finds out too that somebody has removed the lock.
-            try files.floor.write(floor.json, under: lock)
-            try files.floorStorage?.keep(floor.json, under: floor.keySetID)
+            // Writing the floor's file also finds out that the lock was removed.
+            for copy in StoreFiles.FloorCopy.allCases { try files.write(floor, to: copy, under: lock) }
         } catch {
             onEvent(.notStored(error))
             throw .notStored(error)
         }
-        if locked.withLock({ $0.take(update) }) { onEvent(.adopted(update)) }
+        if state.withLock({ $0.activate(update) }) { onEvent(.adopted(update)) }
         return update
     }
 
-    /// Takes over what another process has adopted, and what the floor says if it could not be read at the start.
-    package func reload() { takeOver(load(under: nil)) }
+    /// Activates what another process has adopted, and applies the floor if it could not be read before.
+    package func reload() { apply(load(under: nil)) }
 
-    private func takeOver(_ content: StoreContent) {
-        if let event = locked.withLock({ $0.take(content) }) { onEvent(event) }
+    private func apply(_ stored: StoredState) {
+        if let event = state.withLock({ $0.apply(stored) }) { onEvent(event) }
     }
 
-    private func load(under lock: FileLock?) -> StoreContent {
-        let state = state
-        return Self.load(
-            files, verifier, known: state.update, isStart: state.isProvisional, under: lock, onEvent)
+    private func load(under lock: FileLock?) -> StoredState {
+        Self.load(files, verifier, active: active, under: lock, onEvent)
     }
 
-    /// Reads both files. A floor that lags behind the stored update, because the process was ended between the two, is
-    /// written before the update is in force.
+    /// Reads both files and the copy outside. A copy of the floor that is below the stored update, because the process was
+    /// ended between the writes, is written before the update becomes active.
     ///
-    /// - Parameter isStart: whether what is stored was in force when the last process ended, as far as anybody can tell.
+    /// - Parameter active: `nil` while the store is being opened.
     private static func load(
-        _ files: StoreFiles, _ verifier: UpdateVerifier, known: VerifiedUpdate?, isStart: Bool, under lock: FileLock?,
+        _ files: StoreFiles, _ verifier: UpdateVerifier, active: ActiveState?, under lock: FileLock?,
         _ onEvent: (PolicyStoreEvent) -> Void
-    ) -> StoreContent {
-        var content = files.content(verifiedBy: verifier, known: known)
-        guard content.floorLagsBehind || content.keptFloorLagsBehind else {
-            if let problem = content.floorProblem { onEvent(.floorUnreadable(problem)) }
-            return content
+    ) -> StoredState {
+        var stored = files.stored(verifiedBy: verifier, active: active?.update)
+        let outdated = stored.outdatedCopies
+        guard let floor = stored.floor.lowest, !outdated.isEmpty else {
+            if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }
+            return stored
         }
         do throws(StorageError) {
             guard let lock else {
-                // Once more: whoever had the lock may have been writing both just now.
-                return load(files, verifier, known: known, isStart: isStart, under: try files.lock(), onEvent)
+                // Read again under the lock: another process may have been writing both just now.
+                return load(files, verifier, active: active, under: try files.lock(), onEvent)
             }
-            // What cannot be read may be higher, and stays.
-            if let problem = content.floorProblem { onEvent(.floorUnreadable(problem)) }
-            guard let floor = content.floor else { return content }
-            if content.floorLagsBehind { try files.floor.write(floor.json, under: lock) }
-            if content.keptFloorLagsBehind { try files.floorStorage?.keep(floor.json, under: floor.keySetID) }
+            // A copy that cannot be read may be higher, and is not in the list.
+            if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }
+            for copy in outdated { try files.write(floor, to: copy, under: lock) }
         } catch {
             onEvent(.notStored(error))
-            // At the start, a disk that takes nothing is no reason to go back to the bundled policy. Later, the last
-            // update stays in force: what is above it has been refused for this very reason.
-            content.isRefused = !isStart && content.update?.version ?? 0 > known?.version ?? 0
+            // While the store is opened, a disk that cannot be written is no reason to go back to the bundled policy. Later
+            // the active update stays: a newer one was refused for this very reason.
+            if let active, !active.floor.isUnchecked, stored.update?.version ?? 0 > active.update?.version ?? 0 {
+                stored.withholdUpdate()
+            }
         }
-        return content
+        return stored
     }
 }

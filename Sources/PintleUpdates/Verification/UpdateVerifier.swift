@@ -1,18 +1,19 @@
-public import Pintle
+package import Pintle
 internal import PintleCrypto
 
 #if canImport(FoundationEssentials)
-public import FoundationEssentials
+package import FoundationEssentials
 #else
-public import Foundation
+package import Foundation
 #endif
 
 /// Decides whether an update may take the place of the policy in force. A pure function of its inputs.
 ///
 /// The order, in which the first that fails ends it: size, envelope, signatures, payload type, payload, version,
 /// `issuedAt`, `expiresAt`, scope, policy.
-public struct UpdateVerifier: Sendable {
-    public let trust: UpdateTrust
+package struct UpdateVerifier: Sendable {
+    /// The keys, and how many of them must have signed.
+    package let trust: UpdateTrust
     /// The policy that the app shipped with: what an update may do is measured against it, never against what an
     /// earlier update brought. `nil` leaves scope and the bundled floor unchecked, which only the command line does.
     package let bundled: PinningPolicy?
@@ -22,7 +23,10 @@ public struct UpdateVerifier: Sendable {
     package var maximumHashedBytes = SignedEnvelope.maximumHashedBytes
     private let scope: BundledScope?
 
-    public init(trust: UpdateTrust, bundled: PinningPolicy) {
+    /// - Parameters:
+    ///   - trust: the keys that the app ships.
+    ///   - bundled: the policy that the app ships.
+    package init(trust: UpdateTrust, bundled: PinningPolicy) {
         self.init(trust: trust, unscoped: bundled)
     }
 
@@ -39,35 +43,39 @@ public struct UpdateVerifier: Sendable {
     ///   - floor: what was adopted before; one that was reached under other keys does not count.
     ///   - minimumVersion: refuses what is below it, beside the floor.
     ///   - now: the one instant that both dates are held against.
-    public func verify(
+    package func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, minimumVersion: Int = 0, at now: Date
     ) throws(UpdateRejection) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, known: nil, minimumVersion: minimumVersion, adoptingAt: now)
+        try verify(envelope, floor: floor, active: nil, minimumVersion: minimumVersion, adoptingAt: now)
     }
 
-    /// The same, with what this very verifier has verified before: where the payload has the same bytes, they are not
-    /// read again. The outcome is the same, errors and their order included.
+    /// Checks an update as ``verify(_:floor:minimumVersion:at:)`` does, with less work where it has the payload of the active
+    /// update, which this very verifier verified before: those bytes are not read again. The outcome is the same, errors
+    /// and their order included.
     package func verify(
-        _ envelope: [UInt8], floor: UpdateFloor?, known: VerifiedUpdate?, at now: Date
+        _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, at now: Date
     ) throws(UpdateRejection) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, known: known, minimumVersion: 0, adoptingAt: now)
+        try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: now)
     }
 
-    /// Checks an update that was adopted before and kept. Its dates no longer matter: what was adopted stays in force,
-    /// or else whoever blocks updates would choose the policy.
+    /// Checks a stored update. Its dates no longer matter: an adopted update stays active, because otherwise an attacker
+    /// who blocks updates would choose the policy.
     ///
-    /// - Parameter known: as in ``verify(_:floor:known:at:)``.
+    /// - Parameters:
+    ///   - envelope: the bytes that were adopted.
+    ///   - floor: the higher one of its copies.
+    ///   - active: as in ``verify(_:floor:active:at:)``.
     package func verifyStored(
-        _ envelope: [UInt8], floor: UpdateFloor?, known: VerifiedUpdate? = nil
+        _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate? = nil
     ) throws(UpdateRejection) -> VerifiedUpdate {
-        try verify(envelope, floor: floor, known: known, minimumVersion: 0, adoptingAt: nil)
+        try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: nil)
     }
 
     private func verify(
-        _ bytes: [UInt8], floor: UpdateFloor?, known: VerifiedUpdate?, minimumVersion: Int, adoptingAt now: Date?
+        _ bytes: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, minimumVersion: Int, adoptingAt now: Date?
     ) throws(UpdateRejection) -> VerifiedUpdate {
         let envelope = try Self.attempt { () throws(UpdateFailure) in try SignedEnvelope(bytes) }
-        let signers = trust.signers(of: envelope, hashing: maximumHashedBytes)
+        let signers = envelope.signers(trustedBy: trust, hashing: maximumHashedBytes)
         guard !signers.isEmpty else { throw UpdateRejection(.invalidSignature) }
         guard signers.count >= trust.threshold else {
             throw UpdateRejection(
@@ -78,8 +86,8 @@ public struct UpdateVerifier: Sendable {
         }
         let digest = SHA256Digest(hashing: envelope.payload)
         // What a payload says depends on its bytes alone, and these were read without an error. How it stands to the
-        // floor, the clock and the bundled policy is looked at anew, in the same order.
-        let repeated = known?.payloadDigest == digest ? known : nil
+        // floor, the clock and the bundled policy is checked again, in the same order.
+        let repeated = active?.payloadDigest == digest ? active : nil
         let payload = try Self.attempt(signers: signers) { () throws(UpdateFailure) in
             if let repeated { return UpdateStatement(repeated) }
             return UpdateStatement(try UpdatePayload(envelope.payload))
@@ -90,7 +98,7 @@ public struct UpdateVerifier: Sendable {
             let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
             if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
             let reading = Self.reading(of: payload, isPublicSuffix)
-            // Without a stored floor the bundled policy is what this version is known by.
+            // Without a floor of this version, its content is that of the bundled policy.
             if let bundled, floor?.version != version, version == bundled.updateVersion,
                 let policy = try? reading.get().policy, !policy.hasSameRules(as: bundled)
             {

@@ -22,11 +22,19 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
     /// One of the app's entitlements; `nil` for the app's own. Processes that share a folder share it.
     public let accessGroup: String?
 
+    /// - Parameters:
+    ///   - service: of the Keychain's item; one for each folder of a store.
+    ///   - accessGroup: one of the app's entitlements; `nil` for the app's own.
     public init(service: String, accessGroup: String? = nil) {
         self.service = service
         self.accessGroup = accessGroup
     }
 
+    /// Reads the floor from the Keychain.
+    ///
+    /// - Parameter keySetID: the account of the item.
+    /// - Returns: `nil` where there is no item; no bytes for an item without data.
+    /// - Throws: `locked` before the first unlocking; `unreadable-file` for other failures of the Keychain.
     public func floor(under keySetID: String) throws(StorageError) -> [UInt8]? {
         var query = item(keySetID)
         query[kSecReturnData] = true
@@ -39,8 +47,14 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
         return (found as? Data).map { Array($0) } ?? []
     }
 
-    /// - Throws: `busy` where somebody has added another floor at this moment; it stays.
-    public func keep(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
+    /// Writes the floor to the Keychain, in a new item or in the one that is there.
+    ///
+    /// - Parameters:
+    ///   - floor: the content of the item.
+    ///   - keySetID: the account of the item.
+    /// - Throws: `busy` where another process has added another floor at this moment, which stays; `locked` before the first
+    ///   unlocking; `not-written` for other failures of the Keychain.
+    public func save(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
         let query = item(keySetID)
         let content: [CFString: Any] = [
             kSecValueData: Data(floor), kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,

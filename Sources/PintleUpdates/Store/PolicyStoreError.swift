@@ -1,0 +1,35 @@
+public import Pintle
+public import PintleStorage
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Why a store cannot be opened, or did not take an update.
+public enum PolicyStoreError: Error, Sendable, Hashable {
+    /// The stored update is lost and the store was asked to refuse then: see ``PolicyStore/LostStore/refuse``.
+    case lostStore(PolicyStoreLoss)
+    /// The update was not taken.
+    case rejected(UpdateRejection)
+    /// The disk, or where the floor is kept, did not take it.
+    case notStored(StorageError)
+    /// Where the floor is kept cannot be read at this moment, so nobody can tell how old an update may be.
+    case floorUnreadable(StorageError)
+}
+
+extension PolicyStoreError: CustomStringConvertible {
+    /// One line, lower case, no full stop.
+    public var description: String {
+        switch self {
+        case .lostStore(let loss):
+            "the stored update\(loss.version.map { " \($0)" } ?? "") is lost: \(loss.cause)"
+        case .rejected(let rejection): "\(rejection)"
+        case .notStored(let error): "the update was not stored: \(error)"
+        case .floorUnreadable(let error): "the floor of updates cannot be read: \(error)"
+        }
+    }
+}
+
+extension PolicyStoreError: LocalizedError, DescribedError {}

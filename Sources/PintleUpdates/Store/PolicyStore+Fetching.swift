@@ -6,18 +6,6 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What came of asking for an update.
-public enum UpdateRefresh: Sendable {
-    /// It is in force.
-    case adopted(VerifiedUpdate)
-    /// A server has what is in force.
-    case unchanged
-    /// No server had a valid answer; the events say why.
-    case failed
-    /// Nothing was asked: it is not time yet.
-    case notDue(next: Date)
-}
-
 extension PolicyStore {
     /// When the next update is due.
     public func nextFetch(_ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()) -> Date {

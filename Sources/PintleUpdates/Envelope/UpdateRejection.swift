@@ -1,0 +1,30 @@
+public import Pintle
+
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A failure, with what was known of the update by then.
+public struct UpdateRejection: Error, Sendable, Hashable {
+    /// The first check that failed.
+    public let failure: UpdateFailure
+    /// The version it says it has; `nil` unless enough keys have signed it.
+    public let version: Int?
+    /// The trusted keys that did sign it.
+    public let signers: [UpdateKey]
+
+    package init(_ failure: UpdateFailure, version: Int? = nil, signers: [UpdateKey] = []) {
+        self.failure = failure
+        self.version = version
+        self.signers = signers
+    }
+}
+
+extension UpdateRejection: CustomStringConvertible {
+    /// `rollback: version 5 is older than 7`
+    public var description: String { "\(failure.code.rawValue): \(failure)" }
+}
+
+extension UpdateRejection: LocalizedError, DescribedError {}

@@ -83,6 +83,10 @@ struct PolicyResourceTests {
             (["one/private.pem", "two/private.pem"], 1), (["two/private.pem", "one/private.pem"], 1),
             (["two/private.pem", "three/private.pem", "four/private.pem"], 1), (["two/private.pem", "private.pem"], 1),
             (["private.pem", "two/private.pem"], 1),
+            (["two/private.pem", "./three/private.pem"], 1), (["two/private.pem", "two/../three/private.pem"], 1),
+            // Two spellings of one path are one file.
+            (["two/private.pem", "./two/private.pem"], 0), ([".//two/./private.pem", "two/private.pem"], 0),
+            (["private.pem", "./private.pem"], 0),
             // No file stands in for another.
             (["one/private.pem", "private.pem"], 0), (["two/private.pem", "two/private.pem"], 0),
             (["two/private.pem"], 0),
@@ -100,6 +104,7 @@ struct PolicyResourceTests {
                 #expect(error.problems.map(\.id) == ["unreadable-anchor-file"] && count == 1, "\(anchors)")
                 let text = "\(anchors[0]) and \(anchors[1]) would both be this file beside the policy"
                 #expect(error.description.contains(text), "\(error)")
+                #expect(error.problems.first?.help == "give the files different names")
             }
         }
         // Where both files are where their paths lead, they may share a name.

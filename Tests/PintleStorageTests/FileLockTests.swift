@@ -85,6 +85,36 @@ struct FileLockTests {
         _ = try file.lock(patience: 0)
     }
 
+    @Test("A reader of the lock's file never finds it empty while a note is replaced")
+    func note() async throws {
+        let lock = try file.lock()
+        try lock.write(note: [UInt8](repeating: 0x61, count: 65))
+        let (path, isDone) = (lockPath, Flag())
+        let sizes = Task.detached {
+            var sizes: Set<Int> = []
+            repeat {
+                if let bytes = try? RegularFile.content(path, limit: 100) { sizes.insert(bytes.count) }
+            } while !isDone.isUp
+            return sizes
+        }
+        for number in 0..<20_000 {
+            try lock.write(note: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 65))
+        }
+        isDone.raise()
+        #expect(await sizes.value == [65])
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("A shorter note leaves nothing of a longer one")
+    func shorterNote() throws {
+        let lock = try file.lock()
+        for count in [65, 3, 0, 65] {
+            let bytes = [UInt8](repeating: UInt8(count), count: count)
+            try lock.write(note: bytes)
+            #expect(try lock.note(limit: 100) == bytes)
+        }
+    }
+
     /// Those of this process that are open on a file.
     private func descriptors(of path: String) -> [Int32] {
         (0..<Int32(1_024)).filter { number in

@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// The folder of a policy among the resources of an app, which stand in one folder, whatever folders they came from.
 ///
 /// A file that is not where its path leads is read from beside the policy. Two paths with one last component would then mean
@@ -6,7 +8,7 @@ struct FlatFolder {
     private let folder: PolicyFolder
     /// How a last component was named first, and whether a path with it was read from beside the policy.
     private var names: [Substring: (first: String, isBeside: Bool)] = [:]
-    private var refused: Set<Substring> = []
+    private var refused: [Substring: FileError] = [:]
 
     init(_ folder: PolicyFolder) {
         self.folder = folder
@@ -22,13 +24,30 @@ struct FlatFolder {
         let (content, isBeside) = try read(name, last)
         let known = names[last] ?? (first: name, isBeside: false)
         names[last] = (known.first, known.isBeside || isBeside)
-        if known.first != name, known.isBeside || isBeside, refused.insert(last).inserted {
-            throw FileError(
-                unreadable: String(last),
-                "\(known.first) and \(name) would both be this file beside the policy; give the files different names",
+        let isOther = Self.components(of: known.first) != Self.components(of: name)
+        if isOther, known.isBeside || isBeside, refused[last] == nil {
+            let error = FileError(
+                unreadable: String(last), "\(known.first) and \(name) would both be this file beside the policy",
                 help: "give the files different names")
+            refused[last] = error
+            throw error
         }
         return content
+    }
+
+    /// Returns the same for two spellings of one relative path, such as `a/x.pem` and `./a//x.pem`. A component `..` stays:
+    /// where `a` is a symbolic link, `a/../x.pem` may be another file than `x.pem`.
+    private static func components(of path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
+
+    /// Returns the problem of a policy with the remedy of the refusal that caused it, if one did. A policy's reader gives every
+    /// anchor file that cannot be read the same remedy.
+    func remedied(_ problem: PolicyProblem) -> PolicyProblem {
+        guard let cause = refused.values.first(where: { problem.message.hasSuffix($0.description) }) else {
+            return problem
+        }
+        return PolicyProblem(
+            id: problem.id, path: problem.path, line: problem.line, column: problem.column, message: problem.message,
+            help: cause.help)
     }
 
     private func read(_ name: String, _ last: Substring) throws(FileError) -> (content: [UInt8], isBeside: Bool) {

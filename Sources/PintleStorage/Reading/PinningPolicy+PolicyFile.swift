@@ -5,7 +5,7 @@ extension PinningPolicy {
     ///
     /// - Parameters:
     ///   - path: of the policy file; relative to the current folder of the process.
-    ///   - allowsFlatFolder: whether an anchor file that is not where its path leads may stand beside the policy, as in
+    ///   - allowsFlatFolder: `true` where an anchor file that is not where its path leads may stand beside the policy, as in
     ///     the resources of an app, which have no folders.
     ///   - isPublicSuffix: as for `init(json:resolvingFile:isPublicSuffix:)`.
     /// - Throws: everything that is wrong; `unreadable-file` where the file cannot be read at all.
@@ -21,10 +21,14 @@ extension PinningPolicy {
         }
         let folder = PolicyFolder(ofFile: path)
         var flat = FlatFolder(folder)
-        try self.init(
-            json: bytes,
-            resolvingFile: { name in
-                try allowsFlatFolder ? flat.content(of: name) : folder.content(of: name)
-            }, isPublicSuffix: isPublicSuffix)
+        do throws(PolicyError) {
+            try self.init(
+                json: bytes,
+                resolvingFile: { name in
+                    try allowsFlatFolder ? flat.content(of: name) : folder.content(of: name)
+                }, isPublicSuffix: isPublicSuffix)
+        } catch {
+            throw PolicyError(error.problems.map { flat.remedied($0) })
+        }
     }
 }

@@ -62,11 +62,12 @@ package final class FileLock: Sendable {
 
     /// Writes a few bytes into the lock's own file, in place of those that were there.
     ///
-    /// It does not wait for the disk. After a loss of power an older note may be there, or garbage.
+    /// The file is never empty in between: a process that is ended here leaves the new note, or the start of it over the old
+    /// one. The call does not wait for the disk. After a loss of power an older note may be there, or garbage.
     package func write(note bytes: [UInt8]) throws(StorageError) {
         try check()
-        guard ftruncate(descriptor.number, 0) == 0, lseek(descriptor.number, 0, SEEK_SET) == 0,
-            descriptor.write(bytes[...])
+        guard lseek(descriptor.number, 0, SEEK_SET) == 0, descriptor.write(bytes[...]),
+            ftruncate(descriptor.number, off_t(bytes.count)) == 0
         else {
             throw .notWritten(path + ".lock", errno)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import PintleApple
+import PintleStorage
 import PintleTestKit
 import PintleURLSession
 import Security
@@ -38,6 +39,26 @@ struct DownloadTests {
             let delegate = Downloads(forwards ? trust : nil)
             await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
             #expect((delegate.error == nil) == forwards)
+            // The system by itself does not know the authority.
+            #expect((delegate.error as? URLError)?.code == (forwards ? nil : .serverCertificateUntrusted))
+            #expect(server.requests.count == 1)
+        }
+        let unknown = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
+        let store = TrustApprovalStore()
+        let trust = WebViewTrustDelegate(try PinningPolicy(hosts: [], unpinnedHosts: .askUser), approvals: store)
+        for isApproved in [false, true] {
+            let delegate = Downloads(trust)
+            await WKDownload.run(URLRequest(url: try unknown.address()), asking: delegate)
+            #expect((delegate.error == nil) == isApproved)
+            #expect(unknown.requests.count == (isApproved ? 1 : 0))
+            guard !isApproved else { break }
+            let rejection = TrustRejection(
+                underlying: trust.explain(try #require(delegate.error), of: delegate.last))
+            guard case .unknownHost(let host) = rejection else {
+                Issue.record("\(String(describing: rejection))")
+                return
+            }
+            try store.approve(host)
         }
     }
 
@@ -52,6 +73,7 @@ struct DownloadTests {
             let delegate = Downloads(trust)
             await WKDownload.run(URLRequest(url: try server.address(path)), asking: delegate)
             #expect((delegate.error == nil) == isAllowed)
+            #expect((delegate.error as? URLError)?.code == (isAllowed ? nil : .cancelled))
         }
         #expect(plain.connectionCount == 0)
         let covered = try LoopbackTCPServer.http { _ in .redirect(to: "http://localhost:\(plain.port)/") }
@@ -60,6 +82,7 @@ struct DownloadTests {
             let delegate = Downloads(WebViewTrustDelegate(policy))
             await WKDownload.run(URLRequest(url: url), asking: delegate)
             #expect((delegate.error == nil) == isAllowed)
+            #expect((delegate.error as? URLError)?.code == (isAllowed ? nil : .cancelled))
         }
         #expect(plain.connectionCount == 1)
     }

@@ -2,9 +2,10 @@ import Foundation
 import Pintle
 import PintleReports
 import PintleTestKit
-import PintleURLSession
 import Security
 import Testing
+
+@testable import PintleURLSession
 
 /// Loaders that debugging tools put into every configuration, and that carry requests past the pins.
 @Suite("Apple: loaders in a configuration")
@@ -49,6 +50,24 @@ struct ForeignLoaderTests {
         session.invalidateAndCancel()
     }
 
+    @Test("A loader that a tool puts into the cleared copy too is an error of the session, and a removed one a warning")
+    func unresolved() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Carrier.self]
+        let cleared = URLSessionConfiguration.ephemeral
+        cleared.protocolClasses = []
+        // A replaced getter answers for the copy as it does for the caller's configuration.
+        for (copy, isResolved) in [(configuration, false), (cleared, true)] {
+            let log = EventLog()
+            ForeignProtocols(in: configuration, removedFrom: copy).tell(log)
+            await TrustFailureFeed.shared.settle()
+            let trouble = try #require(log.troubles.first)
+            #expect(trouble.isResolved == isResolved && trouble.code == .foreignProtocol && log.troubles.count == 1)
+            #expect(trouble.classes == [String(reflecting: Carrier.self)])
+            #expect(TrustFailureEvent.session(trouble).level == (isResolved ? .warning : .error))
+        }
+    }
+
     @Test("A session after a change of the policy has no such loader either")
     func replaced() async throws {
         let stage = try Stage()
@@ -57,10 +76,14 @@ struct ForeignLoaderTests {
         configuration.protocolClasses = [Carrier.self]
         let policy = LivePolicy(try stage.policy())
         let session = URLSession.pinned(to: policy, configuration: configuration)
-        #expect(try await session.data(from: try server.address()).0.count == 3)
+        let data = try await session.data(from: try server.address()).0
+        #expect(data.count == 3 && data != Data("carried".utf8))
         policy.replace(with: try stage.policy(rightPin: false))
-        await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
+        #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
+        #expect(session.current.configuration.protocolClasses?.isEmpty == true)
         #expect(session.sessionConfiguration.protocolClasses?.isEmpty == true)
+        #expect(server.requests.count == 1)
         session.invalidateAndCancel()
     }
 }

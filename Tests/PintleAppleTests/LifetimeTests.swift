@@ -54,15 +54,24 @@ struct LifetimeTests {
         let policy = LivePolicy(try stage.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
-        let session = URLSession(
-            configuration: configuration, delegate: PinningSessionDelegate(policy), delegateQueue: nil)
+        let reasons = Locked<[String]>([])
+        let delegate = PinningSessionDelegate(policy) { evaluation in
+            reasons.withLock { $0.append(evaluation.decision.reason) }
+        }
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         let url = try server.address()
         for _ in 0..<3 { _ = try await session.data(from: url) }
         #expect(server.connectionCount == 1)
         policy.replace(with: try stage.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
         #expect(error?.code == .cancelled)
-        #expect(server.requests.count == 3)
+        #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
+        #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch"])
+        #expect(server.requests.count == 3 && server.connectionCount == 2)
+        // The twin: another policy that the server satisfies.
+        policy.replace(with: try stage.policy())
+        #expect(try await session.data(from: url).0.count == 3)
+        #expect(server.requests.count == 4 && reasons.withLock { $0.last } == "pin-matched")
         session.invalidateAndCancel()
     }
 

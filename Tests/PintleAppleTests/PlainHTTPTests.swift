@@ -51,6 +51,7 @@ struct PlainHTTPTests {
                 }
                 #expect((error == nil) == isAllowed)
                 #expect(Self.isRefusal(error) == !isAllowed)
+                #expect((error as? URLError)?.failingURL == (isAllowed ? nil : url))
             }
             #expect(plain.connectionCount == (isAllowed ? 3 : 0))
             session.invalidateAndCancel()
@@ -85,6 +86,50 @@ struct PlainHTTPTests {
         #expect(plain.connectionCount == 0)
     }
 
+    /// The system asks no delegate between `resume()` and the request, so the request itself is sent.
+    @Test("A task that was made before the policy covered its host brings nothing when it is started afterwards")
+    func coveredLater() async throws {
+        for (next, isAllowed) in try Self.policies() {
+            let plain = try LoopbackTCPServer.http()
+            let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
+            let policy = LivePolicy(try PinningPolicy(hosts: []))
+            let teller = Teller()
+            let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: teller)
+            let task = session.dataTask(with: url)
+            policy.replace(with: next)
+            let error = await teller.end(of: task)
+            #expect((error == nil) == isAllowed)
+            #expect(Self.isRefusal(error) == !isAllowed)
+            #expect((teller.received == 0) == !isAllowed)
+            session.invalidateAndCancel()
+        }
+    }
+
+    @Test(
+        "A redirect goes from TLS to TLS only, for web sockets too, and in the clear to no host that the policy covers")
+    func redirects() throws {
+        let stage = try Stage()
+        let delegate = PinningSessionDelegate(try stage.policy())
+        let session = URLSession(configuration: .ephemeral)
+        for (source, target, isFollowed) in [
+            ("wss://localhost/", "ws://example.com/", false), ("wss://localhost/", "ws://localhost/", false),
+            ("wss://localhost/", "wss://example.com/", true), ("ws://example.com/", "ws://localhost/", false),
+            ("ws://example.com/", "ws://other.example/", true), ("ws://example.com/", "wss://localhost/", true),
+            ("WSS://localhost/", "http://example.com/", false), ("https://localhost/", "ws://example.com/", false),
+            ("https://localhost/", "https://example.com/", true),
+        ] {
+            let url = try #require(URL(string: source))
+            let request = URLRequest(url: try #require(URL(string: target)))
+            let response = try #require(HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil))
+            let followed = Locked<[URL?]>([])
+            delegate.urlSession(
+                session, task: session.dataTask(with: url), willPerformHTTPRedirection: response, newRequest: request
+            ) { request in followed.withLock { $0.append(request?.url) } }
+            #expect(followed.withLock { $0 } == [isFollowed ? request.url : nil], "\(source) \(target)")
+        }
+        session.invalidateAndCancel()
+    }
+
     @Test("Which addresses are plain, and what cannot be read is not allowed")
     func addresses() throws {
         let policy = try PinningPolicy(hosts: [])
@@ -103,6 +148,10 @@ struct PlainHTTPTests {
 private final class Teller: NSObject, URLSessionDataDelegate {
     private let target: URL?
     private let ends = AsyncStream<(any Error)?>.makeStream()
+    private let count = Locked(0)
+
+    /// The number of bytes that tasks have received.
+    var received: Int { count.withLock { $0 } }
 
     init(leadingTo target: URL? = nil) {
         self.target = target
@@ -119,6 +168,10 @@ private final class Teller: NSObject, URLSessionDataDelegate {
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         completionHandler(target.map { URLRequest(url: $0) } ?? request)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        count.withLock { $0 += data.count }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

@@ -96,6 +96,18 @@ struct RejectionLogTests {
         #expect(reused > 0)
     }
 
+    @Test("The newest living objects have a place; an eighth more may have one until the table shrinks")
+    func capacity() {
+        var table = WeakTable<Marked, Int>(capacity: 64)
+        let objects = (0..<1_000).map { _ in Marked() }
+        for (number, object) in objects.enumerated() {
+            table[object] = number
+            let places = objects[...number].suffix(80).map { table[$0] != nil }
+            #expect(places.suffix(64).allSatisfy { $0 })
+            #expect(places.count { $0 } <= 72)
+        }
+    }
+
     @Test("Objects that were freed cost the living no place")
     func freed() {
         var table = WeakTable<Marked, Int>(capacity: 4)

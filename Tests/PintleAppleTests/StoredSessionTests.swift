@@ -102,16 +102,25 @@ struct StoredSessionTests {
     }
 
     @Test("A web socket in the clear to a covered host and any stream task are cancelled as they are made")
-    func otherTasks() throws {
+    func otherTasks() async throws {
         let stage = try Stage()
-        let session: URLSession = .pinned(to: try stage.policy())
+        let plain = try LoopbackTCPServer.http()
+        let listener = TaskEnds()
+        let session: URLSession = .pinned(to: try stage.policy(), delegate: listener)
         for (text, isCancelled) in [
-            ("ws://localhost/", true), ("wss://localhost/", false), ("ws://other.example/", false),
+            ("ws://localhost:\(plain.port)/", true), ("wss://localhost/", false), ("ws://other.example/", false),
         ] {
             let task = session.webSocketTask(with: try #require(URL(string: text)))
             #expect((task.state == .completed) == isCancelled, "\(text)")
+            guard isCancelled else { continue }
+            let error = await listener.end(of: task) as? URLError
+            #expect((error?.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .plainHTTP)
+            #expect(error?.code == .appTransportSecurityRequiresSecureConnection)
         }
-        #expect(session.streamTask(withHostName: "other.example", port: 9).state == .completed)
+        let stream = session.streamTask(withHostName: "localhost", port: Int(plain.port))
+        #expect(stream.state == .completed)
+        #expect((await listener.end(of: stream) as? URLError)?.code == .unsupportedURL)
+        #expect(plain.connectionCount == 0)
         #expect(URLSession(configuration: .ephemeral).streamTask(withHostName: "a", port: 9).state == .suspended)
         session.invalidateAndCancel()
     }

@@ -19,6 +19,9 @@ import Security
 /// - Important: A task's own delegate comes before the session's, for redirects and, where it has the method, for what
 ///   a session is asked. So give such a one only inside another `PinningSessionDelegate` for the same policy.
 ///
+/// A task over `http` that was made before the policy covered its host, and is started afterwards, sends its request: the
+/// system asks no delegate before that. Its response is refused when it arrives.
+///
 /// After a change of the policy a session's next task goes over a new connection, from iOS 16, macOS 13, tvOS 16 and
 /// watchOS 9 on, where the system tells of tasks that are made.
 ///

@@ -11,7 +11,8 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
 
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var lastNumber = 0
-    /// The most entries. Beyond it the table forgets those whose objects were freed, then the oldest.
+    /// The most entries that stay when the table forgets some: first those whose objects were freed, then the oldest. It does
+    /// so once there is an eighth more, so that a full table is not read at each new entry.
     private let capacity: Int
 
     init(capacity: Int) {
@@ -30,7 +31,7 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
             }
             lastNumber += 1
             entries[ObjectIdentifier(object)] = Entry(object: object, value: newValue, number: lastNumber)
-            if entries.count > capacity { shrink() }
+            if entries.count > capacity + capacity / 8 { shrink() }
         }
     }
 
@@ -42,7 +43,9 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
 
     private mutating func shrink() {
         entries = entries.filter { $0.value.object != nil }
-        while entries.count > capacity, let oldest = entries.min(by: { $0.value.number < $1.value.number }) {
+        let surplus = entries.count - capacity
+        guard surplus > 0 else { return }
+        for oldest in entries.sorted(by: { $0.value.number < $1.value.number }).prefix(surplus) {
             entries[oldest.key] = nil
         }
     }

@@ -99,6 +99,8 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
 // Of two forms of one question the system asks the longer one, where there is one: so your delegate may have either.
 extension WebViewTrustDelegate {
     private typealias AnswerToAction = @MainActor @Sendable (WKNavigationActionPolicy) -> Void
+    private typealias AnswerWithPreferences =
+        @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
     private typealias AskAboutAction = (WKWebView, WKNavigationAction, @escaping AnswerToAction) -> Void
     private typealias AnswerToResponse = @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
     private typealias AskAboutResponse =
@@ -106,10 +108,37 @@ extension WebViewTrustDelegate {
             WKWebView, WKNavigationResponse, @escaping AnswerToResponse
         ) -> Void
 
-    /// Forwards to your delegate.
+    /// Cancels a page or frame that would come over `http` from a host that the policy covers. For the page itself, your
+    /// delegate's `didFailProvisionalNavigation` gets the error, with no navigation: the system made none. Everything else is
+    /// your delegate's to decide.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction, preferences: WKWebpagePreferences,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
+    ) {
+        let decide: AnswerWithPreferences = { [weak self] answer, preferences in
+            // The policy may have changed while your delegate decided.
+            guard answer != .cancel, let self, let error = self.plainHTTPError(of: navigationAction) else {
+                return decisionHandler(answer, preferences)
+            }
+            decisionHandler(.cancel, preferences)
+            guard navigationAction.targetFrame?.isMainFrame == true else { return }
+            self.forwarded.flatMap { offered($0.webView(_:didFailProvisionalNavigation:withError:)) }?(
+                webView, nil, error)
+        }
+        guard plainHTTPError(of: navigationAction) == nil else { return decide(.allow, preferences) }
+        ask(webView, navigationAction, preferences, decide)
+    }
+
+    /// Returns the error of a navigation that would send in the clear to a host that the policy covers.
+    private func plainHTTPError(of action: WKNavigationAction) -> URLError? {
+        guard let url = action.request.url, !policy.allowsPlainHTTP(to: url) else { return nil }
+        let alias = url.host.flatMap { try? ServerName($0) }.flatMap { AddressAlias($0) }
+        return PinningSessionDelegate.plainError(alias.map { .alias($0) } ?? .plainHTTP, url)
+    }
+
+    private func ask(
+        _ webView: WKWebView, _ navigationAction: WKNavigationAction, _ preferences: WKWebpagePreferences,
+        _ decisionHandler: @escaping AnswerWithPreferences
     ) {
         if let ask = forwarded.flatMap({ offered($0.webView(_:decidePolicyFor:preferences:decisionHandler:)) }) {
             return ask(webView, navigationAction, preferences, decisionHandler)

@@ -16,6 +16,9 @@ import WebKit
 /// server is missing from it, and ``init(_:forwardingTo:observer:)`` has an observer who hears of it. Evaluation is done
 /// away from the main queue. Private anchors and approved servers load as in a session.
 ///
+/// A page or frame over `http` from a host that the policy covers is cancelled. Images, scripts and other parts of a page are not
+/// asked about: where the policy covers their host, the app has to keep App Transport Security on, which refuses them.
+///
 /// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
 ///
 /// A service worker or a media element may load through other processes of the system: what they ask, and whether they do,

@@ -13,18 +13,31 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
 @MainActor open class WKWebpagePreferences: NSObject {}
 @MainActor open class WKNavigation: NSObject {}
 
+@MainActor open class WKFrameInfo: NSObject {
+    public let isMainFrame: Bool
+
+    init(isMainFrame: Bool) {
+        self.isMainFrame = isMainFrame
+    }
+}
+
 @MainActor open class WKNavigationAction: NSObject {
     public let request: URLRequest
     public let shouldPerformDownload: Bool
+    public let targetFrame: WKFrameInfo?
 
-    init(request: URLRequest, shouldPerformDownload: Bool = false) {
+    init(request: URLRequest, shouldPerformDownload: Bool = false, isMainFrame: Bool = true) {
         self.request = request
         self.shouldPerformDownload = shouldPerformDownload
+        targetFrame = WKFrameInfo(isMainFrame: isMainFrame)
     }
 
-    /// Apple's has no such initialiser: there, the web view alone makes them.
-    public static func asked(_ request: URLRequest, shouldPerformDownload: Bool) -> WKNavigationAction {
-        WKNavigationAction(request: request, shouldPerformDownload: shouldPerformDownload)
+    /// Apple's has no such initialiser: there, only the web view makes them.
+    public static func asked(
+        _ request: URLRequest, shouldPerformDownload: Bool, isMainFrame: Bool = true
+    ) -> WKNavigationAction {
+        WKNavigationAction(
+            request: request, shouldPerformDownload: shouldPerformDownload, isMainFrame: isMainFrame)
     }
 }
 

@@ -17,7 +17,7 @@ export PINTLE_SHARED_DATA ?= $(abspath $(CURDIR)/../shared/data)
 export PINTLE_VENV ?= $(CURDIR)/.build/venv
 export PINTLE_TOOL ?= $(TOOL)
 
-.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs asan tsan examples model install clean
+.PHONY: help setup setup-ci build release-tool ci-builds ci-apple ci-tests demo test unit apple-build test-apple peers peers-smoke ci bench fuzz fuzz-smoke format format-check lint linkage debug-only docs api asan tsan examples model install clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name what; do \
@@ -33,7 +33,7 @@ build: ## Build the tool: .build/release/pintle
 # SwiftPM runs one build at a time in a folder, and a release build keeps one processor busy. So the tool is built beside what
 # has a folder of its own; the set-up downloads meanwhile.
 ci-builds:
-	@Scripts/setup.sh build
+	@Scripts/setup.sh build docs
 	@$(MAKE) -j3 --output-sync=target release-tool ci-apple setup-ci
 
 ci-apple: apple-build
@@ -129,9 +129,14 @@ linkage: build ## Prove what the core, a session and the tool load, and what the
 debug-only: ## Prove that a release build lacks the debug anchors (after build and unit)
 	@Scripts/debug-only.sh
 
-docs: ## Build the documentation, warnings being errors: .build/docs
-	@Scripts/setup.sh build
+docs: ## Build the documentation, warnings being errors: .build/docs; compare the public API with the dump in API
+	@Scripts/setup.sh build docs
 	@Scripts/docs.sh
+	@Scripts/api.sh check
+
+api: ## Write the dump of the public API, for a change that is meant; prints the size of each module
+	@Scripts/setup.sh build docs
+	@Scripts/symbols.sh && Scripts/api.sh write
 
 asan: ## The tests, with all of Sources under the address sanitizer
 	@Scripts/setup.sh test

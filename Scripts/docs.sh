@@ -11,17 +11,13 @@ swift=$(command -v swift)
 docc=$(dirname "$(readlink -f "$swift")")/docc
 [ -x "$docc" ] || docc=$(dirname "$swift")/docc
 [ -x "$docc" ] || docc=$(command -v docc) || { echo "docs: error: no docc beside $swift" >&2; exit 1; }
-target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
+Scripts/symbols.sh
 
 for catalogue in "${catalogues[@]}"; do
     module=$(basename "$(dirname "$catalogue")")
-    swift build --target "$module"
-    symbols=.build/symbols/$module
-    rm -rf "$symbols" && mkdir -p "$symbols" .build/docs
-    swift symbolgraph-extract -module-name "$module" -minimum-access-level public -target "$target" \
-        -I "$(swift build --show-bin-path)/Modules" -output-dir "$symbols" \
-        $(printf -- '-Xcc -fmodule-map-file=%s ' Sources/C*/module.modulemap)
-    "$docc" convert "$catalogue" --additional-symbol-graph-dir "$symbols" --output-path ".build/docs/$module.doccarchive" \
-        --fallback-display-name "$module" --fallback-bundle-identifier "org.pintle.$module" --warnings-as-errors
+    mkdir -p .build/docs
+    "$docc" convert "$catalogue" --additional-symbol-graph-dir ".build/symbols/$module" \
+        --output-path ".build/docs/$module.doccarchive" --fallback-display-name "$module" \
+        --fallback-bundle-identifier "org.pintle.$module" --warnings-as-errors
     echo "docs: .build/docs/$module.doccarchive"
 done

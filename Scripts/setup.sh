@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves that what building, testing and measuring need is here, and installs only what is not.
-# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [peers] [bench] [model]
+# Says nothing and takes a few milliseconds when all is there. usage: setup.sh [build] [test] [docs] [peers] [bench] [model]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ "$(uname)" = Linux ] || exit 0
@@ -23,6 +23,7 @@ for purpose in "$@"; do
         command xmllint libxml2-utils
         [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
         ;;
+    docs) command jq jq ;;
     peers)
         command go golang-go
         command javac default-jdk-headless
@@ -36,7 +37,7 @@ for purpose in "$@"; do
         command spin spin
         command cc gcc
         ;;
-    *) echo "setup: unknown purpose $purpose; one of build, test, peers, bench, model" >&2 && exit 2 ;;
+    *) echo "setup: unknown purpose $purpose; one of build, test, docs, peers, bench, model" >&2 && exit 2 ;;
     esac
 done
 

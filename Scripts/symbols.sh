@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Writes what each library product declares publicly, as the compiler reads it, to .build/symbols/MODULE. The documentation
+# and the dump of the API are both made from this. With "apple", the session's modules as Apple's systems have them, to
+# .build/symbols-apple. usage: symbols.sh [apple]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+folder=.build/symbols
+if [ "${1:-}" = apple ]; then
+    export PINTLE_APPLE_STANDINS=1
+    build=(swift build --scratch-path .build/apple)
+    folder+=-apple
+    modules="PintleApple PintleURLSession"
+    maps=$(find "$PWD" -path "$PWD/Sources/C*/module.modulemap")
+    top=(PintleURLSession)
+else
+    build=(swift build)
+    # Products whose names begin with an underscore are not for users.
+    modules=$(swift package dump-package | jq -r '.products[] | select(.type.library) | .name | select(startswith("_") | not)')
+    maps=$(find Sources -path 'Sources/C*/module.modulemap')
+    # These two use all the others.
+    top=(PintleURLSession PintleTestKit)
+fi
+for target in "${top[@]}"; do "${build[@]}" --target "$target" >&2; done
+target=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
+
+rm -rf "$folder"
+# shellcheck disable=SC2016
+printf '%s\n' $modules | xargs -P 2 -I MODULE sh -c 'mkdir -p "$2/MODULE" && exec swift symbolgraph-extract \
+    -module-name MODULE -minimum-access-level public -target "$1" -I "$3/Modules" -output-dir "$2/MODULE" $4' \
+    sh "$target" "$folder" "$("${build[@]}" --show-bin-path)" "$(printf -- '-Xcc -fmodule-map-file=%s ' $maps)"

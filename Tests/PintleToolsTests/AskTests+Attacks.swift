@@ -2,8 +2,9 @@ import FoundationEssentials
 import Glibc
 import Pintle
 import PintleTestKit
-import PintleTools
 import Testing
+
+@testable import PintleTools
 
 /// Whoever would have an answer that nobody gave.
 extension AskTests {

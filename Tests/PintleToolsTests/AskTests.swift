@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Pintle
 import PintleTestKit
-import PintleTools
 import Testing
+
+@testable import PintleTools
 
 /// The question about a server that nobody has approved, on a terminal.
 @Suite("Asking about an unknown server")

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Glibc
-import PintleTools
 import Synchronization
+
+@testable import PintleTools
 
 /// One run of the tool inside this process, on a terminal of its own: what was typed, and what somebody sees there.
 struct TerminalRun {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Pintle
-import PintleTools
+
+@testable import PintleTools
 
 /// One run of the tool inside this process: its exit code and what it wrote where.
 struct ToolRun {

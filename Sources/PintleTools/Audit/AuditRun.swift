@@ -160,3 +160,85 @@ final class AuditRun {
         return json
     }
 }
+
+/// One line on a terminal that tells how far an audit is: from half a second on, ten times a second at most, and gone
+/// when something else is to be written.
+final class AuditProgress {
+    private let console: Console
+    private let total: Int
+    private let before: Int
+    private let begin = ContinuousClock.now
+    private var lastDrawn: ContinuousClock.Instant
+    private let isWanted: Bool
+    private var isShown = false
+
+    /// - Parameters:
+    ///   - total: servers in all.
+    ///   - before: those of them that had been asked in an earlier run.
+    init(_ console: Console, environment: [String: String], total: Int, before: Int) {
+        self.console = console
+        self.total = total
+        self.before = before
+        lastDrawn = begin
+        isWanted = console.tellsPerson && environment["TERM"] != "dumb" && total > 0
+    }
+
+    func draw(_ tally: AuditTally) {
+        let now = ContinuousClock.now
+        guard isWanted, begin.duration(to: now) >= .milliseconds(500),
+            lastDrawn.duration(to: now) >= .milliseconds(100)
+        else { return }
+        lastDrawn = now
+        isShown = true
+        console.prompt("\r\u{1B}[K" + Self.line(tally, total: total, before: before, after: begin.duration(to: now)))
+    }
+
+    /// Whatever is written next begins at the left of an empty line.
+    func erase() {
+        guard isShown else { return }
+        isShown = false
+        console.prompt("\r\u{1B}[K")
+    }
+
+    /// `[#########...........]  912/2000   3 rejected, 12 not reached   41 a second, 26 s left`
+    static func line(_ tally: AuditTally, total: Int, before: Int, after duration: Duration) -> String {
+        let done = min(tally.servers, total)
+        let width = 20
+        let filled = total > 0 ? done * width / total : width
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        var line = "[\(bar)]  \(done)/\(total)   \(tally.rejected) rejected, \(tally.unreached) not reached"
+        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        let asked = tally.servers - before
+        if asked > 0, seconds > 0 {
+            let rate = Double(asked) / seconds
+            let left = Double(total - done) / rate
+            line += "   \(Int(rate.rounded())) a second, \(Int(min(left, 1e6).rounded(.up))) s left"
+        }
+        return line
+    }
+}
+
+/// What a result was decided by: results of two of these say nothing together.
+struct AuditBasis: Equatable {
+    /// The SHA-256 of the policy's file in hex; nil where the path alone decided.
+    let policy: String?
+    /// The SHA-256 of the certificates of `--anchors`, one after the other in DER, in hex; nil for the system's.
+    let anchors: String?
+
+    init(policy: [UInt8]?, anchors: [Certificate]?) {
+        self.policy = policy.map { Hex.encode(SHA256Digest(hashing: $0).bytes) }
+        self.anchors = anchors.map { Hex.encode(SHA256Digest(hashing: $0.flatMap(\.der)).bytes) }
+    }
+
+    init(_ record: AuditRecord) {
+        policy = record.policy
+        anchors = record.anchors
+    }
+
+    /// Why a result is not of this basis.
+    func problem(with record: AuditRecord) -> (code: String, message: String)? {
+        if record.policy != policy { return ("other-policy", "\(record.endpoint) was decided by another policy") }
+        if record.anchors != anchors { return ("other-anchors", "\(record.endpoint) was decided by other anchors") }
+        return nil
+    }
+}

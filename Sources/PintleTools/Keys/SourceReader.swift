@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleUpdates
 
 /// Reads everything that has a pin out of a file: PEM blocks in their order, or one DER value.
 ///
@@ -212,5 +213,35 @@ struct SourceReader {
         throw .unusable(
             "malformed-certificate", "no certificate, request or key; as a certificate: \(certificateError)",
             file: name, hint: "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
+    }
+}
+
+/// Something that has a pin, found in a file.
+enum SourceItem {
+    case certificate(Certificate)
+    case request(CertificateRequest)
+    /// A bare public key, or the public half of a private one.
+    case key(PublicKey, isPrivate: Bool)
+
+    /// A public key as its SubjectPublicKeyInfo.
+    struct PublicKey {
+        let description: PublicKeyDescription
+        let pin: PublicKeyPin
+        /// What updates call it, if it is a key that can sign them.
+        let updateKeyID: String?
+
+        init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
+            description = try PublicKeyDescription(subjectPublicKeyInfo: der)
+            pin = try PublicKeyPin(subjectPublicKeyInfo: der)
+            updateKeyID = (try? UpdateKey(subjectPublicKeyInfo: der))?.id
+        }
+    }
+
+    var certificate: Certificate? {
+        if case .certificate(let certificate) = self { certificate } else { nil }
+    }
+
+    var isPrivateKey: Bool {
+        if case .key(_, isPrivate: true) = self { true } else { false }
     }
 }

@@ -129,3 +129,47 @@ struct LintCommand {
         return Double(days) * 86_400
     }
 }
+
+/// Something that `lint` says: of the file, or of a live server that the file is about.
+struct LintEntry {
+    let severity: LintFinding.Severity
+    let problem: PolicyProblem
+    /// The server it was seen at.
+    var server: String?
+
+    init(_ finding: LintFinding) {
+        severity = finding.severity
+        problem = finding.problem
+    }
+
+    init(_ severity: LintFinding.Severity, _ problem: PolicyProblem, server: String) {
+        self.severity = severity
+        self.problem = problem
+        self.server = server
+    }
+}
+
+/// Where the rules of a policy file and their pins stand.
+struct RulePlaces {
+    private let root: JSONValue?
+    private let rules: [JSONValue]
+
+    init(_ json: [UInt8]) {
+        root = try? JSONDocument(json).root
+        rules = root?["hosts"]?.elements.map(Array.init) ?? []
+    }
+
+    /// The hosts of the rules as the file writes them; empty where a rule has none.
+    var hosts: [String] { rules.map { $0["host"]?.string ?? "" } }
+
+    /// The place of the host of a rule, of one of its pins, or of the beginning of the file.
+    func place(rule: Int?, list: StaticString? = nil, pin: Int? = nil) -> JSONPlace? {
+        guard let rule, rules.indices.contains(rule) else { return root?.place }
+        let value = rules[rule]
+        guard let list, let pins = value[list] else { return (value["host"] ?? value).place }
+        guard let pin, let elements = pins.elements.map(Array.init), elements.indices.contains(pin) else {
+            return pins.place
+        }
+        return elements[pin].place
+    }
+}

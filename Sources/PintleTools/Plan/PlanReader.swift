@@ -125,3 +125,164 @@ struct PlanReader {
         }
     }
 }
+
+/// Values of the types that a plan has; each reports what is wrong and answers `nil`.
+extension PlanReader {
+    mutating func report(_ id: String, _ value: JSONValue, _ message: String, help: String) {
+        problems.append((value.offset, .unusable(id, message, hint: help)))
+    }
+
+    private mutating func reportType(of value: JSONValue, _ path: String, _ wanted: String) {
+        report("wrong-type", value, "\(path) is \(value.kind.description)", help: "write \(wanted)")
+    }
+
+    /// The members of an object by their keys; unknown keys are reported where they stand.
+    mutating func members<Key: RawRepresentable & CaseIterable & Hashable>(
+        of value: JSONValue, as keys: Key.Type, _ path: String
+    ) -> [Key: JSONValue]? where Key.RawValue == String {
+        guard let members = value.members else {
+            reportType(of: value, path, "an object: {...}")
+            return nil
+        }
+        var found: [Key: JSONValue] = [:]
+        for member in members where !isFull {
+            let name = member.key.string ?? ""
+            if let key = Key(rawValue: name) {
+                found[key] = member.value
+            } else {
+                report(
+                    "unknown-key", member.key, "unknown key \(quoted(member.key)) in \(path)",
+                    help: Self.help(for: name, in: Key.allCases.map(\.rawValue), called: "known keys"))
+            }
+        }
+        return found
+    }
+
+    mutating func required<Key: RawRepresentable & Hashable>(
+        _ key: Key, of members: [Key: JSONValue], in object: JSONValue, _ path: String, example: String
+    ) -> JSONValue? where Key.RawValue == String {
+        if let value = members[key] { return value }
+        report(
+            "missing-key", object, "\(path) has no \"\(key.rawValue)\"", help: "add \"\(key.rawValue)\": \(example)")
+        return nil
+    }
+
+    /// - Parameter limit: of elements; with more none of them is read.
+    mutating func list(_ value: JSONValue, _ path: String, limit: Int, mayBeEmpty: Bool = false) -> [JSONValue] {
+        guard let elements = value.elements else {
+            reportType(of: value, path, "a list: [...]")
+            return []
+        }
+        guard value.count <= limit else {
+            report(
+                "too-many", value, "\(path) has \(value.count) elements; at most \(limit) are read",
+                help: "split the plan, or leave out what has passed")
+            return []
+        }
+        if value.count == 0, !mayBeEmpty { report("empty-list", value, "\(path) is empty", help: "name at least one") }
+        return Array(elements)
+    }
+
+    mutating func string(_ value: JSONValue, _ path: String) -> String? {
+        if let string = value.string { return string }
+        reportType(of: value, path, "a string in double quotes")
+        return nil
+    }
+
+    /// Something that other places and the output call it by: it must be short, visible and of one line.
+    mutating func name(_ value: JSONValue, _ path: String) -> String? {
+        guard let text = string(value, path) else { return nil }
+        let scalars = text.unicodeScalars
+        guard !scalars.isEmpty, scalars.count <= PlanLimits.nameLength, !scalars.contains(where: \.isUnsafeToPrint),
+            scalars.first?.properties.isWhitespace == false, scalars.last?.properties.isWhitespace == false
+        else {
+            report(
+                "invalid-name", value, "\(path) is no name",
+                help: "write 1 to \(PlanLimits.nameLength) visible characters, no blank at the ends")
+            return nil
+        }
+        return text
+    }
+
+    mutating func boolean(_ value: JSONValue, _ path: String) -> Bool? {
+        if let boolean = value.boolean { return boolean }
+        reportType(of: value, path, "true or false, without quotes")
+        return nil
+    }
+
+    /// - Parameter id: what a number outside of `range` is reported as.
+    mutating func integer(_ value: JSONValue, in range: ClosedRange<Int64>, id: String, _ path: String) -> Int? {
+        guard value.kind == .integer || value.kind == .number else {
+            reportType(of: value, path, "a number, without quotes")
+            return nil
+        }
+        guard let integer = value.integer, range.contains(integer) else {
+            report(
+                id, value, "\(path) is out of range",
+                help: "write a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return Int(integer)
+    }
+
+    mutating func percent(_ value: JSONValue, _ path: String) -> UserShare? {
+        guard value.kind == .integer || value.kind == .number else {
+            reportType(of: value, path, "a number, without quotes: 12.4")
+            return nil
+        }
+        if let share = UserShare(decimal: value.source) { return share }
+        report(
+            "invalid-percent", value, "\(path) is no share of users",
+            help: "write a number from 0 to 100 with at most three decimals: 12.4")
+        return nil
+    }
+
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(_ value: JSONValue, _ path: String) -> Choice?
+    where Choice.RawValue == String {
+        guard let text = string(value, path) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        report(
+            "unknown-value", value, "\(quoted(value)) is not a value of \(path)",
+            help: Self.help(for: text, in: Choice.allCases.map(\.rawValue), called: "values"))
+        return nil
+    }
+
+    /// A day, which stands for its first second in UTC, or an instant as RFC 3339 writes it; fractions of a second
+    /// are cut off.
+    mutating func date(_ value: JSONValue, _ path: String) -> Date? {
+        guard let text = string(value, path) else { return nil }
+        do throws(RFC3339.ParsingError) {
+            let instant = try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
+            return Date(wholeSeconds: instant.wholeSeconds)
+        } catch {
+            report(
+                "invalid-date", value, "\(path): \(quoted(value)) is \(error.message)",
+                help: "write a day in UTC, 2027-03-01, or an instant, 2027-03-01T06:00:00Z")
+            return nil
+        }
+    }
+
+    /// The position of what is called so.
+    mutating func reference(_ value: JSONValue, to names: [String], _ path: String, called kind: String) -> Int? {
+        guard let text = string(value, path) else { return nil }
+        if let index = names.firstIndex(of: text) { return index }
+        report(
+            "unknown-name", value, "\(path): no \(kind) is called \(quoted(value))",
+            help: names.isEmpty
+                ? "describe it in \"\(kind)s\"" : Self.help(for: text, in: names, called: "there are"))
+        return nil
+    }
+
+    /// What the file says, fit to be shown.
+    func quoted(_ value: JSONValue) -> String {
+        let scalars = (value.string ?? "").unicodeScalars
+        let shown = String(String.UnicodeScalarView(scalars.prefix(64)))
+        return JSONWriter.quoted(scalars.count > 64 ? shown + "…" : shown)
+    }
+
+    private static func help(for text: String, in known: [String], called name: String) -> String {
+        let list = "\(name): " + known.prefix(20).joined(separator: ", ") + (known.count > 20 ? " and more" : "")
+        guard let nearest = NearestSpelling.of(text, in: known) else { return list }
+        return "did you mean \"\(nearest)\"? \(list)"
+    }
+}

@@ -242,3 +242,40 @@ extension [PlanSimulation.Phase] {
         return low == 0 ? nil : low - 1
     }
 }
+
+/// How the users of a version are spread over the policies that an update may have brought them.
+struct PlanCohorts {
+    let plan: RotationPlan
+    /// By update; `nil` for those that the version takes.
+    let refusals: [PlanSimulation.UpdateRefusal?]
+
+    /// The newest update first, then those who live under what was shipped. Whoever is slow to take one update is taken
+    /// to be slow for all.
+    func cohorts(of app: RotationPlan.App, at instant: Date) -> [PlanSimulation.Cohort] {
+        var cohorts: [PlanSimulation.Cohort] = []
+        var covered = UserShare.none
+        for number in plan.updates.indices.reversed() where refusals[number] == nil {
+            let reach = reach(ofUpdate: number, in: app, at: instant)
+            guard reach > covered else { continue }
+            let part = UserShare(units: reach.units - covered.units)
+            cohorts.append(.init(policy: plan.updates[number].policy, part: part))
+            covered = reach
+        }
+        if covered < .all { cohorts.append(.init(policy: app.policy, part: covered.rest)) }
+        return cohorts
+    }
+
+    /// How many of a version's users have taken an update. It can be taken from its publication, or the version's
+    /// release, until the next one takes its place or it expires.
+    private func reach(ofUpdate number: Int, in app: RotationPlan.App, at instant: Date) -> UserShare {
+        let update = plan.updates[number]
+        let start = max(update.published, app.released)
+        let next = plan.updates.indices.contains(number + 1) ? plan.updates[number + 1].published : .distantFuture
+        let end = min(instant, update.expires, next)
+        guard end >= start else { return .none }
+        let begins = update.reach.first?.day == 0 ? [] : [ShareCurve.Point(at: start, share: .none)]
+        let curve = ShareCurve(
+            points: begins + update.reach.map { ShareCurve.Point(at: start.addingDays($0.day), share: $0.share) })
+        return curve.share(at: end)
+    }
+}

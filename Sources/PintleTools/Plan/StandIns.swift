@@ -1,6 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 internal import PintleTestKit
+internal import PintleUpdates
 
 /// Certificates made on the spot in the place of those that a plan describes, so that the decision itself can be asked
 /// about them: it compares pins with certificates, and a plan may have nothing but the hash of a key that is offline.
@@ -125,5 +126,36 @@ extension PinnedHost {
         rule.terms.pins = pins
         rule.terms.backupPins = backups
         return rule
+    }
+}
+
+/// Asks the verifier of the apps whether they would take a planned update: signed with a key of the moment, which they
+/// are made to trust. Signatures are what a plan takes for granted; floor, dates, scope and the policy are not.
+struct UpdateTrial {
+    private let key: SigningKey
+    private let trust: UpdateTrust
+
+    init() throws(ToolError) {
+        key = try SigningKey.generate()
+        guard let trust = try? UpdateTrust(keys: [key.publicKey]) else { throw .unusable("no-key", "no key to trust") }
+        self.trust = trust
+    }
+
+    /// Why an app that shipped with `bundled` would not take the update; `nil` where it would.
+    func failure(
+        of policy: PinningPolicy, version: Int, issued: Date, expires: Date, bundled: PinningPolicy, at instant: Date
+    ) throws(ToolError) -> UpdateFailure? {
+        var envelope = SignedEnvelope(
+            payload: UpdatePayload.json(version: version, issuedAt: issued, expiresAt: expires, policy: policy))
+        guard let signature = key.signature(of: envelope.signedBytes) else {
+            throw .unusable("no-signature", "libcrypto fails")
+        }
+        envelope.signatures = [.init(keyID: key.publicKey.id, bytes: signature)]
+        do {
+            _ = try UpdateVerifier(trust: trust, bundled: bundled).verify(envelope.json, floor: nil, at: instant)
+            return nil
+        } catch {
+            return error.failure
+        }
     }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Where bytes come from: standard input, a file, or a test.
-public struct ByteSource {
+struct ByteSource {
     /// Whether a person types it.
     let isTerminal: Bool
     /// Drops what was typed before it was asked for; where nobody types, nothing.
@@ -14,7 +14,7 @@ public struct ByteSource {
         var message: String { String(cString: strerror(number)) }
     }
 
-    public init(descriptor: Int32) {
+    init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
         discardTyped = { [isTerminal] in if isTerminal { _ = tcflush(descriptor, TCIFLUSH) } }
         readSome = { (limit) throws(SystemError) in
@@ -32,7 +32,7 @@ public struct ByteSource {
         }
     }
 
-    public init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8]) {
         isTerminal = false
         discardTyped = {}
         var rest = bytes[...]
@@ -51,5 +51,45 @@ public struct ByteSource {
             content += bytes
             if content.count > limit { return nil }
         }
+    }
+}
+
+/// Where text goes: a terminal, a file, a pipe, or a test.
+struct ByteSink {
+    /// Whether a person looks at it directly: colours and progress only there.
+    let isTerminal: Bool
+    /// Columns, where known.
+    let width: Int?
+    /// Gives false where the bytes could not be written.
+    let write: ([UInt8]) -> Bool
+
+    init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
+        self.isTerminal = isTerminal
+        self.width = width
+        self.write = write
+    }
+
+    /// An open file, such as 1 for standard output.
+    init(descriptor: Int32) {
+        isTerminal = isatty(descriptor) == 1
+        width = Self.columns(descriptor)
+        write = { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+                if count < 0, errno == EINTR, !Interrupts.areAsking { continue }
+                guard count > 0 else { return false }
+                rest = rest.dropFirst(count)
+                // What a signal cut short would wait again.
+                if !rest.isEmpty, Interrupts.areAsking { return false }
+            }
+            return true
+        }
+    }
+
+    private static func columns(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 }

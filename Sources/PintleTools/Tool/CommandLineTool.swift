@@ -1,10 +1,10 @@
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import Glibc
 
 /// The `pintle` tool: give it arguments and streams, get an exit code.
 public struct CommandLineTool {
     /// The version that `--version` prints.
-    public static let version = "0.1.0"
+    static let version = "0.1.0"
 
     private let environment: [String: String]
     private let input: ByteSource
@@ -15,12 +15,12 @@ public struct CommandLineTool {
     /// - Parameters:
     ///   - environment: variable names and values.
     ///   - output: data; `errors`: talk.
-    public init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink) {
+    init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink) {
         self.init(environment: environment, input: input, output: output, errors: errors, now: Date())
     }
 
     /// - Parameter now: what relative dates are counted from, and the instant of every decision.
-    package init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink, now: Date) {
+    init(environment: [String: String], input: ByteSource, output: ByteSink, errors: ByteSink, now: Date) {
         self.environment = environment
         self.input = input
         self.output = output
@@ -28,7 +28,10 @@ public struct CommandLineTool {
         self.now = now
     }
 
-    /// Runs the tool on this process's own arguments and streams.
+    /// Runs the tool on this process's own arguments and streams. Call it once, on the main thread.
+    ///
+    /// - Returns: the exit code of the process: 0 where all is well, 1 for a refusal or a problem, 2 where the command line or
+    ///   an input cannot be used, 3 where no server answered.
     public static func main() -> Int32 {
         let tool = CommandLineTool(
             environment: processEnvironment(), input: ByteSource(descriptor: 0), output: ByteSink(descriptor: 1),
@@ -42,7 +45,7 @@ public struct CommandLineTool {
 
     /// - Parameter arguments: without the program's name.
     /// - Returns: the exit code: see ``ExitCode``.
-    public func run(_ arguments: [String]) -> Int32 {
+    func run(_ arguments: [String]) -> Int32 {
         // Asked for before anything is parsed: a command line that cannot be parsed is reported in JSON too.
         let options = arguments.prefix { $0 != "--" }
         let console = Console(

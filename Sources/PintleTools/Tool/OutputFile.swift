@@ -66,3 +66,70 @@ extension ToolError {
             hint: "choose another name with --out, or read its id: pintle inspect \(path)")
     }
 }
+
+/// Folders that the tool writes files to.
+enum OutputFolder {
+    static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Makes the folder and those above it, where they are not there.
+    static func create(_ path: String) throws(ToolError) {
+        guard !path.isEmpty, !exists(path) else { return }
+        if let slash = path.lastIndex(of: "/"), slash > path.startIndex { try create(String(path[..<slash])) }
+        guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
+            let reason = String(cString: strerror(errno))
+            throw .unusable(
+                "unwritable-file", reason.prefix(1).lowercased() + reason.dropFirst(), file: path,
+                hint: "check that you may write there")
+        }
+    }
+}
+
+/// What a command must not write to: what it reads, and what else it writes.
+struct GuardedFiles {
+    private let command: Command
+    private var taken: [(path: String, file: FileIdentity?)]
+
+    /// - Parameter inputs: as they stand on the command line; `-` is no file.
+    init(_ inputs: [String], of command: Command) {
+        self.command = command
+        taken = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
+    }
+
+    /// - Parameters:
+    ///   - path: what will be written.
+    ///   - option: which names it, or its folder.
+    /// - Throws: where it is one of the others, under whatever name.
+    mutating func take(_ path: String, for option: OptionSpecification) throws(ToolError) {
+        guard let file = FileIdentity(path) else { return }
+        if let other = taken.first(where: { $0.file == file }) {
+            throw .usage("--\(option.name) \(path) would replace \(other.path)", of: command)
+        }
+        taken.append((path, file))
+    }
+}
+
+/// Which regular file a path leads to, whatever it is called there; of one that is not there yet, its folder and name.
+struct FileIdentity: Equatable {
+    private let device: UInt
+    private let inode: UInt
+    private let name: String?
+
+    /// nil for what is no regular file, and where the folder is not there.
+    init?(_ path: String) {
+        var status = stat()
+        if stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+            name = nil
+        } else {
+            let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+            let folder = String(path.dropLast(name.count))
+            guard !name.isEmpty, stat(folder.isEmpty ? "." : folder, &status) == 0 else { return nil }
+            self.name = String(name)
+        }
+        device = UInt(status.st_dev)
+        inode = UInt(status.st_ino)
+    }
+}

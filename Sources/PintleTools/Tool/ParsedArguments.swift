@@ -1,3 +1,5 @@
+internal import Pintle
+
 /// A command line that fits its command.
 struct ParsedArguments: Sendable {
     let command: Command
@@ -106,5 +108,21 @@ struct ParsedArguments: Sendable {
         if positionals.count > command.arguments.count {
             throw .usage("\"\(positionals[command.arguments.count])\" is one argument too many", of: command)
         }
+    }
+}
+
+/// Finds the word that was meant.
+enum Spelling {
+    /// The nearest of `words`, if it is near enough that whoever typed `text` may have meant it.
+    static func nearest(to text: String, among words: [String]) -> String? {
+        let limit = max(1, min(3, text.count / 3))
+        let typed = Array(text.utf8.prefix(64))
+        let candidates = words.map { word in
+            (word: word, distance: NearestSpelling.distance(typed, Array(word.utf8)))
+        }
+        guard let best = candidates.min(by: { $0.distance < $1.distance }), best.distance <= limit else {
+            return nil
+        }
+        return best.word
     }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Pintle
 
 /// Fits text into columns. Pins, hashes, hosts, paths and commands are never broken or shortened: they stand
@@ -87,4 +88,44 @@ extension Unicode.Scalar {
         0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x1B2FF, 0x1D300...0x1D37F, 0x1F000...0x1FAFF,
         0x20000...0x3FFFD,
     ]
+}
+
+/// Dates for people: the day, and how far away it is.
+enum ValidityText {
+    /// `2026-11-20`
+    static func day(_ date: Date) -> String { String(RFC3339.string(from: date).prefix(10)) }
+
+    /// `2026-11-20 to 2027-02-18, 90 days left`
+    static func period(_ validity: Validity, now: Date, palette: Palette) -> String {
+        let days = "\(day(validity.notBefore)) to \(day(validity.notAfter)), "
+        if now < validity.notBefore {
+            return days + palette.warning("begins in \(span(from: now, to: validity.notBefore))")
+        }
+        guard validity.contains(now) else {
+            return days + palette.bad("ended \(span(from: validity.notAfter, to: now)) ago")
+        }
+        let left = span(from: now, to: validity.notAfter) + " left"
+        return days + (isInLastThird(validity, now: now) ? palette.warning(left) : left)
+    }
+
+    /// When a renewal is due, as most authorities' clients see it.
+    static func lastThird(of validity: Validity) -> Date {
+        let lifetime = validity.notAfter.timeIntervalSince(validity.notBefore)
+        return validity.notAfter.addingTimeInterval(-lifetime / 3)
+    }
+
+    static func isInLastThird(_ validity: Validity, now: Date) -> Bool { now >= lastThird(of: validity) }
+
+    /// In whole units, rounded down: `90 days`, `3 years`.
+    static func span(from start: Date, to end: Date) -> String {
+        let seconds = max(0, end.timeIntervalSince(start))
+        let days = Int(seconds / 86_400)
+        return switch days {
+        case 730...: counted(Int(Double(days) / 365.2425), "year")
+        case 1...: counted(days, "day")
+        default: counted(Int(seconds / 3_600), "hour")
+        }
+    }
+
+    static func counted(_ count: Int, _ unit: String) -> String { count == 1 ? "1 \(unit)" : "\(count) \(unit)s" }
 }

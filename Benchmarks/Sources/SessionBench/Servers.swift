@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PintleTestKit
 
 /// What the clients of section C meet.
@@ -21,13 +22,23 @@ enum Servers {
         truncate(files.path(of: "gigabyte"), 1 << 30)
 
         let sink = try LoopbackTLSServer(identity) { $0.application = .stream(swallow) }
-        let port = try LoopbackTCPServer { _ in }.port
+        // The port of a server that is closed at once, and so is free.
+        let port = try LoopbackTLSServer(identity).port
         try files.write("https://localhost:\(port)/ https://localhost:\(sink.port)/", to: "addresses")
         try files.write(nginx(port: port, root: files.path), to: "nginx.conf")
-        let server = try ChildProcess(
-            ["taskset", "-c", "0", "nginx", "-p", files.path, "-e", "error.log", "-c", "nginx.conf"],
-            outputFile: files.path(of: "output"))
-        guard server.waitUntilListening(on: port) else { stop("nginx does not start") }
+        let server = Process()
+        server.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        server.arguments = [
+            "taskset", "-c", "0", "nginx", "-p", files.path, "-e", "error.log", "-c", "nginx.conf",
+        ]
+        server.standardOutput = FileHandle.nullDevice
+        server.standardError = FileHandle.nullDevice
+        try server.run()
+        defer {
+            server.terminate()
+            server.waitUntilExit()
+        }
+        guard isListening(on: port) else { stop("nginx does not start") }
 
         let last = max(0, ProcessInfo.processInfo.processorCount - 1)
         let client = Process()
@@ -41,8 +52,28 @@ enum Servers {
         client.environment = environment
         try client.run()
         client.waitUntilExit()
-        withExtendedLifetime((server, sink)) {}
+        withExtendedLifetime(sink) {}
         return client.terminationStatus
+    }
+
+    /// Waits up to ten seconds until something accepts connections on 127.0.0.1 at `port`.
+    private static func isListening(on port: UInt16) -> Bool {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        for _ in 0..<1_000 {
+            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(socket) }
+            let result = withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            if result == 0 { return true }
+            usleep(10_000)
+        }
+        return false
     }
 
     /// Reads requests with content of any length, keeps nothing, and answers each.

@@ -10,7 +10,9 @@
 /// }
 /// ```
 public struct CertificateAuthority: Sendable {
+    /// The authority's own certificate.
     public let certificate: MintedCertificate
+    /// The private key that signs.
     public let key: PrivateKey
     /// The certificates above, nearest first, root last; empty for a root.
     public let issuers: [MintedCertificate]
@@ -22,7 +24,7 @@ public struct CertificateAuthority: Sendable {
         self.issuers = issuers
     }
 
-    /// The certificate at the top: what goes into a trust store.
+    /// The certificate at the top, for a trust store.
     public var root: MintedCertificate { issuers.last ?? certificate }
 
     /// This certificate and those above, without the root; empty for a root.

@@ -1,18 +1,18 @@
 /// An extension: its type, whether it is critical, and the DER inside its OCTET STRING.
-public struct CertificateExtension: Sendable, Hashable {
-    public var oid: DERWriter.OID
-    public var isCritical: Bool
-    public var value: [UInt8]
+package struct CertificateExtension: Sendable, Hashable {
+    package var oid: DERWriter.OID
+    package var isCritical: Bool
+    package var value: [UInt8]
 
     /// An extension with any bytes as its value.
-    public init(_ oid: DERWriter.OID, critical: Bool = false, value: [UInt8]) {
+    package init(_ oid: DERWriter.OID, critical: Bool = false, value: [UInt8]) {
         self.oid = oid
         isCritical = critical
         self.value = value
     }
 
     /// An extension with the value that `body` writes.
-    public init(_ oid: DERWriter.OID, critical: Bool = false, _ body: (inout DERWriter) -> Void) {
+    package init(_ oid: DERWriter.OID, critical: Bool = false, _ body: (inout DERWriter) -> Void) {
         self.init(oid, critical: critical, value: DERWriter.encode(body))
     }
 
@@ -28,7 +28,7 @@ public struct CertificateExtension: Sendable, Hashable {
 /// The extensions of RFC 5280, section by section.
 extension CertificateExtension {
     /// Section 4.2.1.9.
-    public static func basicConstraints(
+    package static func basicConstraints(
         ca: Bool, pathLength: Int? = nil, critical: Bool = true
     ) -> CertificateExtension {
         CertificateExtension(.basicConstraints, critical: critical) { der in
@@ -40,12 +40,12 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.3.
-    public static func keyUsage(_ usage: CertificateTemplate.KeyUsage, critical: Bool = true) -> CertificateExtension {
+    package static func keyUsage(_ usage: CertificateTemplate.KeyUsage, critical: Bool = true) -> CertificateExtension {
         CertificateExtension(.keyUsage, critical: critical) { usage.write(to: &$0) }
     }
 
     /// Section 4.2.1.12.
-    public static func extendedKeyUsage(_ purposes: [DERWriter.OID], critical: Bool = false) -> CertificateExtension {
+    package static func extendedKeyUsage(_ purposes: [DERWriter.OID], critical: Bool = false) -> CertificateExtension {
         CertificateExtension(.extendedKeyUsage, critical: critical) { der in
             der.sequence { der in
                 for purpose in purposes { der.oid(purpose) }
@@ -54,7 +54,7 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.6.
-    public static func subjectAltName(_ names: [CertificateTemplate.GeneralName], critical: Bool = false)
+    package static func subjectAltName(_ names: [CertificateTemplate.GeneralName], critical: Bool = false)
         -> CertificateExtension
     {
         CertificateExtension(.subjectAltName, critical: critical) { der in
@@ -65,7 +65,7 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.10. A `dns` base is written as given, leading dot or not.
-    public static func nameConstraints(
+    package static func nameConstraints(
         permitted: [CertificateTemplate.GeneralName] = [], excluded: [CertificateTemplate.GeneralName] = [],
         critical: Bool = true
     ) -> CertificateExtension {
@@ -83,12 +83,12 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.2.
-    public static func subjectKeyIdentifier(_ identifier: [UInt8], critical: Bool = false) -> CertificateExtension {
+    package static func subjectKeyIdentifier(_ identifier: [UInt8], critical: Bool = false) -> CertificateExtension {
         CertificateExtension(.subjectKeyIdentifier, critical: critical) { $0.octetString(identifier) }
     }
 
     /// Section 4.2.1.1. `serial` is the content of the INTEGER.
-    public static func authorityKeyIdentifier(
+    package static func authorityKeyIdentifier(
         _ identifier: [UInt8]?, issuer: CertificateTemplate.DistinguishedName? = nil, serial: [UInt8]? = nil,
         critical: Bool = false
     ) -> CertificateExtension {
@@ -102,7 +102,7 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.2.1.
-    public static func authorityInfoAccess(
+    package static func authorityInfoAccess(
         ocsp: [CertificateTemplate.GeneralName] = [], caIssuers: [CertificateTemplate.GeneralName] = [],
         critical: Bool = false
     ) -> CertificateExtension {
@@ -121,7 +121,7 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.4.
-    public static func certificatePolicies(_ policies: [DERWriter.OID], critical: Bool = false) -> CertificateExtension
+    package static func certificatePolicies(_ policies: [DERWriter.OID], critical: Bool = false) -> CertificateExtension
     {
         CertificateExtension(.certificatePolicies, critical: critical) { der in
             der.sequence { der in
@@ -133,7 +133,7 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.11.
-    public static func policyConstraints(
+    package static func policyConstraints(
         requireExplicitPolicy: Int? = nil, inhibitPolicyMapping: Int? = nil, critical: Bool = true
     ) -> CertificateExtension {
         CertificateExtension(.policyConstraints, critical: critical) { der in
@@ -148,7 +148,7 @@ extension CertificateExtension {
     }
 
     /// Section 4.2.1.14.
-    public static func inhibitAnyPolicy(skipping count: Int, critical: Bool = true) -> CertificateExtension {
+    package static func inhibitAnyPolicy(skipping count: Int, critical: Bool = true) -> CertificateExtension {
         CertificateExtension(.inhibitAnyPolicy, critical: critical) { $0.integer(count) }
     }
 }

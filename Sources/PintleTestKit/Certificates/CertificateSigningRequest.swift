@@ -1,14 +1,14 @@
 /// A request for a certificate (PKCS#10, RFC 2986).
-public struct CertificateSigningRequest: Sendable {
+package struct CertificateSigningRequest: Sendable {
     /// CertificationRequest, DER.
-    public let der: [UInt8]
-    public let key: PrivateKey
+    package let der: [UInt8]
+    package let key: PrivateKey
 
     /// The request as `-----BEGIN CERTIFICATE REQUEST-----`.
-    public var pem: String { PEM.encode(der, label: "CERTIFICATE REQUEST") }
+    package var pem: String { PEM.encode(der, label: "CERTIFICATE REQUEST") }
 
     /// A request for these names and addresses, signed with `key`.
-    public init(
+    package init(
         hosts: [String], key: PrivateKey, subject: CertificateTemplate.DistinguishedName? = nil,
         signatureAlgorithm: SignatureAlgorithm? = nil
     ) throws(MintingError) {

@@ -2,7 +2,7 @@ internal import PintleCrypto
 
 extension CertificateTemplate {
     /// A certificate for `key`, signed by `authority`.
-    public func minted(for key: PrivateKey, by authority: CertificateAuthority) throws(MintingError)
+    package func minted(for key: PrivateKey, by authority: CertificateAuthority) throws(MintingError)
         -> MintedCertificate
     {
         try minted(for: key, by: authority.certificate, signingKey: authority.key)
@@ -10,7 +10,7 @@ extension CertificateTemplate {
 
     /// A certificate for `key`, issued in the name of `issuer` and signed with `signingKey`, which
     /// need not be the issuer's: that is how a forgery is made.
-    public func minted(
+    package func minted(
         for key: PrivateKey, by issuer: MintedCertificate, signingKey: PrivateKey
     ) throws(MintingError) -> MintedCertificate {
         try minted(
@@ -19,7 +19,7 @@ extension CertificateTemplate {
     }
 
     /// A certificate for `key`, signed with that key.
-    public func selfSigned(with key: PrivateKey) throws(MintingError) -> MintedCertificate {
+    package func selfSigned(with key: PrivateKey) throws(MintingError) -> MintedCertificate {
         try minted(for: key, issuerName: subject, issuerKeyIdentifier: nil, signingKey: key)
     }
 

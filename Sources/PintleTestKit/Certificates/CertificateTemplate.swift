@@ -1,56 +1,62 @@
-/// Everything that a certificate says, each field with a sensible default and open to any change.
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The content of a certificate before it is signed, for the closures of ``CertificateAuthority`` and ``Identity``.
 ///
-/// The defaults make an end-entity certificate for TLS servers that strict validators take; what
-/// ``CertificateAuthority`` makes starts from ``forServer(hosts:)`` or ``forAuthority(_:pathLength:)``.
-/// Fields are written in the order of RFC 5280 section 4.1; nothing is checked.
+/// The defaults make an end-entity certificate for TLS servers that strict validators take. Fields are written in the order
+/// of RFC 5280 section 4.1; nothing is checked.
 public struct CertificateTemplate: Sendable {
     /// The version as encoded: 2 is v3. `nil` leaves the field out, which means v1.
-    public var version: Int? = 2
+    package var version: Int? = 2
     /// Content octets of the serial number's INTEGER. By default 16 random octets, positive.
-    public var serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber()
+    package var serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber()
     /// `nil`: the subject of whoever signs.
-    public var issuer: CertificateTemplate.DistinguishedName?
-    public var subject: CertificateTemplate.DistinguishedName = .empty
+    package var issuer: CertificateTemplate.DistinguishedName?
+    package var subject: CertificateTemplate.DistinguishedName = .empty
     /// One hour ago by default, for clocks that are a little off.
     public var notBefore: CertificateTime = .fromNow(seconds: -3_600)
+    /// In 90 days by default; for an authority, in ten years.
     public var notAfter: CertificateTime = .fromNow(days: 90)
     /// SubjectPublicKeyInfo, DER. `nil`: that of the key the certificate is minted for.
     public var subjectPublicKeyInfo: [UInt8]?
 
-    public var subjectAltNames: [CertificateTemplate.GeneralName] = []
+    package var subjectAltNames: [CertificateTemplate.GeneralName] = []
     /// `nil`: critical exactly where the subject is empty (RFC 5280 section 4.2.1.6).
-    public var isSubjectAltNameCritical: Bool?
+    package var isSubjectAltNameCritical: Bool?
     /// `nil` leaves the extension out.
-    public var basicConstraints: BasicConstraints? = BasicConstraints(isCA: false)
+    package var basicConstraints: BasicConstraints? = BasicConstraints(isCA: false)
     /// Critical; `nil` leaves the extension out. Another criticality goes through ``extraExtensions``.
-    public var keyUsage: CertificateTemplate.KeyUsage? = .digitalSignature
+    package var keyUsage: CertificateTemplate.KeyUsage? = .digitalSignature
     /// `nil` leaves the extension out.
-    public var extendedKeyUsage: [DERWriter.OID]? = [.serverAuth]
-    public var isExtendedKeyUsageCritical = false
-    public var nameConstraints: CertificateExtension?
-    public var subjectKeyIdentifier: KeyIdentifier = .automatic
-    public var authorityKeyIdentifier: KeyIdentifier = .automatic
+    package var extendedKeyUsage: [DERWriter.OID]? = [.serverAuth]
+    package var isExtendedKeyUsageCritical = false
+    package var nameConstraints: CertificateExtension?
+    package var subjectKeyIdentifier: KeyIdentifier = .automatic
+    package var authorityKeyIdentifier: KeyIdentifier = .automatic
     /// Written after the others, in this order. May repeat an extension that is there already.
-    public var extraExtensions: [CertificateExtension] = []
+    package var extraExtensions: [CertificateExtension] = []
     /// Changes the finished list: drops, reorders or repeats extensions.
-    public var editExtensions: (@Sendable (inout [CertificateExtension]) -> Void)?
+    package var editExtensions: (@Sendable (inout [CertificateExtension]) -> Void)?
 
     /// `nil`: the default of the key that signs.
-    public var signatureAlgorithm: SignatureAlgorithm?
+    package var signatureAlgorithm: SignatureAlgorithm?
     /// AlgorithmIdentifier inside the signed part, DER. `nil`: that of the signature.
-    public var innerAlgorithmIdentifier: [UInt8]?
+    package var innerAlgorithmIdentifier: [UInt8]?
     /// AlgorithmIdentifier outside the signed part, DER. `nil`: that of the signature.
-    public var outerAlgorithmIdentifier: [UInt8]?
+    package var outerAlgorithmIdentifier: [UInt8]?
     /// Changes the TBSCertificate before it is signed: broken content under a good signature.
-    public var editSignedPart: (@Sendable ([UInt8]) -> [UInt8])?
+    package var editSignedPart: (@Sendable ([UInt8]) -> [UInt8])?
     /// Changes the signature.
-    public var editSignature: (@Sendable ([UInt8]) -> [UInt8])?
+    package var editSignature: (@Sendable ([UInt8]) -> [UInt8])?
 
-    public init() {}
+    package init() {}
 
     /// An end-entity certificate for these names and addresses, the first also as common name where
     /// it fits (64 characters).
-    public static func forServer(hosts: [String]) -> CertificateTemplate {
+    package static func forServer(hosts: [String]) -> CertificateTemplate {
         var template = CertificateTemplate()
         if let first = hosts.first, first.count <= 64 { template.subject = .commonName(first) }
         template.subjectAltNames = hosts.map { .host($0) }
@@ -58,7 +64,7 @@ public struct CertificateTemplate: Sendable {
     }
 
     /// An authority that signs certificates, for ten years.
-    public static func forAuthority(_ name: String, pathLength: Int? = nil) -> CertificateTemplate {
+    package static func forAuthority(_ name: String, pathLength: Int? = nil) -> CertificateTemplate {
         var template = CertificateTemplate()
         template.subject = .commonName(name)
         template.notAfter = .fromNow(days: 3_650)
@@ -69,12 +75,12 @@ public struct CertificateTemplate: Sendable {
     }
 
     /// basicConstraints (RFC 5280 section 4.2.1.9).
-    public struct BasicConstraints: Sendable, Hashable {
-        public var isCA: Bool
-        public var pathLength: Int?
-        public var isCritical: Bool
+    package struct BasicConstraints: Sendable, Hashable {
+        package var isCA: Bool
+        package var pathLength: Int?
+        package var isCritical: Bool
 
-        public init(isCA: Bool, pathLength: Int? = nil, critical: Bool = true) {
+        package init(isCA: Bool, pathLength: Int? = nil, critical: Bool = true) {
             self.isCA = isCA
             self.pathLength = pathLength
             isCritical = critical
@@ -82,7 +88,7 @@ public struct CertificateTemplate: Sendable {
     }
 
     /// Where a key identifier comes from.
-    public enum KeyIdentifier: Sendable, Hashable {
+    package enum KeyIdentifier: Sendable, Hashable {
         /// For the subject: the first 20 octets of the SHA-256 of its SPKI (RFC 7093 section 2). For
         /// the authority: the subject key identifier of whoever signs; none in self-signed ones.
         case automatic
@@ -91,11 +97,87 @@ public struct CertificateTemplate: Sendable {
     }
 
     /// 16 random octets, the first between 0x40 and 0x7F: positive, and never shortened.
-    public static func randomSerialNumber() -> [UInt8] {
+    package static func randomSerialNumber() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<16).map { index in
             let octet = UInt8.random(in: 0...255, using: &generator)
             return index == 0 ? octet & 0x3F | 0x40 : octet
+        }
+    }
+}
+
+extension CertificateTemplate {
+    /// One name in a subjectAltName, in name constraints or in AIA (RFC 5280 section 4.2.1.6).
+    package enum GeneralName: Sendable, Hashable {
+        /// A dNSName as written: wildcards, NULs, upper case and U-labels are not checked.
+        case dns(String)
+        /// An iPAddress: 4 or 16 octets, or twice as many with the mask in name constraints.
+        case ip([UInt8])
+        /// An rfc822Name.
+        case email(String)
+        case uri(String)
+        case directory(CertificateTemplate.DistinguishedName)
+        /// An otherName with a UTF8String.
+        case other(DERWriter.OID, String)
+        /// A whole element.
+        case raw([UInt8])
+
+        /// An iPAddress where `host` is an IPv4 or IPv6 literal, otherwise a dNSName.
+        package static func host(_ host: String) -> GeneralName {
+            var octets = [UInt8](repeating: 0, count: 16)
+            if inet_pton(AF_INET, host, &octets) == 1 { return .ip(Array(octets.prefix(4))) }
+            if inet_pton(AF_INET6, host, &octets) == 1 { return .ip(octets) }
+            return .dns(host)
+        }
+
+        func write(to der: inout DERWriter) {
+            switch self {
+            case .other(let type, let text):
+                der.context(0) { der in
+                    der.oid(type)
+                    der.context(0) { $0.utf8String(text) }
+                }
+            case .email(let text): der.context(1, .primitive, content: Array(text.utf8))
+            case .dns(let text): der.context(2, .primitive, content: Array(text.utf8))
+            // A CHOICE cannot be tagged implicitly, so a Name stays whole inside its tag.
+            case .directory(let name): der.context(4) { name.write(to: &$0) }
+            case .uri(let text): der.context(6, .primitive, content: Array(text.utf8))
+            case .ip(let octets): der.context(7, .primitive, content: octets)
+            case .raw(let bytes): der.raw(bytes)
+            }
+        }
+    }
+}
+
+extension CertificateTemplate {
+    /// What a key may be used for (RFC 5280 section 4.2.1.3). Bit n of the raw value is bit n of the
+    /// BIT STRING.
+    package struct KeyUsage: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        package static let digitalSignature = KeyUsage(rawValue: 1 << 0)
+        package static let contentCommitment = KeyUsage(rawValue: 1 << 1)
+        package static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
+        package static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
+        package static let keyAgreement = KeyUsage(rawValue: 1 << 4)
+        package static let keyCertSign = KeyUsage(rawValue: 1 << 5)
+        package static let cRLSign = KeyUsage(rawValue: 1 << 6)
+        package static let encipherOnly = KeyUsage(rawValue: 1 << 7)
+        package static let decipherOnly = KeyUsage(rawValue: 1 << 8)
+
+        /// DER drops the trailing zero bits of a named bit list (X.690 11.2.2).
+        func write(to der: inout DERWriter) {
+            guard rawValue != 0 else { return der.bitString([]) }
+            let used = UInt16.bitWidth - rawValue.leadingZeroBitCount
+            var octets = [UInt8](repeating: 0, count: (used + 7) / 8)
+            for bit in 0..<used where rawValue & (1 << UInt16(bit)) != 0 {
+                octets[bit / 8] |= 0x80 >> UInt8(bit % 8)
+            }
+            der.bitString(octets, unusedBits: UInt8(octets.count * 8 - used))
         }
     }
 }

@@ -1,6 +1,8 @@
-/// What a TLS server shows and holds: an end-entity certificate, its key, and the certificates above.
+/// A TLS server's end-entity certificate, its key, and the certificates above.
 public struct Identity: Sendable {
+    /// The end-entity certificate.
     public var certificate: MintedCertificate
+    /// The private key of the certificate.
     public var key: PrivateKey
     /// The certificates above, nearest first, root last; empty for a self-signed one.
     public var issuers: [MintedCertificate]
@@ -12,7 +14,7 @@ public struct Identity: Sendable {
         self.issuers = issuers
     }
 
-    /// What a well-kept server sends: leaf first, DER, without the root.
+    /// The certificates that a well-kept server sends: leaf first, DER, without the root.
     public var chain: [[UInt8]] { [certificate.der] + issuers.dropLast().map(\.der) }
 
     /// The chain with the root at its end.
@@ -54,4 +56,23 @@ public struct Identity: Sendable {
     public func misusedAsAuthority() -> CertificateAuthority {
         CertificateAuthority(certificate: certificate, key: key, issuers: issuers)
     }
+}
+
+/// A certificate made for a test, with the key it was made for and the template it was made from.
+public struct MintedCertificate: Sendable {
+    /// Certificate, DER.
+    public let der: [UInt8]
+    /// The key pair whose public half the certificate carries, unless the template put another there.
+    public let key: PrivateKey
+    /// The content that was signed: change a copy and mint again for a twin that differs in one thing.
+    package let template: CertificateTemplate
+    /// The SubjectPublicKeyInfo in the certificate, DER.
+    public let spkiDER: [UInt8]
+    /// The subject key identifier in the certificate, if there is one.
+    package let subjectKeyIdentifier: [UInt8]?
+
+    package var subject: CertificateTemplate.DistinguishedName { template.subject }
+
+    /// The certificate as `-----BEGIN CERTIFICATE-----`.
+    public var pem: String { PEM.encode(der) }
 }

@@ -1,7 +1,7 @@
 /// Textual encodings of DER (RFC 7468).
-public enum PEM {
+package enum PEM {
     /// One block: `-----BEGIN label-----`, base64 in lines of 64, `-----END label-----`.
-    public static func encode(_ der: [UInt8], label: String = "CERTIFICATE") -> String {
+    package static func encode(_ der: [UInt8], label: String = "CERTIFICATE") -> String {
         var text = "-----BEGIN \(label)-----\n"
         let body = base64(der)
         var rest = body[...]
@@ -14,7 +14,7 @@ public enum PEM {
     }
 
     /// Several certificates one after the other, as a bundle or chain file holds them.
-    public static func bundle(_ certificates: [[UInt8]]) -> String {
+    package static func bundle(_ certificates: [[UInt8]]) -> String {
         certificates.map { encode($0) }.joined()
     }
 

@@ -6,10 +6,11 @@ public struct MintingError: Error, Sendable, CustomStringConvertible {
     /// The words of OpenSSL or CryptoKit, or a remedy.
     public let reason: String
 
-    public init(operation: String, reason: String) {
+    package init(operation: String, reason: String) {
         self.operation = operation
         self.reason = reason
     }
 
+    /// The step that failed and why.
     public var description: String { "\(operation): \(reason)" }
 }

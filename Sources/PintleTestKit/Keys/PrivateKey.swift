@@ -4,11 +4,11 @@
 public struct PrivateKey: Sendable, Hashable {
     /// PrivateKeyInfo, DER (RFC 5208).
     public let pkcs8DER: [UInt8]
-    /// SubjectPublicKeyInfo, DER (RFC 5280 section 4.1.2.7): what a public-key pin hashes.
+    /// SubjectPublicKeyInfo, DER (RFC 5280 section 4.1.2.7). A public-key pin is its hash.
     public let spkiDER: [UInt8]
     /// The algorithm that this key signs with where no other is named: SHA-256, or the digest of the curve's size;
     /// `nil` for a key that cannot sign.
-    public let defaultSignatureAlgorithm: SignatureAlgorithm?
+    package let defaultSignatureAlgorithm: SignatureAlgorithm?
 
     init(pkcs8DER: [UInt8], spkiDER: [UInt8], defaultSignatureAlgorithm: SignatureAlgorithm?) {
         self.pkcs8DER = pkcs8DER
@@ -34,7 +34,7 @@ public struct PrivateKey: Sendable, Hashable {
     public var publicPEM: String { PEM.encode(spkiDER, label: "PUBLIC KEY") }
 
     /// Signs `message`, which is hashed first where the algorithm says so. ECDSA signatures are DER (RFC 3279 section 2.2.3).
-    public func sign(_ message: [UInt8], with chosen: SignatureAlgorithm? = nil) throws(MintingError) -> [UInt8] {
+    package func sign(_ message: [UInt8], with chosen: SignatureAlgorithm? = nil) throws(MintingError) -> [UInt8] {
         guard let algorithm = chosen ?? defaultSignatureAlgorithm else {
             throw MintingError(operation: "signing", reason: "this kind of key cannot sign; use RSA, EC or Ed25519")
         }

@@ -1,5 +1,5 @@
 /// A hash function to sign with.
-public enum Digest: String, Sendable, Hashable, CaseIterable {
+package enum Digest: String, Sendable, Hashable, CaseIterable {
     case md5, sha1, sha256, sha384, sha512
 
     var byteCount: Int {
@@ -24,7 +24,7 @@ public enum Digest: String, Sendable, Hashable, CaseIterable {
 }
 
 /// How a certificate is signed: what is written into it, and what is done.
-public enum SignatureAlgorithm: Sendable, Hashable {
+package enum SignatureAlgorithm: Sendable, Hashable {
     /// RSASSA-PKCS1-v1_5 (RFC 4055 section 5).
     case rsaPKCS1(Digest)
     /// RSASSA-PSS with MGF1 of the same digest and a salt of the digest's length (RFC 4055 section 3).
@@ -38,7 +38,7 @@ public enum SignatureAlgorithm: Sendable, Hashable {
 
     /// AlgorithmIdentifier, DER. Combinations without an identifier get an OID in the arc of
     /// examples, `2.999`.
-    public var identifierDER: [UInt8] {
+    package var identifierDER: [UInt8] {
         DERWriter.encode { der in
             der.sequence { der in
                 switch self {

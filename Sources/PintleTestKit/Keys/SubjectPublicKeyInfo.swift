@@ -1,5 +1,4 @@
-/// Public keys that nobody holds the private half of: for certificates whose key only has to be
-/// read, sized up or pinned.
+/// Public keys without a private half, for certificates whose key is only read, measured or pinned.
 public enum SubjectPublicKeyInfo {
     /// An RSA key whose modulus is a random odd number of exactly `modulusBits` bits, not a product
     /// of two primes that anyone knows. 16,384 bits take no longer than 512.
@@ -26,7 +25,7 @@ public enum SubjectPublicKeyInfo {
 
     /// A key of any algorithm: `parameters` is a whole element or empty, `key` the content of the
     /// BIT STRING.
-    public static func encode(algorithm: DERWriter.OID, parameters: [UInt8] = [], key: [UInt8]) -> [UInt8] {
+    package static func encode(algorithm: DERWriter.OID, parameters: [UInt8] = [], key: [UInt8]) -> [UInt8] {
         DERWriter.encode { der in
             der.sequence { der in
                 der.sequence { der in

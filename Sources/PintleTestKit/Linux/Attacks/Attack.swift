@@ -1,4 +1,4 @@
-/// One server of the ``AttackCatalogue``: what it does, and what has to come of it.
+/// One server of the ``AttackCatalogue``, and the result that a client must come to.
 ///
 /// ```swift
 /// let catalogue = try AttackCatalogue()
@@ -11,7 +11,7 @@
 ///
 /// Each differs in one thing from ``AttackCatalogue/control``, which a sound client accepts.
 public struct Attack: Sendable {
-    /// What a client must do about a server.
+    /// The result that a client must come to.
     public enum Expectation: String, Sendable, Hashable {
         /// Send it nothing.
         case refused
@@ -21,8 +21,9 @@ public struct Attack: Sendable {
 
     /// Stable, such as `trusted-interceptor`.
     public let id: String
-    /// What the server does, in one line.
+    /// The server's behaviour, in one line.
     public let summary: String
+    /// The result that a client must come to.
     public let expectation: Expectation
     /// The standard and section that say so.
     public let reference: String
@@ -32,7 +33,7 @@ public struct Attack: Sendable {
     /// The name or address that the client is sent to.
     var host = "localhost"
 
-    /// What the server is.
+    /// The servers of the attack.
     enum Staging: Sendable {
         case server(TLSServerConfiguration)
         /// The right server, which sends the client on to another one, whose identity is given.
@@ -51,7 +52,7 @@ public struct Attack: Sendable {
         (self.reference, self.stake, self.staging) = (reference, stake, staging)
     }
 
-    /// Whether only a client that sends a request comes to where the attack is.
+    /// A Boolean value that indicates whether only a client that sends a request reaches the attack.
     package var needsRequest: Bool {
         if case .server = staging { false } else { true }
     }

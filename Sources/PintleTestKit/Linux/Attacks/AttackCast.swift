@@ -1,20 +1,21 @@
-/// Whom the attacks are about: an app's own authority and server, and an authority beside it that the client trusts too,
-/// as a machine trusts those of its owner, of its employer and of a hundred companies.
+/// The certificates and keys of the attacks: those of an app's own authority and server, and those of a second authority that
+/// the client trusts too, as a machine trusts those of its owner, of its employer and of a hundred companies.
 public struct AttackCast: Sendable {
     /// The name or address that the servers are for.
     public let host: String
     /// Another name or address that leads to the same machine; `nil` where there is none.
     public let otherHost: String?
+    /// The app's own authority, a root.
     public let authority: CertificateAuthority
-    /// What issues the server's certificates.
+    /// The authority below ``authority`` that issues the server's certificates.
     public let intermediate: CertificateAuthority
-    /// Trusted as well, and in the hands of whoever sits in between.
+    /// A root that the client trusts as well, whose key an interceptor holds.
     public let otherAuthority: CertificateAuthority
     /// The right server.
     public let genuine: Identity
     /// The key that the right server has in reserve.
     public let backup: PrivateKey
-    /// A name that is nobody's, made anew each time (RFC 2606 section 2).
+    /// A random name below `.invalid`, which no host has (RFC 2606 section 2).
     let foreignName: String
 
     init(host: String, otherHost: String?) throws(MintingError) {
@@ -28,7 +29,7 @@ public struct AttackCast: Sendable {
         backup = try PrivateKey()
     }
 
-    /// All that the client is to trust, in PEM: the roots of ``authority`` and ``otherAuthority``.
+    /// The only certificates that the client is to trust, in PEM: the roots of ``authority`` and ``otherAuthority``.
     public var anchorsPEM: String { authority.certificate.pem + otherAuthority.certificate.pem }
 
     /// Network and mask of addresses for documentation (RFC 5737) that neither host is in.
@@ -38,7 +39,7 @@ public struct AttackCast: Sendable {
         return network + [0, 255, 255, 255, 0]
     }
 
-    /// What somebody in between shows, with an authority that the client trusts.
+    /// Returns the identity of an interceptor, issued by an authority that the client trusts.
     func interceptor(for host: String? = nil) throws(MintingError) -> Identity {
         try otherAuthority.issue(hosts: [host ?? self.host])
     }

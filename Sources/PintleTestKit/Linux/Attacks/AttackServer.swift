@@ -2,6 +2,7 @@ internal import Synchronization
 
 /// The servers of one attack, up until this is closed or the last reference goes. May be used from any thread.
 public final class AttackServer: Sendable {
+    /// The attack that the servers make.
     public let attack: Attack
     private let first: LoopbackTLSServer
     private let elsewhere: Elsewhere
@@ -169,4 +170,98 @@ package struct AttackConnection: Sendable {
         isAttack = true
         requestByteCount = plainByteCount
     }
+}
+
+/// Bytes that came in the clear.
+final class ByteTally: Sendable {
+    private let bytes = Atomic(0)
+
+    var total: Int { bytes.load(ordering: .relaxed) }
+
+    func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+}
+
+/// A connection whose bytes from the client are counted.
+final class TalliedStream: ByteStream {
+    private let stream: TCPConnection
+    private let tally: ByteTally
+    private(set) var count = 0
+
+    init(_ stream: TCPConnection, _ tally: ByteTally) {
+        self.stream = stream
+        self.tally = tally
+    }
+
+    func read(upTo limit: Int) throws(StreamError) -> [UInt8] {
+        let bytes = try stream.read(upTo: limit)
+        count += bytes.count
+        tally.add(bytes.count)
+        return bytes
+    }
+
+    func write(_ bytes: [UInt8]) throws(StreamError) { try stream.write(bytes) }
+}
+
+/// A server that changes hands after its first answer.
+final class LaterConnections: Sendable {
+    let server = Mutex(WeakServer(nil))
+    private let hasChanged = Mutex(false)
+
+    /// Asks for a password, and hands the server over.
+    func challenge(thenShowing credential: TLSServerConfiguration.Credential) -> HTTPResponse {
+        let server = server.withLock { $0.server }
+        hasChanged.withLock { hasChanged in
+            guard !hasChanged, let server, (try? server.replaceCredential(credential)) != nil else { return }
+            hasChanged = true
+        }
+        return .unauthorized()
+    }
+}
+
+/// What owns a server is not owned by it.
+struct WeakServer {
+    weak var server: LoopbackTLSServer?
+
+    init(_ server: LoopbackTLSServer?) {
+        self.server = server
+    }
+}
+
+/// What the servers of an attack saw, so far or in all.
+public struct AttackObservation: Sendable, Hashable {
+    /// One for each connection to the server that the client was sent to, oldest first.
+    public let connections: [TLSConnectionRecord]
+    /// Request bytes, decrypted, that came to where the attack is: to the server that ``Attack/expectation`` is about, or
+    /// where that server sent the client on, there. What came to any of them in the clear is counted with them.
+    public let exposedByteCount: Int
+    /// How many of those came without TLS: over plain HTTP after a redirect, or to a server of TLS, from a client that
+    /// falls back.
+    public let clearByteCount: Int
+    /// A Boolean value that indicates whether the client came to the attack: to the first server, or was sent on by it.
+    public let wasTried: Bool
+    /// A Boolean value that indicates whether a connection came to the attack, where that is not at the first server.
+    package let wasFollowed: Bool
+
+    /// Request bytes at the first server.
+    public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
+
+    /// Connections whose handshake the client finished.
+    public var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
+
+    /// A Boolean value that indicates whether there were connections and all are over. Without a request it is the client that
+    /// has ended them.
+    public var isOver: Bool { !connections.isEmpty && connections.allSatisfy(\.isClosed) }
+
+    /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the certificate,
+    /// and sent no byte of a request on any of them.
+    package var refusedEveryCertificate: Bool {
+        !connections.isEmpty && exposedByteCount == 0
+            && connections.allSatisfy { connection in
+                connection.requestByteCount == 0 && connection.clearByteCount == 0
+                    && connection.alertsReceived.contains(where: \.refusesCertificate)
+            }
+    }
+
+    /// The last fatal alert from the client.
+    package var alert: LoopbackTLSServer.Alert? { connections.flatMap(\.alertsReceived).last(where: \.isFatal) }
 }

@@ -1,6 +1,6 @@
 /// A connection that bytes go through, plain or encrypted. Calls block; one thread at a time.
 public protocol ByteStream: AnyObject {
-    /// Waits for bytes and gives at most `count` of them; none where the peer has ended its side.
+    /// Waits for bytes and returns at most `count` of them; none where the peer has ended its side.
     func read(upTo count: Int) throws(StreamError) -> [UInt8]
     /// Writes all the bytes.
     func write(_ bytes: [UInt8]) throws(StreamError)
@@ -13,7 +13,7 @@ package protocol RekeyingStream: ByteStream {
 }
 
 extension ByteStream {
-    /// Gives exactly `count` bytes; throws where the peer ends before.
+    /// Returns exactly `count` bytes; throws where the peer ends before.
     public func read(exactly count: Int) throws(StreamError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -29,12 +29,14 @@ extension ByteStream {
 
 /// A connection that can carry nothing more.
 public struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Why, in a few words.
     public let reason: String
 
-    public init(reason: String) {
+    package init(reason: String) {
         self.reason = reason
     }
 
+    /// The same as ``reason``.
     public var description: String { reason }
 
     /// A server that others reach waits no longer.

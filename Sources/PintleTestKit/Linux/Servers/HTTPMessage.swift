@@ -1,8 +1,11 @@
 /// A header field, or a trailer.
 public struct HTTPField: Sendable, Hashable {
+    /// The name as written, compared in any case.
     public var name: String
+    /// The value without the blanks around it.
     public var value: String
 
+    /// A field with this name and value; nothing is checked.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
@@ -11,10 +14,13 @@ public struct HTTPField: Sendable, Hashable {
 
 /// A request as a loopback server received it.
 public struct HTTPRequest: Sendable, Hashable {
+    /// Such as `GET`, upper case as sent.
     public var method: String
     /// As in the request line: a path and query, an absolute URL, or `host:port` for CONNECT.
     public var target: String
+    /// Such as `HTTP/1.1`.
     public var version: String
+    /// Header fields and trailers, in order.
     public var fields: [HTTPField]
     /// The content, after any transfer coding is undone.
     public var body: [UInt8] = []
@@ -25,18 +31,22 @@ public struct HTTPRequest: Sendable, Hashable {
     }
 }
 
-/// What a loopback server answers.
+/// The answer of a loopback server.
 public struct HTTPResponse: Sendable, Hashable {
+    /// The status code.
     public var status: Int
+    /// The reason phrase.
     public var reason: String
     /// `Content-Length` and `Connection` are added where they are missing.
     public var fields: [HTTPField]
+    /// The content.
     public var body: [UInt8]
-    /// Ends the connection after this response.
+    /// A Boolean value that indicates whether the server ends the connection after this response.
     public var closesConnection = false
     /// Sent in place of everything above where set; the connection ends after it.
     public var rawBytes: [UInt8]?
 
+    /// A response with these parts; nothing is checked.
     public init(status: Int, reason: String = "", fields: [HTTPField] = [], body: [UInt8] = []) {
         self.status = status
         self.reason = reason

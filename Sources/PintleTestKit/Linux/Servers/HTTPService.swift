@@ -59,3 +59,118 @@ struct HTTPService {
 extension HTTPResponse {
     fileprivate static let badRequest = HTTPResponse(status: 400, reason: "Bad Request")
 }
+
+/// Reads HTTP/1.1 requests (RFC 9112) off a stream, within limits.
+struct HTTPReader {
+    static let headLimit = 64 << 10
+    static let bodyLimit = 64 << 20
+
+    private let stream: any ByteStream
+    private var buffer: [UInt8] = []
+
+    init(_ stream: any ByteStream) {
+        self.stream = stream
+    }
+
+    /// What was read and belongs to no request yet.
+    var unread: [UInt8] { buffer }
+
+    /// The next request; `nil` where the client is done.
+    mutating func next() throws(StreamError) -> HTTPRequest? {
+        guard var request = try head() else { return nil }
+        if request["expect"]?.lowercased() == "100-continue" {
+            try stream.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        if request["transfer-encoding"]?.lowercased() == "chunked" {
+            request.body = try chunks()
+        } else if let length = request["content-length"] {
+            guard let count = Int(length), (0...HTTPReader.bodyLimit).contains(count) else {
+                throw StreamError(reason: "a content length of \(length)")
+            }
+            request.body = try take(count)
+        }
+        return request
+    }
+
+    /// The next request line and fields, and nothing of the content.
+    mutating func head() throws(StreamError) -> HTTPRequest? {
+        let end = Array("\r\n\r\n".utf8)
+        var searched = 0
+        while true {
+            let start = max(0, searched - end.count)
+            if let found = (start..<max(start, buffer.count - end.count + 1)).first(where: {
+                buffer[$0..<$0 + end.count].elementsEqual(end)
+            }) {
+                let text = String(decoding: buffer[..<found], as: UTF8.self)
+                buffer.removeFirst(found + end.count)
+                return try parse(text)
+            }
+            guard buffer.count <= HTTPReader.headLimit else { throw StreamError(reason: "a request head over 64 KiB") }
+            searched = buffer.count
+            guard try fill() else {
+                guard buffer.isEmpty else { throw StreamError(reason: "the client ended within a request") }
+                return nil
+            }
+        }
+    }
+
+    private func parse(_ head: String) throws(StreamError) -> HTTPRequest {
+        // Not by character: Swift holds a carriage return and a line feed to be one.
+        let lines = head.utf8.split(separator: UInt8(ascii: "\n")).map { line in
+            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        }
+        let words = lines.first?.split(separator: " ") ?? []
+        guard words.count == 3 else { throw StreamError(reason: "a request line that is none") }
+        var fields: [HTTPField] = []
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { throw StreamError(reason: "a field without a colon") }
+            let value = line[line.index(after: colon)...].drop { $0 == " " }
+            fields.append(HTTPField(String(line[..<colon]), String(value)))
+        }
+        return HTTPRequest(
+            method: String(words[0]), target: String(words[1]), version: String(words[2]), fields: fields)
+    }
+
+    private mutating func chunks() throws(StreamError) -> [UInt8] {
+        var body: [UInt8] = []
+        while true {
+            let size = try line().prefix { $0 != ";" }
+            guard let count = Int(size, radix: 16), count >= 0, count <= HTTPReader.bodyLimit - body.count else {
+                throw StreamError(reason: "a chunk size of \(size)")
+            }
+            if count == 0 { break }
+            body += try take(count)
+            guard try line().isEmpty else { throw StreamError(reason: "a chunk longer than its size") }
+        }
+        // Trailers.
+        while try !line().isEmpty {}
+        return body
+    }
+
+    private mutating func line() throws(StreamError) -> String {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let text = String(decoding: buffer[..<end].filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+                buffer.removeFirst(end + 1)
+                return text
+            }
+            guard buffer.count <= HTTPReader.headLimit, try fill() else {
+                throw StreamError(reason: "a line without an end")
+            }
+        }
+    }
+
+    private mutating func take(_ count: Int) throws(StreamError) -> [UInt8] {
+        while buffer.count < count {
+            guard try fill() else { throw StreamError(reason: "the client ended within a request's content") }
+        }
+        defer { buffer.removeFirst(count) }
+        return Array(buffer.prefix(count))
+    }
+
+    private mutating func fill() throws(StreamError) -> Bool {
+        let bytes = try stream.read(upTo: 65_536)
+        buffer += bytes
+        return !bytes.isEmpty
+    }
+}

@@ -1,12 +1,13 @@
+internal import Glibc
 internal import Synchronization
 
 /// A forward proxy on loopback that counts what it relays.
 ///
 /// Every name leads to this machine: a request for `example.com:443` is connected to a port here,
 /// which `route` chooses, so that tests need no name service and reach nobody else.
-public final class LoopbackProxy: Sendable {
+package final class LoopbackProxy: Sendable {
     /// The language a proxy speaks.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// HTTP CONNECT (RFC 9110 section 9.3.6), with Basic authentication.
         case httpConnect
         /// SOCKS 5 (RFC 1928), with a user name and password (RFC 1929). A client that looks names
@@ -15,33 +16,33 @@ public final class LoopbackProxy: Sendable {
     }
 
     /// What a client has to present.
-    public struct Credentials: Sendable, Hashable {
-        public var user: String
-        public var password: String
+    package struct Credentials: Sendable, Hashable {
+        package var user: String
+        package var password: String
 
-        public init(user: String, password: String) {
+        package init(user: String, password: String) {
             self.user = user
             self.password = password
         }
     }
 
     /// What the proxy saw of one connection.
-    public struct Record: Sendable, Hashable {
+    package struct Record: Sendable, Hashable {
         /// The host asked for, as the client wrote it; addresses in their usual notation.
-        public internal(set) var host: String?
-        public internal(set) var port: UInt16?
+        package internal(set) var host: String?
+        package internal(set) var port: UInt16?
         /// Whether the tunnel was opened.
-        public internal(set) var isOpen = false
+        package internal(set) var isOpen = false
         /// Whether it was refused for want of the right credentials.
-        public internal(set) var isUnauthorized = false
-        public internal(set) var bytesToServer = 0
-        public internal(set) var bytesToClient = 0
-        public internal(set) var isClosed = false
+        package internal(set) var isUnauthorized = false
+        package internal(set) var bytesToServer = 0
+        package internal(set) var bytesToClient = 0
+        package internal(set) var isClosed = false
 
-        public init() {}
+        package init() {}
     }
 
-    public let kind: Kind
+    package let kind: Kind
     private let listener: LoopbackListener
     private let log: Log
 
@@ -50,7 +51,7 @@ public final class LoopbackProxy: Sendable {
     ///   - credentials: `nil` lets everyone in.
     ///   - route: The port on loopback for a host and port asked for; `nil` refuses. The host `::1`
     ///     is reached over IPv6, any other over IPv4.
-    public convenience init(
+    package convenience init(
         _ kind: Kind, credentials: Credentials? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16? = { _, port in port }
     ) throws(SystemCallError) {
@@ -81,13 +82,13 @@ public final class LoopbackProxy: Sendable {
         }
     }
 
-    public var port: UInt16 { listener.port }
+    package var port: UInt16 { listener.port }
 
     /// One record for each connection accepted, oldest first.
-    public var connections: [Record] { log.records.withLock { $0 } }
+    package var connections: [Record] { log.records.withLock { $0 } }
 
     /// Ends all connections and waits for their threads.
-    public func close() { listener.close() }
+    package func close() { listener.close() }
 
     private final class Log: Sendable {
         let records = Mutex<[Record]>([])
@@ -102,5 +103,152 @@ public final class LoopbackProxy: Sendable {
         func note(_ index: Int, _ change: (inout Record) -> Void) {
             records.withLock { change(&$0[index]) }
         }
+    }
+}
+
+/// One connection to a loopback proxy.
+struct ProxySession {
+    let client: TCPConnection
+    let credentials: LoopbackProxy.Credentials?
+    let route: @Sendable (String, UInt16) -> UInt16?
+    let refusal: (@Sendable (TCPConnection) -> Void)?
+    let note: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
+
+    // MARK: HTTP CONNECT
+
+    func serveConnect() throws(StreamError) {
+        var reader = HTTPReader(client)
+        while let request = try reader.head() {
+            guard isAuthorized(request["proxy-authorization"]) else {
+                note { $0.isUnauthorized = true }
+                try answer("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"test\"\r\n")
+                continue
+            }
+            guard request.method == "CONNECT", let target = ProxySession.authority(request.target) else {
+                return try answer("405 Method Not Allowed", "Connection: close\r\n")
+            }
+            guard let server = connect(to: target.host, port: target.port) else {
+                if let refusal { return refusal(client) }
+                return try answer("502 Bad Gateway", "Connection: close\r\n")
+            }
+            try client.write(Array("HTTP/1.1 200 Connection established\r\n\r\n".utf8))
+            return try relay(with: server, firstBytes: reader.unread)
+        }
+    }
+
+    private func answer(_ status: String, _ fields: String) throws(StreamError) {
+        try client.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\(fields)\r\n".utf8))
+    }
+
+    private func isAuthorized(_ value: String?) -> Bool {
+        guard let credentials else { return true }
+        let expected = PEM.base64(Array("\(credentials.user):\(credentials.password)".utf8))
+        return value == "Basic " + String(decoding: expected, as: UTF8.self)
+    }
+
+    private static func authority(_ text: String) -> (host: String, port: UInt16)? {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.first == "[" && host.last == "]" { host = host.dropFirst().dropLast() }
+        return host.isEmpty ? nil : (String(host), port)
+    }
+
+    // MARK: SOCKS 5
+
+    func serveSOCKS() throws(StreamError) {
+        let greeting = try client.read(exactly: 2)
+        let methods = try client.read(exactly: Int(greeting[1]))
+        let method: UInt8 = credentials == nil ? 0 : 2
+        guard greeting[0] == 5, methods.contains(method) else {
+            note { $0.isUnauthorized = true }
+            return try client.write([5, 0xFF])
+        }
+        try client.write([5, method])
+        if let credentials {
+            let user = try authenticationField(skipping: 1)
+            let password = try authenticationField(skipping: 0)
+            let isRight = user == Array(credentials.user.utf8) && password == Array(credentials.password.utf8)
+            try client.write([1, isRight ? 0 : 1])
+            guard isRight else { return note { $0.isUnauthorized = true } }
+        }
+        let request = try client.read(exactly: 4)
+        let host = try address(ofType: request[3])
+        let port = try client.read(exactly: 2).reduce(UInt16(0)) { $0 << 8 | UInt16($1) }
+        guard request[1] == 1, let host else { return try reply(7) }
+        guard let server = connect(to: host, port: port) else { return try reply(5) }
+        try reply(0)
+        try relay(with: server, firstBytes: [])
+    }
+
+    private func reply(_ code: UInt8) throws(StreamError) {
+        // The address the server was reached from, which nobody reads.
+        try client.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
+    }
+
+    private func authenticationField(skipping count: Int) throws(StreamError) -> [UInt8] {
+        let length = try client.read(exactly: count + 1)
+        return try client.read(exactly: Int(length.last ?? 0))
+    }
+
+    private func address(ofType type: UInt8) throws(StreamError) -> String? {
+        switch type {
+        case 1: return ProxySession.text(of: try client.read(exactly: 4), family: AF_INET)
+        case 4: return ProxySession.text(of: try client.read(exactly: 16), family: AF_INET6)
+        case 3:
+            let length = try client.read(exactly: 1)
+            return String(decoding: try client.read(exactly: Int(length[0])), as: UTF8.self)
+        default: return nil
+        }
+    }
+
+    private static func text(of octets: [UInt8], family: Int32) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        return inet_ntop(family, octets, &buffer, socklen_t(buffer.count)).map { String(cString: $0) }
+    }
+
+    // MARK: Tunnel
+
+    private func connect(to host: String, port: UInt16) -> TCPConnection? {
+        note { record in
+            record.host = host
+            record.port = port
+        }
+        guard let target = route(host, port),
+            let descriptor = try? SocketAddress.loopback(port: target, ipv6: host == "::1").connected()
+        else { return nil }
+        note { $0.isOpen = true }
+        return TCPConnection(descriptor, stop: client.stop)
+    }
+
+    private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws(StreamError) {
+        try server.write(firstBytes)
+        note { $0.bytesToServer += firstBytes.count }
+        // One thread for each direction: neither waits for the other.
+        let wayBack = ThreadGroup()
+        let started = wayBack.start { [client, note] in
+            ProxySession.copy(from: server, to: client) { count in note { $0.bytesToClient += count } }
+        }
+        guard started else { throw StreamError(reason: "no thread for the way back") }
+        ProxySession.copy(from: client, to: server) { count in note { $0.bytesToServer += count } }
+        wayBack.joinAll()
+    }
+
+    /// Copies until the source ends, and passes the end on.
+    private static func copy(from source: TCPConnection, to target: TCPConnection, willCopy: (Int) -> Void) {
+        do throws(StreamError) {
+            while true {
+                let bytes = try source.read(upTo: 65_536)
+                guard !bytes.isEmpty else { break }
+                // Before writing: whoever has the bytes finds them counted.
+                willCopy(bytes.count)
+                try target.write(bytes)
+            }
+        } catch {
+            // The target takes no more: the source must not wait for it.
+            source.shutdownReading()
+        }
+        target.shutdownWriting()
     }
 }

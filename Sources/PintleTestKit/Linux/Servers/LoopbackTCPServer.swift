@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A server on loopback that does with each connection whatever a closure says: for broken servers,
 /// plain HTTP, and peers that never answer.
-public final class LoopbackTCPServer: Sendable {
+package final class LoopbackTCPServer: Sendable {
     private let listener: LoopbackListener
     private let counter: Counter
 
@@ -10,7 +10,7 @@ public final class LoopbackTCPServer: Sendable {
     /// - Parameters:
     ///   - ipv6: Listens on `::1` instead of 127.0.0.1.
     ///   - serve: Runs on the connection's thread; the connection ends when it returns.
-    public convenience init(
+    package convenience init(
         ipv6: Bool = false, maximumConnections: Int = 32, serve: @escaping @Sendable (TCPConnection) -> Void
     ) throws(SystemCallError) {
         try self.init(.loopback(port: 0, ipv6: ipv6), maximumConnections: maximumConnections, serve: serve)
@@ -43,7 +43,7 @@ public final class LoopbackTCPServer: Sendable {
     }
 
     /// A server of plain HTTP/1.1.
-    public static func http(
+    package static func http(
         ipv6: Bool = false, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
     ) throws(SystemCallError) -> LoopbackTCPServer {
         try LoopbackTCPServer(ipv6: ipv6) { connection in
@@ -60,16 +60,16 @@ public final class LoopbackTCPServer: Sendable {
         }
     }
 
-    public var port: UInt16 { listener.port }
+    package var port: UInt16 { listener.port }
 
     /// How many connections were accepted so far.
-    public var connectionCount: Int { counter.connections.load(ordering: .relaxed) }
+    package var connectionCount: Int { counter.connections.load(ordering: .relaxed) }
 
     /// Waits until no connection waits to be taken and all are over; false where the time was up first.
     func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
     /// Ends all connections and waits for their threads.
-    public func close() { listener.close() }
+    package func close() { listener.close() }
 
     private final class Counter: Sendable {
         let connections = Atomic(0)

@@ -1,3 +1,4 @@
+internal import COpenSSL
 internal import Glibc
 
 /// A real TLS server on loopback that shows whatever certificates it is told to and keeps count of
@@ -38,6 +39,7 @@ public final class LoopbackTLSServer: Sendable {
         try self.init(configuration)
     }
 
+    /// The TCP port that the server listens at.
     public var port: UInt16 { listener.port }
 
     /// `https://host:port/`; the host should be one that leads here.
@@ -61,16 +63,17 @@ public final class LoopbackTLSServer: Sendable {
     /// HTTP requests received, oldest first; of many, the newest 256.
     public var requests: [HTTPRequest] { state.requests }
 
+    /// The number of connections accepted.
     public var connectionCount: Int { connections.count }
 
     /// Handshakes in which the client accepted the certificate, or resumed a session.
     public var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
 
-    /// Application bytes received on all connections, decrypted: what an interceptor would have got.
+    /// Application bytes received on all connections, decrypted: the loss where this server is an interceptor.
     public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
 
     /// Alerts from clients, by connection and then in order.
-    public var alertsReceived: [LoopbackTLSServer.Alert] { connections.flatMap(\.alertsReceived) }
+    package var alertsReceived: [LoopbackTLSServer.Alert] { connections.flatMap(\.alertsReceived) }
 
     /// Names seen in SNI, one for each connection that sent one.
     public var serverNames: [String] { connections.compactMap(\.serverName) }
@@ -94,5 +97,79 @@ public final class LoopbackTLSServer: Sendable {
     /// Waits until at least `count` connections were accepted and all that were are over.
     public func waitUntilClosed(connections count: Int = 1, seconds: Double = 5) -> Bool {
         wait(seconds: seconds) { $0.count >= count && $0.allSatisfy(\.isClosed) }
+    }
+}
+
+/// One connection as a loopback TLS server saw it, so far or in all.
+public struct TLSConnectionRecord: Sendable, Hashable {
+    /// The name in SNI.
+    public internal(set) var serverName: String?
+    /// A Boolean value that indicates whether the client's Finished came: it has accepted the certificate.
+    public internal(set) var isHandshakeComplete = false
+    /// Why the handshake failed, in OpenSSL's words.
+    public internal(set) var handshakeFailure: String?
+    /// A Boolean value that indicates whether the handshake resumed a session, without a certificate.
+    public internal(set) var isResumed = false
+    package internal(set) var version: LoopbackTLSServer.Version?
+    /// The protocol agreed on by ALPN.
+    public internal(set) var applicationProtocol: String?
+    /// Alerts from the client, in order: a client that refuses a certificate should say so.
+    package internal(set) var alertsReceived: [LoopbackTLSServer.Alert] = []
+    /// Alerts to the client, in order.
+    package internal(set) var alertsSent: [LoopbackTLSServer.Alert] = []
+    /// Application bytes received, decrypted: the loss where this server is an interceptor.
+    public internal(set) var requestByteCount = 0
+    /// Bytes received where the connection did not begin with a TLS record (RFC 8446 section 5.1), as far as they were read: a
+    /// client that falls back to plain HTTP has sent them.
+    public internal(set) var clearByteCount = 0
+    /// HTTP requests received.
+    public internal(set) var requestCount = 0
+    /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
+    package internal(set) var hasBegunHandshake = false
+    /// Which certificates were shown: 0 for those at the start, and one more for each that came in their place.
+    package internal(set) var credentialNumber = 0
+    /// A Boolean value that indicates whether the connection is over.
+    public internal(set) var isClosed = false
+
+    package init() {}
+}
+
+extension LoopbackTLSServer {
+    /// A version of TLS; the raw value is the number on the wire.
+    package enum Version: UInt16, Sendable, Hashable, Comparable, CaseIterable {
+        case tls10 = 0x0301
+        case tls11 = 0x0302
+        case tls12 = 0x0303
+        case tls13 = 0x0304
+
+        package static func < (left: Version, right: Version) -> Bool {
+            left.rawValue < right.rawValue
+        }
+    }
+
+    /// An alert (RFC 8446 section 6).
+    package struct Alert: Sendable, Hashable, CustomStringConvertible {
+        package let isFatal: Bool
+        /// The AlertDescription: 42 is bad_certificate.
+        package let code: UInt8
+
+        package init(isFatal: Bool, code: UInt8) {
+            self.isFatal = isFatal
+            self.code = code
+        }
+
+        package static let closeNotify = Alert(isFatal: false, code: 0)
+
+        /// A Boolean value that indicates whether the alert is fatal and says that the certificate was refused:
+        /// bad_certificate (42) to certificate_unknown (46), unknown_ca (48) or access_denied (49), RFC 8446 section 6.2.
+        package var refusesCertificate: Bool { isFatal && (42...46 ~= code || code == 48 || code == 49) }
+
+        /// The name in RFC 8446, such as `bad_certificate`.
+        package var name: String {
+            let name = SSL_alert_desc_string_long(Int32(code)).map { String(cString: $0) } ?? "unknown"
+            return String(name.lowercased().map { $0 == " " ? "_" : $0 })
+        }
+
+        package var description: String { "\(name) (\(code))" }
     }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// A TCP connection that a loopback server has accepted, or one that a proxy has made.
 ///
 /// Every call ends with an error as soon as the server closes. Nothing raises SIGPIPE.
-public final class TCPConnection: ByteStream, Sendable {
+package final class TCPConnection: ByteStream, Sendable {
     let descriptor: FileDescriptor
     /// Readable, by hanging up, once the server closes.
     let stop: FileDescriptor
@@ -23,9 +23,9 @@ public final class TCPConnection: ByteStream, Sendable {
     }
 
     /// The socket, for calls that this class does not have. It is closed with the connection.
-    public var fileDescriptor: Int32 { descriptor.number }
+    package var fileDescriptor: Int32 { descriptor.number }
 
-    public func read(upTo count: Int) throws(StreamError) -> [UInt8] {
+    package func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 65_536))
         while true {
             try wait(for: Int16(POLLIN))
@@ -37,7 +37,7 @@ public final class TCPConnection: ByteStream, Sendable {
         }
     }
 
-    public func write(_ bytes: [UInt8]) throws(StreamError) {
+    package func write(_ bytes: [UInt8]) throws(StreamError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes {
@@ -54,7 +54,7 @@ public final class TCPConnection: ByteStream, Sendable {
     }
 
     /// Ends this side: the peer reads an end of file and can still write.
-    public func shutdownWriting() {
+    package func shutdownWriting() {
         shutdown(descriptor.number, Int32(SHUT_WR))
     }
 
@@ -64,7 +64,7 @@ public final class TCPConnection: ByteStream, Sendable {
     }
 
     /// Ends the connection with a reset instead of an end of file, once it is let go.
-    public func resetOnClose() {
+    package func resetOnClose() {
         isReset.store(true, ordering: .relaxed)
         var option = Glibc.linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -72,7 +72,7 @@ public final class TCPConnection: ByteStream, Sendable {
 
     /// Does nothing until the peer hangs up, the server closes or the time is up. What the peer sends
     /// meanwhile stays unread.
-    public func stall(seconds: Double) {
+    package func stall(seconds: Double) {
         // POLLRDHUP, which Swift's Glibc module leaves out.
         _ = poll(events: 0x2000, deadline: Deadline(seconds: seconds))
     }

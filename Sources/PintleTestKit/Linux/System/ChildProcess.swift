@@ -2,14 +2,14 @@ internal import Glibc
 internal import Synchronization
 
 /// A program that runs beside a test, such as a web server; ended when the last reference goes.
-public final class ChildProcess: Sendable {
-    public let processIdentifier: Int32
+package final class ChildProcess: Sendable {
+    package let processIdentifier: Int32
     private let endStatus = Mutex<Int32?>(nil)
 
     /// Starts a program, looked up in `PATH` unless it holds a slash.
     /// - Parameters:
     ///   - outputFile: Where both its outputs go; `nil` drops them.
-    public init(
+    package init(
         _ command: [String], input: [UInt8] = [], environment: [String: String] = [:],
         workingDirectory: String? = nil, outputFile: String? = nil
     ) throws(SystemCallError) {
@@ -25,7 +25,7 @@ public final class ChildProcess: Sendable {
     deinit { terminate() }
 
     /// The exit status, 128 plus the signal where one ended it; `nil` while the program runs.
-    public var status: Int32? {
+    package var status: Int32? {
         endStatus.withLock { status in
             if status == nil { status = reap(processIdentifier) }
             return status
@@ -34,7 +34,7 @@ public final class ChildProcess: Sendable {
 
     /// Asks the program and all it has started to end (SIGTERM), and kills them after `grace`
     /// seconds. Returns when the program is gone.
-    public func terminate(grace: Double = 2) {
+    package func terminate(grace: Double = 2) {
         guard status == nil else { return }
         let deadline = Deadline(seconds: grace)
         kill(-processIdentifier, SIGTERM)
@@ -44,5 +44,18 @@ public final class ChildProcess: Sendable {
             kill(-processIdentifier, SIGKILL)
             status = waitForEnd(of: processIdentifier)
         }
+    }
+}
+
+extension ChildProcess {
+    /// Waits until something accepts connections on 127.0.0.1 at `port`; false where the program
+    /// ended or the time was up first.
+    package func waitUntilListening(on port: UInt16, timeout: Double = 10) -> Bool {
+        let deadline = Deadline(seconds: timeout)
+        while status == nil && !deadline.isOver {
+            if (try? SocketAddress.loopback(port: port).connected()) != nil { return true }
+            usleep(10_000)
+        }
+        return false
     }
 }

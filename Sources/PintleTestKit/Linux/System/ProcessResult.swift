@@ -1,12 +1,14 @@
 internal import Glibc
 
-/// How a process ended and what it wrote.
+/// The exit status and the output of a process.
 public struct ProcessResult: Sendable, Hashable {
     /// The exit status, or 128 plus the number of the signal that ended it.
     public let status: Int32
-    /// Whether it was killed because its time was up.
+    /// A Boolean value that indicates whether the process was killed because its time was up.
     public let timedOut: Bool
+    /// The bytes that it wrote to standard output.
     public let stdout: [UInt8]
+    /// The bytes that it wrote to standard error.
     public let stderr: [UInt8]
 
     /// ``stdout`` as UTF-8, repaired where it is not.
@@ -21,10 +23,12 @@ public struct ProcessResult: Sendable, Hashable {
 /// its whole process group is killed. The calling thread waits.
 /// - Parameters:
 ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
-///   - input: What it reads from standard input, then end of file.
+///   - input: The bytes of its standard input, then end of file.
 ///   - environment: Variables added to those of this process, or put in their place.
 ///   - workingDirectory: `nil`: that of this process.
 ///   - timeout: In seconds.
+/// - Returns: the exit status and both outputs.
+/// - Throws: an error where the program cannot be started.
 public func runProcess(
     _ command: [String], input: [UInt8] = [], environment: [String: String] = [:],
     workingDirectory: String? = nil, timeout: Double = 30
@@ -66,4 +70,15 @@ public func runProcess(
         }
     }
     return ProcessResult(status: status ?? -1, timedOut: timedOut, stdout: drains[0].bytes, stderr: drains[1].bytes)
+}
+
+/// The path of a program of the same build: it lies where the running one does; `nil` where there is none.
+package func siblingProgram(_ name: String) -> String? {
+    var buffer = [CChar](repeating: 0, count: 4_096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    let own = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let slash = own.lastIndex(of: "/") else { return nil }
+    let path = String(own[...slash] + name)
+    return access(path, X_OK) == 0 ? path : nil
 }

@@ -7,11 +7,12 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The value of `errno`.
     public let code: Int32
 
-    public init(operation: String, code: Int32) {
+    package init(operation: String, code: Int32) {
         self.operation = operation
         self.code = code
     }
 
+    /// The operation and the system's text for ``code``.
     public var description: String { "\(operation): \(String(cString: strerror(code)))" }
 
     /// The error for a call that has just failed on this thread.

@@ -6,6 +6,7 @@ public final class TemporaryDirectory: Sendable {
     /// Absolute path, without a slash at the end.
     public let path: String
 
+    /// Makes a directory with a name that no other has.
     public init() throws(SystemCallError) {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/pintle-test-XXXXXX".utf8CString)

@@ -9,13 +9,13 @@ import Testing
 /// What an audit keeps, and goes on from.
 @Suite("Results of audits")
 struct AuditFileTests {
-    private let scene: AuditScene
+    private let scene: AuditFixture
     private let server: LoopbackTLSServer
     private let policy: String
     private let list: String
 
     init() throws {
-        scene = try AuditScene()
+        scene = try AuditFixture()
         server = try LoopbackTLSServer(scene.identity)
         policy = try scene.policy()
         let port = server.port

@@ -10,10 +10,10 @@ import Testing
     "Audits of many servers",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
 struct AuditManyTests {
-    private let scene: AuditScene
+    private let scene: AuditFixture
 
     init() throws {
-        scene = try AuditScene()
+        scene = try AuditFixture()
     }
 
     private static let environment = ["SSL_CERT_FILE": "/nowhere", "SSL_CERT_DIR": "/nowhere", "LC_ALL": "C"]
@@ -121,7 +121,7 @@ struct AuditManyTests {
             command(options + ["--resume", "--handshake-timeout", "0.3"]), environment: Self.environment)
         #expect(rest.status == 3, "\(rest.errorOutput)")
         #expect(rest.output.contains("40 servers: 20 trusted, 0 rejected, 20 not reached"))
-        #expect(try AuditScene.records(scene.read("results.ndjson")).count == 40)
+        #expect(try AuditFixture.records(scene.read("results.ndjson")).count == 40)
         #expect(good.connectionCount == 20)
     }
 

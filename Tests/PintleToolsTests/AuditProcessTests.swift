@@ -14,11 +14,11 @@ import Testing
         if: SpawnedTool.path != nil && access("/usr/bin/cc", X_OK) == 0,
         "skipped: $PINTLE_TOOL names no program, or there is no compiler for C"))
 struct AuditProcessTests {
-    private let scene: AuditScene
+    private let scene: AuditFixture
     private let server: LoopbackTLSServer
 
     init() throws {
-        scene = try AuditScene()
+        scene = try AuditFixture()
         server = try LoopbackTLSServer(scene.identity)
     }
 
@@ -54,7 +54,7 @@ struct AuditProcessTests {
     private func names(_ path: String) throws -> [String] {
         try String(decoding: scene.directory.read("results.ndjson"), as: UTF8.self).split(separator: "\n").map { line in
             let record = try JSONDocument(Array(line.utf8)).root
-            #expect(AuditScene.verdict(record) == "trusted pin-matched")
+            #expect(AuditFixture.verdict(record) == "trusted pin-matched")
             return record["host"]?.string ?? ""
         }
     }

@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Audits")
 struct AuditTests {
-    private let scene: AuditScene
+    private let scene: AuditFixture
 
     init() throws {
-        scene = try AuditScene()
+        scene = try AuditFixture()
     }
 
     @Test("Every kind of server gets its own verdict in one run, and the good ones beside them stay good")
@@ -36,9 +36,9 @@ struct AuditTests {
         ])
         let run = scene.audit(try scene.policy(), "--hosts", list, "--json", "--handshake-timeout", "60")
         #expect(run.code == 1)
-        let records = try AuditScene.records(run.output)
+        let records = try AuditFixture.records(run.output)
         #expect(
-            records.mapValues(AuditScene.verdict) == [
+            records.mapValues(AuditFixture.verdict) == [
                 "a.audit.test": "trusted pin-matched", "b.audit.test": "rejected pin-mismatch",
                 "c.audit.test": "rejected invalid-path expired", "d.audit.test": "protocol-version",
                 "e.audit.test": "not-tls", "f.audit.test": "closed-during-handshake",
@@ -63,7 +63,7 @@ struct AuditTests {
         ])
         let run = scene.audit(try scene.policy(), "--hosts", list, "--json")
         #expect(
-            try AuditScene.records(run.output).mapValues(AuditScene.verdict) == [
+            try AuditFixture.records(run.output).mapValues(AuditFixture.verdict) == [
                 "0.0.0.0": "invalid-host", "::": "invalid-host", "::ffff:127.0.0.1": "invalid-host",
                 "a.audit.test": "trusted pin-matched",
             ])
@@ -83,7 +83,7 @@ struct AuditTests {
             let check = try ToolRun(arguments: ["check", "https://x.audit.test", "--policy", policy] + place).json()
             let lint = try ToolRun(arguments: ["lint", policy, "--against", "x.audit.test"] + place).json()
             let run = scene.audit(policy, "x.audit.test", "--connect-to", "127.0.0.1:\(server.port)", "--json")
-            let record = try #require(try AuditScene.records(run.output)["x.audit.test"])
+            let record = try #require(try AuditFixture.records(run.output)["x.audit.test"])
             for (mine, theirs) in [
                 (record["decision"], check["decision"]), (record["reason"], check["reason"]),
                 (record["rule"], check["rule"]), (record["matchedPin"], check["matchedPin"]),
@@ -109,7 +109,7 @@ struct AuditTests {
         #expect(run.output.contains("warning      live-backup-in-use"))
         #expect(run.output.contains("1 server: 1 trusted (1 with warnings), 0 rejected, 0 not reached"))
         #expect(scene.audit(policy, place[0], place[1], place[2], "--strict").code == 1)
-        let record = try AuditScene.records(scene.audit(policy, place[0], place[1], place[2], "--json").output)
+        let record = try AuditFixture.records(scene.audit(policy, place[0], place[1], place[2], "--json").output)
         #expect(record["audit.test"]?["backup"]?.string == "in-use")
         let fine = scene.audit(try scene.policy(), place[0], place[1], place[2], "--strict")
         #expect(fine.code == 0)
@@ -139,13 +139,15 @@ struct AuditTests {
         let place = "127.0.0.1:\(server.port)"
         let rules = scene.audit(try scene.policy(), "--connect-to", place, "--json")
         #expect(
-            try AuditScene.records(rules.output).mapValues(AuditScene.verdict) == ["audit.test": "trusted pin-matched"])
+            try AuditFixture.records(rules.output).mapValues(AuditFixture.verdict) == [
+                "audit.test": "trusted pin-matched"
+            ])
         let path = scene.audit(
             "x.audit.test", "https://audit.test/", "x.audit.test:443", "--connect-to", place, "--json")
         #expect(path.code == 0)
-        let records = try AuditScene.records(path.output)
+        let records = try AuditFixture.records(path.output)
         #expect(
-            records.mapValues(AuditScene.verdict) == [
+            records.mapValues(AuditFixture.verdict) == [
                 "audit.test": "trusted host-not-pinned", "x.audit.test": "trusted host-not-pinned",
             ])
         #expect(records["audit.test"]?["problems"] == nil)
@@ -183,7 +185,7 @@ struct AuditTests {
             to: "l.txt")
         let run = scene.audit(try scene.policy(), "--hosts", list, "--json")
         #expect(
-            try AuditScene.records(run.output).mapValues(AuditScene.verdict) == [
+            try AuditFixture.records(run.output).mapValues(AuditFixture.verdict) == [
                 "nowhere.invalid": "name-not-resolved", "a.audit.test": "trusted pin-matched",
                 "b.audit.test": "trusted pin-matched",
             ])
@@ -198,7 +200,7 @@ struct AuditTests {
                 + "https://b.audit.test/x 127.0.0.1:\(port)", to: "good.txt")
         let run = scene.audit(try scene.policy(), "--hosts", good, "--json")
         #expect(run.code == 0, "\(run.errors)")
-        #expect(try Set(AuditScene.records(run.output).keys) == ["a.audit.test", "b.audit.test"])
+        #expect(try Set(AuditFixture.records(run.output).keys) == ["a.audit.test", "b.audit.test"])
         let bad = try scene.directory.write(
             "a.audit.test\n  -x.test\nb.test 1.2.3.4:99999\nc.test d.test e.test\nhttp://f.test\n\u{0}\n", to: "bad.txt"
         )
@@ -238,8 +240,8 @@ struct AuditTests {
                 """
                 {"version": 1, "hosts": [
                  {"host": "audit.test", "includeSubdomains": true, "pins": ["\(pin)"],
-                  "backupPins": ["\(AuditScene.spare)"]},
-                 {"host": "\(host)", "pins": ["\(pin)"], "backupPins": ["\(AuditScene.spare)"]}]}
+                  "backupPins": ["\(AuditFixture.spare)"]},
+                 {"host": "\(host)", "pins": ["\(pin)"], "backupPins": ["\(AuditFixture.spare)"]}]}
                 """, to: "two.json")
         }
         let other = try scene.list([("a.audit.test", server.port), ("b.audit.test", server.port)], name: "two.txt")

@@ -11,16 +11,16 @@ import Testing
 /// A verdict runs inside OpenSSL and cannot be interrupted; the audit ends all the same.
 @Suite("The time limit of an audit holds while a verdict takes long")
 struct AuditTimeLimitTests {
-    private let scene: AuditScene
+    private let scene: AuditFixture
     private let server: LoopbackTLSServer
 
     init() throws {
-        scene = try AuditScene()
+        scene = try AuditFixture()
         server = try LoopbackTLSServer(scene.identity)
     }
 
     /// A verdict that takes as long as the test says.
-    private final class SlowVerdict: Sendable {
+    private final class DelayedVerdict: Sendable {
         private struct State {
             var isReleased = false
             var begun = 0
@@ -45,7 +45,7 @@ struct AuditTimeLimitTests {
     }
 
     private func survey(
-        _ slow: SlowVerdict, holds: Bool, names: [String] = ["a", "b"]
+        _ slow: DelayedVerdict, holds: Bool, names: [String] = ["a", "b"]
     ) throws -> (AuditSurvey, AuditTargets) {
         _ = try scene.policy()
         let policy = try PinningPolicy(json: Array(scene.read("policy.json").utf8))
@@ -66,7 +66,7 @@ struct AuditTimeLimitTests {
 
     @Test("It ends while the verdict still runs, with what is known by then")
     func slow() throws {
-        let slow = SlowVerdict()
+        let slow = DelayedVerdict()
         defer { slow.release() }
         let (survey, targets) = try survey(slow, holds: true)
         var lines = 0
@@ -83,7 +83,7 @@ struct AuditTimeLimitTests {
 
     @Test("A verdict that returns in time leaves nothing behind, and every server is asked")
     func quick() throws {
-        let slow = SlowVerdict()
+        let slow = DelayedVerdict()
         slow.release()
         let (survey, targets) = try survey(slow, holds: true)
         var lines: [String] = []
@@ -100,7 +100,7 @@ struct AuditTimeLimitTests {
     /// The taker stops the survey while `held` verdicts have begun and the last of them still runs.
     @Test("Every server that has a result when the survey stops keeps it, and a resumed survey asks only the others")
     func stoppedWithResults() throws {
-        let slow = SlowVerdict()
+        let slow = DelayedVerdict()
         var (survey, targets) = try survey(slow, holds: false, names: (0..<12).map { "h\($0)" })
         let held = 7
         survey.beforeVerdict = { slow.hold(from: held) }
@@ -137,7 +137,7 @@ struct AuditTimeLimitTests {
 
     @Test("An error of the taker ends the survey and is the survey's")
     func failingTaker() throws {
-        let slow = SlowVerdict()
+        let slow = DelayedVerdict()
         slow.release()
         let (survey, targets) = try survey(slow, holds: true)
         #expect(throws: ToolError.self) {

@@ -17,7 +17,7 @@ struct ExportPropertyTests {
 
     @Test("Every change of a decision is a loss that was named", arguments: ForeignFormat.allCases)
     func changes(format: ForeignFormat) throws {
-        let scene = try ExportScene()
+        let scene = try ExportFixture()
         var numbers = SeededNumbers(state: 20_261_120)
         var compared = 0
         var changed = 0
@@ -43,7 +43,7 @@ struct ExportPropertyTests {
                     let endpoint = ServerEndpoint(host: try ServerName(name), port: port)
                     for server in [0, 1, 5, 7].map({ scene.servers[$0] }) {
                         for days in [0, 400, 900] {
-                            let instant = ExportScene.now + Double(days) * 86_400
+                            let instant = ExportFixture.now + Double(days) * 86_400
                             let before = scene.evaluate(policy, endpoint, server, at: instant)
                             let after = scene.evaluate(exported.policy, endpoint, server, at: instant)
                             compared += 1
@@ -98,7 +98,7 @@ struct ExportPropertyTests {
             "\(host) \(host.includesSubdomains) \(pins) \(host.requires) \(host.expiry) \(host.enforcement) \(anchors)"
     }
 
-    private static func policy(_ scene: ExportScene, _ numbers: inout SeededNumbers, portAlone: Set<String>)
+    private static func policy(_ scene: ExportFixture, _ numbers: inout SeededNumbers, portAlone: Set<String>)
         throws -> PinningPolicy
     {
         var hosts: [PinnedHost] = []
@@ -117,7 +117,7 @@ struct ExportPropertyTests {
     }
 
     private static func rule(
-        _ name: String, _ port: UInt16?, _ scene: ExportScene, _ numbers: inout SeededNumbers
+        _ name: String, _ port: UInt16?, _ scene: ExportFixture, _ numbers: inout SeededNumbers
     ) throws -> PinnedHost {
         let needsBoth = numbers.chance(15)
         var pins: [Pin] = []
@@ -134,7 +134,7 @@ struct ExportPropertyTests {
         if needsBoth, !pins.isEmpty { pins += [scene.servers[0].pin(0, .leaf), scene.servers[0].pin(1, .ca)] }
         var seen: Set<Pin> = []
         pins = pins.filter { seen.insert($0).inserted }
-        let day = ExportScene.now + Double(Int.random(in: 100...700, using: &numbers)) * 86_400
+        let day = ExportFixture.now + Double(Int.random(in: 100...700, using: &numbers)) * 86_400
         let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: day), .rejecting(after: day)]
         let anchors: [TrustAnchors] = [
             .system, .system, .only([scene.privateRoot]), TrustAnchors([scene.privateRoot], includesSystem: true),

@@ -7,10 +7,10 @@ import Testing
 /// A slip of the command line must not cost the file that everything else is made from.
 @Suite("What is written does not take the place of what is read")
 struct GuardedFilesTests {
-    private let files: UpdateFiles
+    private let files: UpdateFixture
 
     init() throws {
-        files = try UpdateFiles()
+        files = try UpdateFixture()
     }
 
     /// - Returns: whether the command said so and left the file as it was.
@@ -45,7 +45,7 @@ struct GuardedFilesTests {
         #expect(try isKept(list, by: ["import", "--from", "ats", list, "-o", list]))
         #expect(ToolRun("import", "--from", "ats", list, "-o", files.path("back.json")).code == 0)
 
-        let plan = try files.directory.write(PlanScene().text, to: "plan.json")
+        let plan = try files.directory.write(PlanFixture().text, to: "plan.json")
         let command = ["plan", plan, "--at", "2026-11-20", "--html"]
         #expect(try isKept(plan, by: command + [plan]))
         #expect(ToolRun(arguments: command + [files.path("plan.html")]).code != 2)

@@ -30,10 +30,10 @@ struct PlanAdviceTests {
 
     @Test("A stolen key is withdrawn the day after the server has left it, or at once where it has")
     func withdrawal() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         let keys = scene.keys
         scene.fetches = true
-        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
         scene.keys = stealing("current", on: "2027-01-05", keys)
         var outcome = try scene.outcome()
         let still = try #require(item("withdraw-pin", in: outcome))
@@ -48,11 +48,11 @@ struct PlanAdviceTests {
 
     @Test("Whoever takes that advice locks nobody out; whoever withdraws on the day of the theft does")
     func withdrawalFollowed() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.fetches = true
-        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
         scene.keys = stealing("current", on: "2027-01-05", scene.keys)
-        let withdrawn = scene.policy(rule(PlanScene.next, backups: [PlanScene.spare]))
+        let withdrawn = scene.policy(rule(PlanFixture.next, backups: [PlanFixture.spare]))
         func lockOuts(published day: String) throws -> [String] {
             scene.updates = """
                 {"version": 7, "published": "\(day)", "expires": "2027-06-01", "policy": \(withdrawn)}
@@ -65,8 +65,8 @@ struct PlanAdviceTests {
 
     @Test("A stolen key that the server never leaves: switch first")
     func withdrawalNever() throws {
-        var scene = PlanScene()
-        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
+        var scene = PlanFixture()
+        scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
         scene.keys = stealing("current", on: "2027-01-05", scene.keys)
         #expect(try !texts(scene.outcome()).contains { $0.hasPrefix("switch to a certificate for another key") })
         scene.after = scene.before
@@ -75,9 +75,9 @@ struct PlanAdviceTests {
 
     @Test("Servers of one rule are waited for, each of them")
     func withdrawalOfSharedRule() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.host = "example.com"
-        scene.rule = rule(PlanScene.current, backups: [PlanScene.next]) + #", "includeSubdomains": true"#
+        scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next]) + #", "includeSubdomains": true"#
         scene.keys = stealing("current", on: "2027-01-05", scene.keys)
         func days(otherSwitches day: String) throws -> [String] {
             let other = """
@@ -97,13 +97,13 @@ struct PlanAdviceTests {
 
     @Test("A key that the victims pin is no advice where others refuse it")
     func knownKey() throws {
-        var scene = PlanScene()
-        scene.keys += #", {"name": "spare", "pin": "\#(PlanScene.spare)"}"#
-        let knowing = rule(PlanScene.next, backups: [PlanScene.spare])
+        var scene = PlanFixture()
+        scene.keys += #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
+        let knowing = rule(PlanFixture.next, backups: [PlanFixture.spare])
         scene.addVersion(released: "2027-01-10", rule: knowing, shares: Self.half)
         #expect(try scene.outcome().lockOuts == ["1.0 40 % from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(try scene.outcome().advice.contains("use-known-key"))
-        let other = rule(PlanScene.next, backups: [PlanScene.foreign])
+        let other = rule(PlanFixture.next, backups: [PlanFixture.foreign])
         scene.addVersion(released: "2027-01-10", rule: other, shares: Self.half)
         #expect(try scene.outcome().lockOuts == ["1.0 40 % from 2027-01-10T00:00:00Z pin-mismatch"])
         #expect(try !scene.outcome().advice.contains("use-known-key"))
@@ -111,8 +111,8 @@ struct PlanAdviceTests {
 
     @Test("A key that is stolen before the certificate ends is no advice")
     func knownStolenKey() throws {
-        var scene = PlanScene()
-        let keys = scene.keys + #", {"name": "spare", "pin": "\#(PlanScene.spare)"}"#
+        var scene = PlanFixture()
+        let keys = scene.keys + #", {"name": "spare", "pin": "\#(PlanFixture.spare)"}"#
         func names() throws -> Bool {
             try texts(scene.outcome()).contains { $0.contains("or get") && $0.contains(#""spare""#) }
         }
@@ -127,13 +127,13 @@ struct PlanAdviceTests {
 
     @Test("Waiting is no advice where others refuse what is served until then")
     func laterSwitch() throws {
-        var scene = PlanScene()
-        let both = rule(PlanScene.current, backups: [PlanScene.next])
+        var scene = PlanFixture()
+        let both = rule(PlanFixture.current, backups: [PlanFixture.next])
         scene.addVersion(released: "2026-10-01", rule: both, shares: Self.fading)
         let outcome = try scene.outcome()
         let later = try #require(item("switch-later", in: outcome))
         #expect(outcome.text(later, "by") == "2027-02-01T00:00:00Z")
-        let newOnly = rule(PlanScene.next, backups: [PlanScene.spare])
+        let newOnly = rule(PlanFixture.next, backups: [PlanFixture.spare])
         scene.addVersion(released: "2027-01-10", rule: newOnly, shares: Self.fading)
         let advice = try scene.outcome().advice
         #expect(!advice.contains("switch-later") && advice.contains("no-later-switch"))
@@ -141,10 +141,10 @@ struct PlanAdviceTests {
 
     @Test("Waiting is no advice while the key that is served until then is stolen")
     func laterSwitchStolen() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         let keys = scene.keys
         scene.addVersion(
-            released: "2026-10-01", rule: rule(PlanScene.current, backups: [PlanScene.next]), shares: Self.fading)
+            released: "2026-10-01", rule: rule(PlanFixture.current, backups: [PlanFixture.next]), shares: Self.fading)
         scene.keys = stealing("current", on: "2027-02-01", keys)
         #expect(try scene.outcome().advice.contains("switch-later"))
         scene.keys = stealing("current", on: "2027-01-31", keys)
@@ -156,16 +156,16 @@ struct PlanAdviceTests {
 
     @Test("Nobody goes back to an older version: one that is not out yet is held back")
     func holdBack() throws {
-        var scene = PlanScene()
-        scene.rule = rule(PlanScene.current, backups: [PlanScene.next])
-        let newOnly = rule(PlanScene.next, backups: [PlanScene.spare])
+        var scene = PlanFixture()
+        scene.rule = rule(PlanFixture.current, backups: [PlanFixture.next])
+        let newOnly = rule(PlanFixture.next, backups: [PlanFixture.spare])
         scene.addVersion(released: "2027-01-01", rule: newOnly, shares: Self.half)
         let outcome = try scene.outcome()
         #expect(
             outcome.lockOuts == ["2.0 60 % from 2027-01-01T00:00:00Z until 2027-01-10T00:00:00Z pin-mismatch"])
         let held = try #require(item("hold-back", in: outcome))
         #expect(outcome.text(held, "by") == "2027-01-01T00:00:00Z")
-        #expect(outcome.text(held, "pin") == PlanScene.current)
+        #expect(outcome.text(held, "pin") == PlanFixture.current)
         #expect(!outcome.advice.contains("reach"))
         scene.addVersion(released: "2026-10-01", rule: newOnly, shares: Self.half)
         let out = try scene.outcome().advice
@@ -178,7 +178,7 @@ struct PlanAdviceTests {
 
     @Test("Without a reach an update is given two weeks")
     func assumedReach() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.fetches = true
         func by() throws -> String? {
             let outcome = try scene.outcome()
@@ -196,7 +196,7 @@ struct PlanAdviceTests {
 
     @Test("An update keeps the pin of what is served until the switch, whichever policy it is made of")
     func harmlessUpdate() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.fetches = true
         func base(_ rule: String) throws -> String? {
             scene.addVersion(released: "2026-10-01", rule: rule, shares: Self.half, fetches: true)
@@ -207,15 +207,15 @@ struct PlanAdviceTests {
                 String(update?[$0.upperBound...].prefix(3) ?? "")
             }
         }
-        #expect(try base(rule(PlanScene.current, backups: [PlanScene.next])) == "2.0")
-        #expect(try base(rule(PlanScene.next, backups: [PlanScene.foreign])) == "1.0")
+        #expect(try base(rule(PlanFixture.current, backups: [PlanFixture.next])) == "2.0")
+        #expect(try base(rule(PlanFixture.next, backups: [PlanFixture.foreign])) == "1.0")
     }
 
     @Test("One update is for all: who does not take the same policy is told apart")
     func onePolicy() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.fetches = true
-        let own = rule(PlanScene.current, backups: [PlanScene.spare])
+        let own = rule(PlanFixture.current, backups: [PlanFixture.spare])
         scene.addVersion(released: "2026-10-01", rule: own, shares: Self.half, fetches: true)
         func takers() throws -> [String]? {
             let outcome = try scene.outcome()

@@ -50,7 +50,7 @@ struct PlanExampleTests {
     ]
 
     private func outcome(_ name: String, _ arguments: String...) throws -> PlanOutcome {
-        let path = "\(PlanScene.examples)/\(name).json"
+        let path = "\(PlanFixture.examples)/\(name).json"
         return try PlanOutcome(ToolRun(arguments: ["plan", path, "--json", "--at", "2026-11-20"] + arguments))
     }
 
@@ -60,7 +60,8 @@ struct PlanExampleTests {
         #expect(outcome.code == 1)
         #expect(outcome.lockOuts == story.lockOuts)
         #expect(outcome.advice == story.advice)
-        let run = ToolRun("plan", "\(PlanScene.examples)/\(story.name).json", "--at", "2026-11-20", terminalWidth: 100)
+        let run = ToolRun(
+            "plan", "\(PlanFixture.examples)/\(story.name).json", "--at", "2026-11-20", terminalWidth: 100)
         #expect(run.code == 1)
         let words = run.output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
         #expect(words.contains(story.sentence))
@@ -77,11 +78,11 @@ struct PlanExampleTests {
     func boundary(story: Story) throws {
         let start = try RFC3339.date(from: String(try #require(story.lockOuts.first).split(separator: " ")[4]))
         let text = try String(
-            decoding: readFile("\(PlanScene.examples)/\(story.name).json"), as: UTF8.self)
+            decoding: readFile("\(PlanFixture.examples)/\(story.name).json"), as: UTF8.self)
         func code(until: Date) throws -> Int32 {
             let whole = #""until": "\#(RFC3339.string(from: until))""#
             let plan = try replacingUntil(of: text, by: whole).replacing(
-                "policies/", with: "\(PlanScene.examples)/policies/")
+                "policies/", with: "\(PlanFixture.examples)/policies/")
             return ToolRun("plan", "-", "--at", "2026-11-20", input: Array(plan.utf8)).code
         }
         #expect(try code(until: start) == 0)
@@ -117,7 +118,7 @@ struct PlanExampleTests {
         #expect(try outcome("old-app", "--tolerate", "12.4").lockOuts.count == 2)
         #expect(try outcome("old-app", "--tolerate", "12.4").advice == ["make-backup"])
         #expect(try outcome("old-app", "--tolerate", "12.399").code == 1)
-        let path = "\(PlanScene.examples)/old-app.json"
+        let path = "\(PlanFixture.examples)/old-app.json"
         for wrong in ["101", "-1", "1e1", "12.3456", "a", "."] {
             #expect(ToolRun("plan", path, "--at", "2026-11-20", "--tolerate=\(wrong)").code == 2)
         }

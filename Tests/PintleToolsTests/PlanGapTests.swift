@@ -5,19 +5,19 @@ import Testing
 /// Nobody is locked out of what is not looked at, and the report says that nothing was.
 @Suite("Gaps of plans")
 struct PlanGapTests {
-    private func notes(_ scene: PlanScene) throws -> [String] {
+    private func notes(_ scene: PlanFixture) throws -> [String] {
         let outcome = try scene.outcome()
         return outcome.document["notes"]?.elements?.compactMap(\.string) ?? []
     }
 
-    private func words(_ scene: PlanScene) -> (code: Int32, text: String) {
+    private func words(_ scene: PlanFixture) -> (code: Int32, text: String) {
         let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(scene.text.utf8))
         return (run.code, run.output.split { $0 == " " || $0 == "\n" }.joined(separator: " "))
     }
 
-    private var pinned: PlanScene {
-        var scene = PlanScene()
-        scene.rule = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+    private var pinned: PlanFixture {
+        var scene = PlanFixture()
+        scene.rule = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
         return scene
     }
 
@@ -70,7 +70,7 @@ struct PlanGapTests {
             try notes(scene).first?.hasPrefix("from 2027-01-01 on, version 1.0: pins that have expired") == true)
         scene.rule = rule + #", "expiry": {"after": "2027-04-01T00:00:00Z", "then": "systemTrust"}"#
         #expect(try notes(scene) == [])
-        scene.rule = rule.replacing(PlanScene.next, with: PlanScene.spare) + #", "enforcement": "reportOnly""#
+        scene.rule = rule.replacing(PlanFixture.next, with: PlanFixture.spare) + #", "enforcement": "reportOnly""#
         #expect(try notes(scene).first?.hasPrefix("from 2027-01-10 on, version 1.0: a rule that only reports") == true)
         scene.rule = rule + #", "enforcement": "reportOnly""#
         #expect(try notes(scene) == [])
@@ -80,10 +80,10 @@ struct PlanGapTests {
     func stolenSpare() throws {
         var scene = pinned
         let keys = scene.keys
-        scene.keys = keys + #", {"name": "spare", "pin": "\#(PlanScene.spare)", "compromised": "2026-12-01"}"#
+        scene.keys = keys + #", {"name": "spare", "pin": "\#(PlanFixture.spare)", "compromised": "2026-12-01"}"#
         #expect(try notes(scene) == [])
         scene.rule = scene.rule.replacing(
-            #""\#(PlanScene.next)""#, with: #""\#(PlanScene.next)", "\#(PlanScene.spare)""#)
+            #""\#(PlanFixture.next)""#, with: #""\#(PlanFixture.next)", "\#(PlanFixture.spare)""#)
         #expect(try notes(scene).count == 1)
         #expect(try notes(scene).first?.hasPrefix(#""spare" is stolen from 2026-12-01 on"#) == true)
     }

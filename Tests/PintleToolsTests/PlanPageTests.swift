@@ -12,7 +12,7 @@ struct PlanPageTests {
         let directory = try TemporaryDirectory()
         let path = directory.path(of: "plan.html")
         let run = ToolRun(
-            "plan", "\(PlanScene.examples)/old-app.json", "--at", "2026-11-20", "--html", path)
+            "plan", "\(PlanFixture.examples)/old-app.json", "--at", "2026-11-20", "--html", path)
         #expect(run.code == 1)
         #expect(run.errors == "wrote \(path)\n")
         let page = String(decoding: try directory.read("plan.html"), as: UTF8.self)
@@ -29,7 +29,7 @@ struct PlanPageTests {
 
     @Test("Names of a plan are text on the page and on the terminal, whatever they hold")
     func escaping() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         let name = #"<b onclick='x'>&amp;\"</b>"#
         scene.keys = scene.keys.replacing("\"next\"", with: "\"\(name)\"")
         scene.after = scene.after.replacing("\"next\"", with: "\"\(name)\"")
@@ -50,7 +50,7 @@ struct PlanPageTests {
 
     @Test("The table has a column a month and marks who is locked out")
     func table() throws {
-        let run = ToolRun("plan", "\(PlanScene.examples)/same-key-renewed.json", "--at", "2026-11-20")
+        let run = ToolRun("plan", "\(PlanFixture.examples)/same-key-renewed.json", "--at", "2026-11-20")
         let lines = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
         #expect(lines.first?.hasPrefix("LOCKED OUT ") == true)
         #expect(lines.contains("2026-12 2027-01 2027-02 2027-03 2027-04 2027-05"))

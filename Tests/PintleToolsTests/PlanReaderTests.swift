@@ -11,8 +11,8 @@ struct PlanReaderTests {
     private static let good = """
         {"version": 1, "until": "2027-03-01",
          "keys": [
-          {"name": "current", "pin": "\(PlanScene.current)"},
-          {"name": "root", "pin": "\(PlanScene.root)"}],
+          {"name": "current", "pin": "\(PlanFixture.current)"},
+          {"name": "root", "pin": "\(PlanFixture.root)"}],
          "certificates": [
           {"name": "winter", "keys": ["current", "root"], "notBefore": "2026-11-01", "notAfter": "2027-06-01"}],
          "servers": [
@@ -68,7 +68,7 @@ struct PlanReaderTests {
             Change("{\"version\": 1, \"until\"", "[{\"version\": 1, \"until\"", "15:110 unexpected-end"),
             Change(#""pin": "sha256/bY6"#, #""pin": "sha256/bY7"#, "exit 0"),
             Change(#"bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="#, "bY6x", "3:30 wrong-pin-length"),
-            Change(PlanScene.root, PlanScene.current, "4:27 duplicate-pin"),
+            Change(PlanFixture.root, PlanFixture.current, "4:27 duplicate-pin"),
             Change(#""name": "root""#, #""name": "current""#, "4:12 duplicate-name", "6:42 unknown-name"),
             Change(#""name": "root""#, #""name": """#, "4:12 invalid-name", "6:42 unknown-name"),
             Change(#""name": "root""#, #""name": "a\u202eb""#, "4:12 invalid-name", "6:42 unknown-name"),
@@ -130,7 +130,7 @@ struct PlanReaderTests {
 
     @Test("The article has every key of the format and every advice")
     func documented() throws {
-        let catalogue = PlanScene.examples.replacing("Examples/plans", with: "Sources/Pintle/Pintle.docc")
+        let catalogue = PlanFixture.examples.replacing("Examples/plans", with: "Sources/Pintle/Pintle.docc")
         let data = try Data(contentsOf: URL(filePath: catalogue + "/PlanningRotations.md"))
         let article = String(decoding: data, as: UTF8.self)
         let keys =

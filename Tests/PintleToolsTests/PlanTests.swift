@@ -16,9 +16,9 @@ struct PlanTests {
 
     @Test("A key that no rule pins locks out from the switch on; a pinned one does not")
     func mismatch() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         #expect(try scene.outcome().lockOuts == ["1.0 100 % from 2027-01-10T00:00:00Z pin-mismatch"])
-        scene.rule = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        scene.rule = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
         #expect(try scene.outcome().lockOuts == [])
         #expect(try scene.outcome().advice == ["make-backup"])
     }
@@ -26,16 +26,16 @@ struct PlanTests {
     @Test("A lock-out that has begun already is told as of now")
     func already() throws {
         #expect(
-            try PlanScene().outcome(at: "2027-02-01T10:00:00Z").lockOuts == [
+            try PlanFixture().outcome(at: "2027-02-01T10:00:00Z").lockOuts == [
                 "1.0 100 % from 2027-02-01T10:00:00Z pin-mismatch"
             ])
     }
 
     @Test("Where a pin may match counts: a root pinned at the leaf is none")
     func positions() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         func rule(at position: String) -> String {
-            #""pins": [{"spki": "\#(PlanScene.root)", "at": "\#(position)"}], "backupPins": ["\#(PlanScene.spare)"]"#
+            #""pins": [{"spki": "\#(PlanFixture.root)", "at": "\#(position)"}], "backupPins": ["\#(PlanFixture.spare)"]"#
         }
         scene.rule = rule(at: "ca")
         #expect(try scene.outcome().lockOuts == [])
@@ -45,25 +45,25 @@ struct PlanTests {
 
     @Test("Leaf and authority may both be required, and then both count")
     func leafAndCA() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         func rule(_ root: String) -> String {
-            #""pins": [{"spki": "\#(PlanScene.current)", "at": "leaf"}, {"spki": "\#(root)", "at": "ca"}], "#
-                + #""backupPins": [{"spki": "\#(PlanScene.next)", "at": "leaf"}], "requires": "leafAndCA""#
+            #""pins": [{"spki": "\#(PlanFixture.current)", "at": "leaf"}, {"spki": "\#(root)", "at": "ca"}], "#
+                + #""backupPins": [{"spki": "\#(PlanFixture.next)", "at": "leaf"}], "requires": "leafAndCA""#
         }
-        scene.rule = rule(PlanScene.root)
+        scene.rule = rule(PlanFixture.root)
         #expect(try scene.outcome().lockOuts == [])
-        scene.rule = rule(PlanScene.spare)
+        scene.rule = rule(PlanFixture.spare)
         #expect(try scene.outcome().lockOuts == Self.always)
     }
 
     @Test("A planned issuer key locks out no app, another one does; the length of a path is not judged")
     func pathTerms() throws {
-        var scene = PlanScene()
-        let pins = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        var scene = PlanFixture()
+        let pins = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
         func rule(_ issuer: String) -> String { pins + #", "issuerKey": "\#(issuer)", "minimumPathLength": 4"# }
-        scene.rule = rule(PlanScene.root)
+        scene.rule = rule(PlanFixture.root)
         #expect(try scene.outcome().lockOuts == [])
-        scene.rule = rule(PlanScene.spare)
+        scene.rule = rule(PlanFixture.spare)
         #expect(
             try scene.outcome().lockOuts == Self.always.map { $0.replacing("pin-mismatch", with: "invalid-path other") }
         )
@@ -71,7 +71,7 @@ struct PlanTests {
 
     @Test("A rule that only reports, and pins that have ended, lock nobody out; pins that refuse do from their date on")
     func terms() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         let pins = scene.rule
         scene.rule = pins + #", "enforcement": "reportOnly""#
         #expect(try scene.outcome().lockOuts == [])
@@ -91,8 +91,8 @@ struct PlanTests {
 
     @Test("The path comes first: dates lock out under any pins")
     func dates() throws {
-        var scene = PlanScene()
-        scene.rule = #""pins": ["\#(PlanScene.root)"], "backupPins": ["\#(PlanScene.spare)"]"#
+        var scene = PlanFixture()
+        scene.rule = #""pins": ["\#(PlanFixture.root)"], "backupPins": ["\#(PlanFixture.spare)"]"#
         scene.after = scene.after.replacing("2026-11-01", with: "2027-01-12")
         #expect(
             try scene.outcome().lockOuts == [
@@ -105,12 +105,12 @@ struct PlanTests {
     func anchors() throws {
         let authority = try CertificateAuthority.root()
         let pin = try PublicKeyPin(subjectPublicKeyInfo: authority.certificate.spkiDER)
-        var scene = PlanScene()
-        scene.keys = scene.keys.replacing(PlanScene.root, with: "\(pin)")
+        var scene = PlanFixture()
+        scene.keys = scene.keys.replacing(PlanFixture.root, with: "\(pin)")
         scene.before += #", "trust": "private""#
         scene.after += #", "trust": "private""#
         let pem = authority.certificate.pem.replacing("\n", with: "\\n")
-        let pins = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+        let pins = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
         scene.rule = pins + #", "anchors": {"include": ["\#(pem)"]}"#
         #expect(try scene.outcome().lockOuts == [])
         scene.rule = pins
@@ -125,9 +125,9 @@ struct PlanTests {
 
     @Test("A pinned certificate matches where the plan has its fingerprint; otherwise a note says so")
     func fingerprints() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         let print = String(repeating: "ab", count: 32)
-        scene.rule = #""pins": [{"certificate": "\#(print)"}], "backupPins": ["\#(PlanScene.next)"]"#
+        scene.rule = #""pins": [{"certificate": "\#(print)"}], "backupPins": ["\#(PlanFixture.next)"]"#
         let plain = scene.before
         scene.before = plain + #", "fingerprint": "\#(print)""#
         #expect(try scene.outcome().lockOuts == [])
@@ -142,7 +142,7 @@ struct PlanTests {
 
     @Test("A stolen key of a server is played through, one of an authority is noted")
     func stolenKeys() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         let keys = scene.keys
         scene.keys = keys.replacing(#""name": "current""#, with: #""name": "current", "compromised": "2026-12-01""#)
         #expect(try scene.outcome().elements("exposures").count == 1)
@@ -154,7 +154,7 @@ struct PlanTests {
 
     @Test("A host without a rule is refused where the policy says so")
     func unpinnedHosts() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.host = "other.example.com"
         #expect(try scene.outcome().lockOuts == [])
         scene.policyMembers = #""unpinnedHosts": "reject", "#

@@ -5,10 +5,10 @@ import Testing
 /// What updates mend in a plan, and what they do not: the verifier of the apps decides.
 @Suite("Updates in plans")
 struct PlanUpdateTests {
-    private static let mended = #""pins": ["\#(PlanScene.current)"], "backupPins": ["\#(PlanScene.next)"]"#
+    private static let mended = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"]"#
 
-    private func scene(published: String, rule: String = mended, more: String = "") -> PlanScene {
-        var scene = PlanScene()
+    private func scene(published: String, rule: String = mended, more: String = "") -> PlanFixture {
+        var scene = PlanFixture()
         scene.fetches = true
         scene.updates = """
             {"version": 7, "published": "\(published)", "expires": "2027-06-01", "policy": \(scene.policy(rule))\(more)}
@@ -52,14 +52,14 @@ struct PlanUpdateTests {
         // After four days 40 % have the first; the second forgets the new key, and reaches a quarter.
         let second = scene.updates.replacing("\"version\": 7", with: "\"version\": 8")
             .replacing("2027-01-01", with: "2027-01-05").replacing("\"percent\": 80", with: "\"percent\": 25")
-            .replacing(#""day": 8"#, with: #""day": 1"#).replacing(PlanScene.next, with: PlanScene.spare)
+            .replacing(#""day": 8"#, with: #""day": 1"#).replacing(PlanFixture.next, with: PlanFixture.spare)
         scene.updates += ", " + second
         #expect(try scene.outcome().lockOuts == ["1.0 85 % from 2027-01-10T00:00:00Z pin-mismatch"])
     }
 
     @Test("An update that withdraws a key too early locks out from the hour of its publication")
     func tooEarly() throws {
-        let withdrawn = #""pins": ["\#(PlanScene.next)"], "backupPins": ["\#(PlanScene.spare)"]"#
+        let withdrawn = #""pins": ["\#(PlanFixture.next)"], "backupPins": ["\#(PlanFixture.spare)"]"#
         let outcome = try scene(published: "2027-01-08", rule: withdrawn).outcome()
         #expect(outcome.advice == ["keep-pin"])
         let early = outcome.lockOuts
@@ -71,7 +71,7 @@ struct PlanUpdateTests {
 
     @Test("Scope holds: a host that the app shipped no rule for cannot come with an update, unless it says so")
     func scope() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.fetches = true
         scene.host = "other.example.com"
         scene.policyMembers = #""unpinnedHosts": "reject", "#
@@ -103,12 +103,12 @@ struct PlanUpdateTests {
 
     @Test("The advice names the pin, the day and whom an update reaches")
     func advice() throws {
-        var scene = PlanScene()
+        var scene = PlanFixture()
         scene.fetches = true
         let outcome = try scene.outcome()
         let item = try #require(outcome.elements("advice").first { outcome.text($0, "id") == "publish-update" })
         #expect(outcome.text(item, "by") == "2026-12-27T00:00:00Z")
-        #expect(outcome.text(item, "pin") == PlanScene.next)
+        #expect(outcome.text(item, "pin") == PlanFixture.next)
         #expect(item["apps"]?.elements?.compactMap(\.string) == ["1.0"])
         // Its pins end before: an update with the pin would still find them past their date.
         scene.rule += #", "expiry": {"after": "2027-01-05T00:00:00Z", "then": "reject"}"#

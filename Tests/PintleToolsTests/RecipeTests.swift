@@ -11,12 +11,12 @@ import Testing
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"),
     .enabled(if: Recipes.python != nil, "skipped: no Python that reads YAML in $PINTLE_VENV"))
 struct RecipeTests {
-    private let scene: AuditScene
+    private let scene: AuditFixture
     private let server: LoopbackTLSServer
     private let stranger: LoopbackTLSServer
 
     init() throws {
-        scene = try AuditScene()
+        scene = try AuditFixture()
         server = try LoopbackTLSServer(scene.identity)
         stranger = try LoopbackTLSServer(scene.stranger())
         _ = try scene.policy()

@@ -9,7 +9,7 @@ import Testing
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
 struct RehearseServeTests {
     /// A `pintle rehearse --serve` that is up.
-    private final class Served {
+    private final class ServeProcess {
         let directory: TemporaryDirectory
         let child: ChildProcess
         /// By the attack's id, and the page's.
@@ -54,7 +54,7 @@ struct RehearseServeTests {
         }
     }
 
-    private func pins(_ served: Served) throws -> String {
+    private func pins(_ served: ServeProcess) throws -> String {
         let pins = served.log.split(separator: "\n").filter { $0.hasPrefix("  pin ") || $0.hasPrefix("  backup ") }
         return pins.compactMap {
             $0.split(separator: " ").last?.replacing("sha256/", with: "sha256//", maxReplacements: 1)
@@ -64,7 +64,7 @@ struct RehearseServeTests {
 
     @Test("A client without pins is seen as it connects, and in the report at the end")
     func withoutPins() throws {
-        let served = try Served()
+        let served = try ServeProcess()
         #expect(served.addresses.count >= 34)
         #expect(served.addresses["control"]?.hasPrefix("https://localhost:") == true)
         let page = try served.curl([], "page").output
@@ -91,7 +91,7 @@ struct RehearseServeTests {
 
     @Test("Its twin with pins gets nothing but what it must")
     func pinned() throws {
-        let served = try Served(["--only", "trusted-interceptor,renewed-same-key,rotated-to-backup-key"])
+        let served = try ServeProcess(["--only", "trusted-interceptor,renewed-same-key,rotated-to-backup-key"])
         #expect(served.addresses["expired"] == nil)
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
         let options = ["--cacert", ca, "--pinnedpubkey", try pins(served)]
@@ -106,14 +106,14 @@ struct RehearseServeTests {
 
     @Test("Where nobody came to the right server, nothing is proven")
     func nobody() throws {
-        let served = try Served(["--only", "expired"])
+        let served = try ServeProcess(["--only", "expired"])
         #expect(served.end() == 2)
         #expect(served.log.contains("proves nothing: no request came to the right server"))
     }
 
     @Test("Who connects or shakes hands and says nothing has refused nobody")
     func undecided() throws {
-        let served = try Served(["--only", "trusted-interceptor,expired,retry-after-401"])
+        let served = try ServeProcess(["--only", "trusted-interceptor,expired,retry-after-401"])
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")
         #expect(try served.curl(["--cacert", ca], "control").status == 0)
         let script = """
@@ -146,7 +146,7 @@ struct RehearseServeTests {
 
     @Test("Another address is in the certificates, and a warning says who reaches it")
     func otherAddress() throws {
-        let served = try Served(["--listen", "127.0.0.2", "--only", "expired"])
+        let served = try ServeProcess(["--listen", "127.0.0.2", "--only", "expired"])
         #expect(served.log.contains("warning: everyone who reaches 127.0.0.2 reaches these servers"))
         #expect(served.addresses["control"]?.hasPrefix("https://127.0.0.2:") == true)
         let ca = try served.directory.write(try served.curl([], "trust").stdout, to: "ca.pem")

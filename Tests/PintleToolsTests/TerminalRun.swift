@@ -42,23 +42,23 @@ final class PseudoTerminal {
     /// What a program has as its input and outputs.
     private(set) var slave: Int32
     private var watcher: pthread_t?
-    private let shown = Shown()
+    private let shown = OutputLog()
 
     struct Unavailable: Error {
         let code: Int32
     }
 
-    private final class Shown: Sendable {
+    private final class OutputLog: Sendable {
         let bytes = Mutex<[UInt8]>([])
     }
 
     /// What the thread that watches has.
     private final class Watch: Sendable {
         let master: Int32
-        let shown: Shown
+        let shown: OutputLog
         let answer: @Sendable (Int) -> String
 
-        init(master: Int32, shown: Shown, answer: @escaping @Sendable (Int) -> String) {
+        init(master: Int32, shown: OutputLog, answer: @escaping @Sendable (Int) -> String) {
             self.master = master
             self.shown = shown
             self.answer = answer

@@ -24,8 +24,8 @@ struct ToolRun {
         arguments: [String], input: [UInt8] = [], environment: [String: String] = ["LANG": "C.UTF-8"],
         now: Date = Date(), terminalWidth: Int? = nil
     ) {
-        let outputBox = Box()
-        let errorBox = Box()
+        let outputBox = OutputLog()
+        let errorBox = OutputLog()
         let tool = CommandLineTool(
             environment: environment, input: ByteSource(input), output: outputBox.sink(terminalWidth),
             errors: errorBox.sink(terminalWidth), now: now)
@@ -36,7 +36,7 @@ struct ToolRun {
 
     var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false) }
 
-    private final class Box {
+    private final class OutputLog {
         var bytes: [UInt8] = []
 
         func sink(_ width: Int?) -> ByteSink {

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("keygen, sign and verify")
 struct UpdateCommandTests {
-    let files: UpdateFiles
+    let files: UpdateFixture
 
     init() throws {
-        files = try UpdateFiles()
+        files = try UpdateFixture()
     }
 
     private func verify(_ arguments: String...) throws -> (code: Int32, json: JSONValue) {
@@ -99,10 +99,10 @@ struct UpdateCommandTests {
         try expect("threshold-not-met", "--trusted", files.key + ".pub", "--threshold", "2", update)
         try expect("threshold-not-met", "--threshold", "17", update)
         #expect(try verify("--trusted", files.key + ".pub", "--threshold", "1", update).code == 0)
-        let changed = try files.directory.write(UpdateFiles.policy(pin: UpdateFiles.other), to: "changed.json")
-        let seven = try files.directory.write(UpdateFiles.policy(more: ", \"updateVersion\": 7"), to: "seven.json")
+        let changed = try files.directory.write(UpdateFixture.policy(pin: UpdateFixture.other), to: "changed.json")
+        let seven = try files.directory.write(UpdateFixture.policy(more: ", \"updateVersion\": 7"), to: "seven.json")
         try expect("replaced-version", "--bundled", seven, try files.sign(7, policy: changed, to: "other.json"))
-        let net = UpdateFiles.policy(host: "example.net")
+        let net = UpdateFixture.policy(host: "example.net")
         let bundled = try files.directory.write(net, to: "net.json")
         try expect("out-of-scope", "--bundled", bundled, update)
         let none = try files.directory.write("{\"version\": 1, \"hosts\": []}", to: "none.json")
@@ -260,7 +260,7 @@ struct UpdateCommandTests {
         let run = files.run("inspect", update)
         #expect(run.code == 0)
         #expect(run.lines.first?.hasSuffix("update, version 7; nothing was verified") == true)
-        #expect(run.output.contains("as it says itself") && run.output.contains(UpdateFiles.pin))
+        #expect(run.output.contains("as it says itself") && run.output.contains(UpdateFixture.pin))
         let json = try files.run("inspect", update, "--json").json()
         #expect(json["kind"]?.string == "update" && json["verified"]?.boolean == false)
         #expect(json["version"]?.integer == 7 && json["policy"]?["hosts"]?.count == 1)

@@ -9,24 +9,24 @@ import Testing
     "Hosting updates",
     .enabled(if: SpawnedTool.path != nil, "skipped: $PINTLE_TOOL names no program; make test builds it"))
 struct UpdateHostingTests {
-    private let files: UpdateFiles
+    private let files: UpdateFixture
     private let second: String
     private static let example =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/Examples/updates-hosting"
 
     init() throws {
-        files = try UpdateFiles()
+        files = try UpdateFixture()
         second = files.path("second.key")
         try #require(files.run("keygen", "--out", second).code == 0)
         try files.directory.write(files.text(files.key + ".pub"), to: "trusted/one.pub")
         try files.directory.write(files.text(second + ".pub"), to: "trusted/two.pub")
-        try files.directory.write(UpdateFiles.policy(), to: "policy-shipped.json")
+        try files.directory.write(UpdateFixture.policy(), to: "policy-shipped.json")
         try #require(symlink(try #require(SpawnedTool.path), files.path("pintle")) == 0)
     }
 
     /// Signed by both, as of today: the script runs the tool with the machine's clock.
-    private func sign(_ version: Int, to name: String, pin: String = UpdateFiles.other) throws {
-        let policy = try files.directory.write(UpdateFiles.policy(pin: pin), to: "next.json")
+    private func sign(_ version: Int, to name: String, pin: String = UpdateFixture.other) throws {
+        let policy = try files.directory.write(UpdateFixture.policy(pin: pin), to: "next.json")
         let path = try files.directory.write("", to: "updates/\(name)")
         let tomorrow = RFC3339.string(from: Date().addingTimeInterval(86_400))
         let run = ToolRun(
@@ -48,7 +48,7 @@ struct UpdateHostingTests {
         let first = try publish()
         #expect(first.status == 0, "\(first.errorOutput)")
         #expect(try files.directory.read("site/updates/latest.json") == files.directory.read("updates/1.json"))
-        try sign(2, to: "2.json", pin: UpdateFiles.pin)
+        try sign(2, to: "2.json", pin: UpdateFixture.pin)
         #expect(try publish().output == "publish: version 2\n")
         let latest = try files.directory.read("site/updates/latest.json")
         #expect(try latest == files.directory.read("updates/2.json"))
@@ -57,12 +57,12 @@ struct UpdateHostingTests {
         #expect(try publish().status == 1)
         // The number in the name is the one that was signed.
         try files.directory.write(latest, to: "updates/2.json")
-        try sign(2, to: "3.json", pin: UpdateFiles.pin)
+        try sign(2, to: "3.json", pin: UpdateFixture.pin)
         #expect(try publish().status == 1)
         // One signature of two.
         let one = ToolRun(
             "sign", "--key", files.key, "--version", "3", "--expires", "2100-01-01T00:00:00Z",
-            try files.directory.write(UpdateFiles.policy(), to: "next.json"), "-o", files.path("updates/3.json"))
+            try files.directory.write(UpdateFixture.policy(), to: "next.json"), "-o", files.path("updates/3.json"))
         try #require(one.code == 0)
         let refused = try publish()
         #expect(refused.status == 1 && refused.errorOutput.contains("threshold-not-met"))

@@ -8,10 +8,10 @@ import Testing
 /// Updates made and checked by programs that are not ours.
 @Suite("Updates are DSSE envelopes that other programs make and check")
 struct UpdateInteropTests {
-    let files: UpdateFiles
+    let files: UpdateFixture
 
     init() throws {
-        files = try UpdateFiles()
+        files = try UpdateFixture()
     }
 
     private func verify(_ update: String, trusting keys: [String], threshold: Int = 1) throws -> ToolRun {
@@ -36,7 +36,7 @@ struct UpdateInteropTests {
         try files.directory.write(
             """
             {"version": 7, "issuedAt": "2026-11-20T00:00:00Z", "expiresAt": "2027-02-18T00:00:00Z",
-             "policy": \(UpdateFiles.policy(pin: UpdateFiles.other))}
+             "policy": \(UpdateFixture.policy(pin: UpdateFixture.other))}
             """, to: "payload.json")
         let made = try runProcess(["sh", "-c", Self.recipe()], workingDirectory: files.directory.path)
         try #require(made.status == 0, "\(made.errorOutput)")
@@ -112,7 +112,7 @@ struct UpdateInteropTests {
         let payload = try files.directory.write(
             """
             {"version": 9, "issuedAt": "2026-11-20T00:00:00Z", "expiresAt": "2027-02-18T00:00:00Z",
-             "policy": \(UpdateFiles.policy())}
+             "policy": \(UpdateFixture.policy())}
             """, to: "payload.json")
         let theirs = files.path("theirs.json")
         let made = try runProcess([python, "-c", Self.script, "make", payload, theirs, files.key, second])

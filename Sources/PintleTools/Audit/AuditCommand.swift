@@ -152,7 +152,7 @@ struct AuditCommand {
     private func guardFiles(read inputs: [String]) throws(ToolError) {
         var files = GuardedFiles(inputs, of: .audit)
         for option in [OptionSpecification.results, .html] {
-            if let path = arguments.value(of: option) { try files.take(path, for: option) }
+            if let path = arguments.value(of: option) { try files.reserve(path, for: option) }
         }
     }
 

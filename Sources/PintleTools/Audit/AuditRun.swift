@@ -38,13 +38,13 @@ final class AuditRun {
             }
         }
         let before = tally.servers
-        noteUnmetRules()
+        warnOfUnmetRules()
         var rest = request.targets.remaining(after: known)
         var left = 0
         while rest.next() != nil { left += 1 }
         if !known.isEmpty {
             let others = known.count - before
-            console.tell(
+            console.printMessage(
                 "\(ValidityText.counted(before, "result")) from before; \(ValidityText.counted(left, "server")) left to ask"
                     + (others > 0 ? "; results of \(ValidityText.counted(others, "other server")) do not count" : ""))
         }
@@ -56,7 +56,7 @@ final class AuditRun {
         defer { progress.erase() }
         var isLate = false
         let isDone = try survey.run(request.targets.remaining(after: known)) { (line) throws(ToolError) in
-            try self.take(line, progress)
+            try self.addResult(line, progress)
         } goesOn: {
             progress.draw(tally)
             isLate = request.timeLimit.map { start.duration(to: .now) >= $0 } ?? false
@@ -85,7 +85,7 @@ final class AuditRun {
     }
 
     /// A rule that nobody is asked about may have a typing error in its host.
-    private func noteUnmetRules() {
+    private func warnOfUnmetRules() {
         let rules = request.targets.unmetRules
         guard !rules.isEmpty else { return }
         let named = rules.prefix(Self.mostRules).joined(separator: ", ")
@@ -117,7 +117,7 @@ final class AuditRun {
             start: invocation.now)
     }
 
-    private func take(_ line: [UInt8], _ progress: AuditProgress) throws(ToolError) {
+    private func addResult(_ line: [UInt8], _ progress: AuditProgress) throws(ToolError) {
         let record: AuditRecord
         do {
             record = try AuditRecord(Array(line.dropLast()))
@@ -139,7 +139,7 @@ final class AuditRun {
         let lines = text.summary(tally)
         if invocation.writesJSON {
             if results == nil {
-                console.tell(lines[0])
+                console.printMessage(lines[0])
             } else {
                 console.print(Self.document(tally, notAsked: notAsked, unmetRules: request.targets.unmetRules))
             }
@@ -180,7 +180,7 @@ final class AuditProgress {
         self.total = total
         self.before = before
         lastDrawn = begin
-        isWanted = console.tellsPerson && environment["TERM"] != "dumb" && total > 0
+        isWanted = console.showsMessagesToPerson && environment["TERM"] != "dumb" && total > 0
     }
 
     func draw(_ tally: AuditTally) {

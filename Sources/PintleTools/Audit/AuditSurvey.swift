@@ -21,14 +21,14 @@ struct AuditSurvey {
     /// Asks the servers. It ends within about a second once `goesOn` says no, also while a verdict runs.
     ///
     /// - Parameters:
-    ///   - take: called with each line of NDJSON. Where it throws, the survey ends.
+    ///   - handle: called with each line of NDJSON. Where it throws, the survey ends.
     ///   - goesOn: asked ten times a second at least.
     /// - Returns: whether every server was asked.
     func run(
-        _ targets: AuditTargets.Iterator, take: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
+        _ targets: AuditTargets.Iterator, handle: ([UInt8]) throws(ToolError) -> Void, goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
         let thread = try SurveyThread()
-        return try thread.run({ survey(targets, for: thread) }, take: take, goesOn: goesOn)
+        return try thread.run({ survey(targets, for: thread) }, handle: handle, goesOn: goesOn)
     }
 
     private func survey(_ targets: AuditTargets.Iterator, for thread: SurveyThread) -> Result<Bool, ToolError> {

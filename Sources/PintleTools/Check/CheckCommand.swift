@@ -94,13 +94,13 @@ struct CheckCommand {
         if arguments.has(.ask), let store, case .rejected(.unknownHost(let host)) = findings.decision,
             host.unacceptableFailure == nil || !host.exceptionsOfCertificate.isEmpty
         {
-            guard host.approvalRecord == .complete else { return tell(report) }
+            guard host.approvalRecord == .complete else { return printReport(report) }
             return try ask(about: host, store, check, report)
         }
-        return tell(report)
+        return printReport(report)
     }
 
-    private func tell(_ report: CheckReport, briefly: Bool = false) -> ExitCode {
+    private func printReport(_ report: CheckReport, briefly: Bool = false) -> ExitCode {
         if invocation.writesJSON {
             console.print(report.findings.document)
         } else if briefly {
@@ -116,8 +116,8 @@ struct CheckCommand {
         about host: UnknownHost, _ store: ApprovalStore, _ check: LiveCheck, _ report: CheckReport
     ) throws(ToolError) -> ExitCode {
         let path = ShellWord.quoted(store.path)
-        guard invocation.input.isTerminal, console.tellsPerson else {
-            let code = tell(report)
+        guard invocation.input.isTerminal, console.showsMessagesToPerson else {
+            let code = printReport(report)
             let exceptions = host.exceptionsOfCertificate.map { " --accept \($0.rawValue)" }.sorted().joined()
             console.hint(
                 "there is no terminal to ask on; once the fingerprint has been compared: pintle trust approve "
@@ -126,18 +126,18 @@ struct CheckCommand {
         }
         let answer = FirstContact(host: host, console: console, input: invocation.input).ask()
         guard answer != .no else {
-            let code = tell(report, briefly: true)
-            console.tell("nothing was stored")
+            let code = printReport(report, briefly: true)
+            console.printMessage("nothing was stored")
             return code
         }
         try store.approve(host, at: invocation.now, note: answer == .compared ? "compared" : nil)
         defer {
             let undo = "pintle trust revoke \(host.endpoint) --store \(path)"
-            console.tell(SafeText.escape("stored in \(store.path); undo: \(undo)"))
+            console.printMessage(SafeText.escape("stored in \(store.path); undo: \(undo)"))
         }
         let findings = try check.run(store.approvals)
         findings.connection?.close()
         let second = CheckReport(findings: findings, policy: report.policy, invocation: invocation)
-        return tell(second, briefly: findings.decision.isTrusted)
+        return printReport(second, briefly: findings.decision.isTrusted)
     }
 }

@@ -19,7 +19,7 @@ struct FirstContact {
     let input: ByteSource
 
     func ask() -> Answer {
-        tellFacts()
+        printFacts()
         let questions = [
             "Trust this certificate for \(host.endpoint)? yes, no, or paste the fingerprint [no]: ",
             "Please type yes, no, or the fingerprint as its owner gave it to you [no]: ",
@@ -38,7 +38,7 @@ struct FirstContact {
     private func answer(_ line: String?) -> Answer? {
         guard let line else {
             // Nobody has ended the line.
-            console.tell()
+            console.printMessage()
             return .no
         }
         switch line.lowercased() {
@@ -55,7 +55,7 @@ struct FirstContact {
 
     /// Whoever brings the fingerprint of another certificate has found out that this is not the server they mean.
     private func other(_ what: String) -> Answer {
-        console.tell(console.talk.bad("That is not the \(what) of this certificate."))
+        console.printMessage(console.talk.bad("That is not the \(what) of this certificate."))
         return .no
     }
 
@@ -80,10 +80,10 @@ struct FirstContact {
 // MARK: What a person has to know
 
 extension FirstContact {
-    private func tellFacts() {
+    private func printFacts() {
         let leaf = host.leaf
-        console.tell(Self.history(of: host) + " " + Self.verdict(on: host))
-        console.tell()
+        console.printMessage(Self.history(of: host) + " " + Self.verdict(on: host))
+        console.printMessage()
         field("subject", shortened("\(leaf.subject)"))
         if !leaf.isSelfIssued { field("issuer", shortened("\(leaf.issuer)")) }
         list("names", host.names.isEmpty ? ["(none)"] : host.names)
@@ -98,12 +98,12 @@ extension FirstContact {
         }
         let exceptions = Self.exceptions(of: host)
         if !exceptions.isEmpty {
-            console.tell()
-            for sentence in exceptions { console.tell(console.talk.warning(sentence)) }
-            console.tell("A yes accepts that for exactly this certificate, host and port.")
+            console.printMessage()
+            for sentence in exceptions { console.printMessage(console.talk.warning(sentence)) }
+            console.printMessage("A yes accepts that for exactly this certificate, host and port.")
         }
-        console.tell()
-        console.tell("Compare the fingerprint with one you got another way (its console, its owner).")
+        console.printMessage()
+        console.printMessage("Compare the fingerprint with one you got another way (its console, its owner).")
     }
 
     /// `First contact with nas.home.arpa:443.`
@@ -137,7 +137,7 @@ extension FirstContact {
     private static let indent = 15
 
     private func field(_ label: String, _ value: String) {
-        console.tell("  " + TextLayout.padded(label, to: Self.indent - 2) + value)
+        console.printMessage("  " + TextLayout.padded(label, to: Self.indent - 2) + value)
     }
 
     /// Foreign texts, as many as fit on one line.

@@ -60,7 +60,7 @@ struct DemoCommand {
         }
         var folder: DemoFolder?
         if invocation.arguments.has(.keep) {
-            folder = try DemoFolder.keep(stage, under: temporary, at: invocation.now)
+            folder = try DemoFolder.write(stage, under: temporary, at: invocation.now)
         }
         if invocation.writesJSON {
             console.print(Self.document(results, folder: folder))
@@ -141,7 +141,7 @@ struct DemoFolder {
     }
 
     /// Writes certificates (no keys) and policies into a new folder under `parent`.
-    static func keep(_ stage: DemoStage, under parent: String, at now: Date) throws(ToolError) -> DemoFolder {
+    static func write(_ stage: DemoStage, under parent: String, at now: Date) throws(ToolError) -> DemoFolder {
         var template = Array("\(parent)/pintle-demo-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw failure(parent) }
         let folder = DemoFolder(path: String(cString: made))

@@ -72,7 +72,7 @@ struct ExportCommand {
         let plan = ExportPlan(policy, to: format, positionless: positionless)
         if let lockOut = ExportLockOut(plan, of: policy, stated: positionless) { throw lockOut.error }
         let report = LossReport(losses: plan.losses, format: format)
-        report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
+        report.write(to: invocation.console, isVerbose: invocation.isVerbose)
         if try report.refusesWeaker(invocation) { return .rejected }
         try deliver(plan.files(settings), report)
         return .fine
@@ -113,7 +113,7 @@ struct ExportCommand {
                 invocation.console.write(Array(file.content.utf8))
             }
         } else {
-            for path in paths { invocation.console.tell("wrote \(SafeText.escape(path))") }
+            for path in paths { invocation.console.printMessage("wrote \(SafeText.escape(path))") }
         }
     }
 
@@ -123,7 +123,7 @@ struct ExportCommand {
         let paths = files.map { isFolder ? (target.hasSuffix("/") ? target : target + "/") + $0.name : target }
         let arguments = invocation.arguments
         var guarded = GuardedFiles(arguments.positionals + arguments.values(of: .debugRoots), of: .export)
-        for path in paths { try guarded.take(path, for: .output) }
+        for path in paths { try guarded.reserve(path, for: .output) }
         for (file, path) in zip(files, paths) {
             if isFolder, let slash = path.lastIndex(of: "/") { try OutputFolder.create(String(path[..<slash])) }
             try OutputFile.replace(path, Array(file.content.utf8))

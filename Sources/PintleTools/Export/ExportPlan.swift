@@ -293,7 +293,7 @@ struct ExportPlan {
                 lose(.requires, .stricter, "a leaf and a ca must match, where one pin would have been enough", rule)
                 rule.requires = .leafAndCA
             }
-        case .leaf: keepLeaf(&rule)
+        case .leaf: limitPinsToLeaf(&rule)
         }
     }
 
@@ -307,7 +307,7 @@ struct ExportPlan {
         for index in rule.pins.indices { rule.pins[index].position = .any }
     }
 
-    private mutating func keepLeaf(_ rule: inout ExportRule) {
+    private mutating func limitPinsToLeaf(_ rule: inout ExportRule) {
         drop(.position, "pins of a ca cannot be compared", from: &rule) { $0.position == .ca }
         guard rule.isPinned, rule.pins.contains(where: { $0.position == .any }) else { return }
         lose(
@@ -332,7 +332,7 @@ struct ExportPlan {
                     lose(.overlap, .weaker, "sub-domains may fall to the parent domain's rule", rule)
                 }
                 kept.append(rule)
-            } else if keepsPinless(&rule, isUnderPins: !parents.isEmpty) {
+            } else if needsEntry(&rule, isUnderPins: !parents.isEmpty) {
                 kept.append(rule)
             }
         }
@@ -357,7 +357,7 @@ struct ExportPlan {
     }
 
     /// Whether a rule without pins has an entry. Where no pins would hold anyway it needs none.
-    private mutating func keepsPinless(_ rule: inout ExportRule, isUnderPins: Bool) -> Bool {
+    private mutating func needsEntry(_ rule: inout ExportRule, isUnderPins: Bool) -> Bool {
         switch traits.exclusions {
         case .full:
             return true

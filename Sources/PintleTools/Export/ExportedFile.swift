@@ -115,7 +115,7 @@ enum NSCExport {
 /// A `CertificatePinner` in Kotlin or Java.
 enum OkHttpExport {
     static func kotlin(_ rules: [ExportRule]) -> ExportedFile {
-        var lines = ["// \(ExportRemark.text)"] + note(rules)
+        var lines = ["// \(ExportRemark.text)"] + versionRemark(rules)
         lines += ["import okhttp3.CertificatePinner", "", "val certificatePinner: CertificatePinner ="]
         lines.append("    CertificatePinner.Builder()")
         for rule in rules { lines += calls(rule, indent: "        ", comma: true) }
@@ -124,7 +124,7 @@ enum OkHttpExport {
     }
 
     static func java(_ rules: [ExportRule]) -> ExportedFile {
-        var lines = ["// \(ExportRemark.text)"] + note(rules)
+        var lines = ["// \(ExportRemark.text)"] + versionRemark(rules)
         lines += ["import okhttp3.CertificatePinner;", "", "final class CertificatePins {"]
         lines.append("    static final CertificatePinner CERTIFICATE_PINNER = new CertificatePinner.Builder()")
         for rule in rules { lines += calls(rule, indent: "            ", comma: false) }
@@ -132,7 +132,7 @@ enum OkHttpExport {
         return ExportedFile(name: "CertificatePins.java", content: lines.joined(separator: "\n"))
     }
 
-    private static func note(_ rules: [ExportRule]) -> [String] {
+    private static func versionRemark(_ rules: [ExportRule]) -> [String] {
         guard rules.contains(where: \.includesSubdomains) else { return [] }
         return ["// Needs OkHttp 4 or later: OkHttp 3 reads **. and matches no host with it."]
     }

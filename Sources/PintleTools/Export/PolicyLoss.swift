@@ -93,21 +93,21 @@ struct LossReport {
     let format: ForeignFormat
 
     /// Tells every loss on standard error, the ones that weaken first.
-    func tell(to console: Console, isVerbose: Bool) {
+    func write(to console: Console, isVerbose: Bool) {
         guard !losses.losses.isEmpty else { return }
         let counts = PolicyLoss.Effect.allCases.compactMap { effect in
             let count = losses.count(effect)
             return count == 0 ? nil : "\(count) \(effect.rawValue)"
         }
-        console.tell("\(format.rawValue): \(counts.joined(separator: ", "))")
+        console.printMessage("\(format.rawValue): \(counts.joined(separator: ", "))")
         for loss in losses.sorted {
-            console.tell()
+            console.printMessage()
             let word = loss.effect == .weaker ? "WEAKER" : loss.effect.rawValue
-            console.tell("  \(TextLayout.padded(word, to: 8))  \(loss.kind.rawValue)")
-            for line in TextLayout.wrapped(loss.message, width: 76) { console.tell("    \(line)") }
+            console.printMessage("  \(TextLayout.padded(word, to: 8))  \(loss.kind.rawValue)")
+            for line in TextLayout.wrapped(loss.message, width: 76) { console.printMessage("    \(line)") }
             if !loss.hosts.isEmpty {
                 let hosts = isVerbose ? loss.hosts.joined(separator: ", ") : TextLayout.list(loss.hosts, width: 72)
-                console.tell("    in: \(hosts)")
+                console.printMessage("    in: \(hosts)")
             }
         }
     }

@@ -74,7 +74,7 @@ struct ImportCommand {
             throw Self.failure(error, format, file: file.name)
         }
         let report = LossReport(losses: draft.losses, format: format)
-        report.tell(to: invocation.console, isVerbose: invocation.isVerbose)
+        report.write(to: invocation.console, isVerbose: invocation.isVerbose)
         if try report.refusesWeaker(invocation) { return .rejected }
         try deliver(policy, report)
         return .fine
@@ -150,9 +150,9 @@ struct ImportCommand {
         let target = invocation.arguments.value(of: .output)
         if let target {
             var guarded = GuardedFiles([path] + invocation.arguments.values(of: .keys), of: .import)
-            try guarded.take(target, for: .output)
+            try guarded.reserve(target, for: .output)
             try OutputFile.replace(target, bytes)
-            invocation.console.tell("wrote \(SafeText.escape(target))")
+            invocation.console.printMessage("wrote \(SafeText.escape(target))")
         }
         if invocation.writesJSON {
             var json = JSONWriter(.pretty)

@@ -35,7 +35,7 @@ struct PolicyInspection {
         console.print("\(SafeText.escape(input.file.name))   policy, \(rules); nothing was verified")
         Self.print(policy, to: console, now: invocation.now)
         guard !report.findings.isEmpty else { return }
-        console.tell(
+        console.printMessage(
             "\n\(ValidityText.counted(report.findings.count, "problem")): see 'pintle lint \(input.file.name)'")
     }
 

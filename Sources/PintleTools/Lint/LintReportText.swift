@@ -89,7 +89,7 @@ struct LintReportText {
     /// A line for each finding, and what they come to for people who read the log.
     func annotate(_ console: Console) {
         for entry in entries { console.print(GitHubAnnotations.line(entry, file: file.name)) }
-        console.tell(entries.isEmpty ? "ok   \(scope), no problems" : summary)
+        console.printMessage(entries.isEmpty ? "ok   \(scope), no problems" : summary)
     }
 
     private var scope: String {

@@ -15,7 +15,7 @@ struct PinReport {
                 console.print()
                 print(entry)
             }
-            tellAdvice(on: listing)
+            printAdvice(on: listing)
         }
     }
 
@@ -111,15 +111,15 @@ struct PinReport {
         }
     }
 
-    private func tellAdvice(on listing: PinListing) {
+    private func printAdvice(on listing: PinListing) {
         let positions = listing.entries.map(\.position)
         if let server = listing.server {
             if let failure = server.failure {
                 let indent = "\n" + String(repeating: " ", count: 14)
-                console.tell("\nfirst:        " + Self.obstacle(failure).joined(separator: indent))
+                console.printMessage("\nfirst:        " + Self.obstacle(failure).joined(separator: indent))
             }
             let host = server.endpoint.port == 443 ? "\(server.endpoint.host)" : "\(server.endpoint)"
-            console.tell(
+            console.printMessage(
                 """
 
                 which to pin: the leaf key if you keep it when the certificate is renewed, else the root.
@@ -128,7 +128,8 @@ struct PinReport {
                                 pintle pin \(host) backup.key --as policy > policy.json
                 """)
         } else if positions.allSatisfy({ $0 == "key" }) {
-            console.tell("\nno certificate was seen: the pin is that of the key, whatever certificate it comes with")
+            console.printMessage(
+                "\nno certificate was seen: the pin is that of the key, whatever certificate it comes with")
         }
     }
 }

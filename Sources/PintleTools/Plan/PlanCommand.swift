@@ -54,7 +54,7 @@ struct PlanCommand {
         let now = try instant()
         let tolerance = try tolerance()
         var guarded = GuardedFiles(invocation.arguments.positionals, of: .plan)
-        if let path = invocation.arguments.value(of: .page) { try guarded.take(path, for: .page) }
+        if let path = invocation.arguments.value(of: .page) { try guarded.reserve(path, for: .page) }
         let file = try invocation.file(
             invocation.arguments.positionals[0], limit: PlanLimits.fileSize + 1)
         let plan = try PlanReader.read(file.bytes, file: file.name) { path throws(ToolError) in
@@ -64,7 +64,7 @@ struct PlanCommand {
         let report = PlanReport(try PlanSimulation(plan, now: now), tolerance: tolerance)
         if let path = invocation.arguments.value(of: .page) {
             try OutputFile.replace(path, Array(PlanPage(report, file: file.name).html.utf8))
-            invocation.console.tell("wrote \(SafeText.escape(path))")
+            invocation.console.printMessage("wrote \(SafeText.escape(path))")
         }
         if invocation.writesJSON {
             invocation.console.print(report.document)

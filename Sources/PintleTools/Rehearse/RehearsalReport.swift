@@ -38,7 +38,7 @@ struct RehearsalReport {
                 _ = try writeFiles(invocation.arguments)
             } catch {
                 // Standard output has its one document already.
-                console.tell("pintle: error: " + SafeText.escape("\(error.file ?? ""): \(error.message)"))
+                console.printMessage("pintle: error: " + SafeText.escape("\(error.file ?? ""): \(error.message)"))
                 return .unusable
             }
             return exitCode

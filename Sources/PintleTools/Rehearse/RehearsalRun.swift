@@ -43,7 +43,7 @@ final class RehearsalRun {
                 "the client sends the right server its request and then "
                     + (controlEvidence.clientExit.map { "ends with exit code \($0)" } ?? "does not end")
                     + "; what counts is what servers get")
-            tellWords(of: controlProcess, most: 3)
+            printOutput(of: controlProcess, most: 3)
         }
 
         var results: [RehearsalResult] = []
@@ -120,15 +120,15 @@ final class RehearsalRun {
     }
 
     /// The last lines that the client wrote.
-    private func tellWords(of process: GuardedProcess, most: Int) {
+    private func printOutput(of process: GuardedProcess, most: Int) {
         for line in RehearsalText.words(process.stderr.isEmpty ? process.stdout : process.stderr, most: most) {
-            console.tell("  " + line)
+            console.printMessage("  " + line)
         }
     }
 
     /// The client's own words are told first.
     private func provesNothing(_ evidence: RehearsalEvidence, _ process: GuardedProcess) -> ToolError {
-        tellWords(of: process, most: 20)
+        printOutput(of: process, most: 20)
         var hint = "as it was run: " + client.line
         let message: String
         switch evidence.end {

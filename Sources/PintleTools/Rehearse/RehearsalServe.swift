@@ -47,10 +47,10 @@ final class RehearsalServe {
                 hint: address == nil ? nil : "--listen takes an address of this machine")
         }
         defer { page.close() }
-        tell(servers, page)
+        printServers(servers, page)
         while !Interrupts.areAsking, !console.outputFailed {
             usleep(50_000)
-            tellEvents()
+            printEvents()
         }
         // An alert that a client has sent may still be on its way through the server.
         let deadline = ContinuousClock.now.advanced(by: .seconds(1))
@@ -60,16 +60,16 @@ final class RehearsalServe {
         }
         seen.end()
         for server in servers { server.close() }
-        tellEvents()
+        printEvents()
         return try conclude()
     }
 
     /// Data, but with --json talk.
     private func say(_ line: String = "") {
-        if invocation.writesJSON { console.tell(line) } else { console.print(line) }
+        if invocation.writesJSON { console.printMessage(line) } else { console.print(line) }
     }
 
-    private func tell(_ servers: [AttackServer], _ page: LoopbackTCPServer) {
+    private func printServers(_ servers: [AttackServer], _ page: LoopbackTCPServer) {
         if let address, address != "127.0.0.1", address != "::1" {
             console.warn(
                 "everyone who reaches \(address) reaches these servers; a device that trusts their authorities trusts "
@@ -91,8 +91,8 @@ final class RehearsalServe {
         say()
     }
 
-    private func tellEvents() {
-        let (events, lost) = seen.takeEvents()
+    private func printEvents() {
+        let (events, lost) = seen.removeEvents()
         for event in events { say(line(event)) }
         if lost > 0 { say("  and \(ValidityText.counted(lost, "connection")) more") }
     }

@@ -17,7 +17,7 @@ final class RehearsalText {
 
     /// One line, from half a second on, gone when something else is written.
     func progress(_ attack: Attack, _ index: Int, of count: Int, after duration: Duration) {
-        guard console.tellsPerson, duration >= .milliseconds(500) else { return }
+        guard console.showsMessagesToPerson, duration >= .milliseconds(500) else { return }
         showsProgress = true
         console.prompt("\r\u{1B}[K\(index + 1)/\(count)  \(attack.id)")
     }

@@ -60,7 +60,7 @@ final class ServedAttacks: Sendable {
     }
 
     /// What is to be told, and how much more there was.
-    func takeEvents() -> (events: [Event], lost: Int) {
+    func removeEvents() -> (events: [Event], lost: Int) {
         state.withLock { state in
             defer { (state.events, state.lost) = ([], 0) }
             return (state.events, state.lost)

@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// The two streams of the tool and how they are written to: data and the verdict on one, talk on the other.
+/// The two streams of the tool and how they are written to: data and the verdict on standard output, messages on standard error.
 ///
 /// Used on one thread.
 final class Console {
@@ -9,15 +9,15 @@ final class Console {
     let width: Int
     /// `…`, or three dots where the locale is not UTF-8.
     let ellipsis: String
-    /// How errors are told too: as a document on standard output.
+    /// A Boolean value that indicates whether errors are also written to standard output, as a document.
     private let writesJSON: Bool
     private let output: ByteSink
     private let errors: ByteSink
-    /// For what is told.
+    /// For standard error.
     let talk: Palette
-    /// Whether a person reads what is told.
-    var tellsPerson: Bool { errors.isTerminal }
-    /// Whether standard output is lost: a full disk must not look like success.
+    /// A Boolean value that indicates whether standard error is a terminal.
+    var showsMessagesToPerson: Bool { errors.isTerminal }
+    /// A Boolean value that indicates whether standard output is lost: a full disk must not look like success.
     private(set) var outputFailed = false
 
     init(output: ByteSink, errors: ByteSink, environment: [String: String], color: Bool, json: Bool) {
@@ -36,7 +36,7 @@ final class Console {
     /// Columns for lines of a file, which lose less by being long than by being cut.
     var excerptWidth: Int { output.isTerminal ? width : 160 }
 
-    /// A line of data.
+    /// Writes a line of data to standard output.
     func print(_ line: String = "") {
         write(Array((line + "\n").utf8))
     }
@@ -49,29 +49,29 @@ final class Console {
         if !outputFailed { outputFailed = !output.write(bytes) }
     }
 
-    /// A line of talk.
-    func tell(_ line: String = "") {
+    /// Writes a line to standard error: advice, a warning or an error.
+    func printMessage(_ line: String = "") {
         _ = errors.write(Array((line + "\n").utf8))
     }
 
-    /// Talk that waits for an answer on its line.
+    /// Writes to standard error without an end of line: a question, or progress that is drawn over.
     func prompt(_ text: String) {
         _ = errors.write(Array(text.utf8))
     }
 
     func hint(_ message: String) {
-        tell("pintle: hint: " + SafeText.escape(message))
+        printMessage("pintle: hint: " + SafeText.escape(message))
     }
 
     func warn(_ message: String) {
-        tell("pintle: " + talk.warning("warning:") + " " + SafeText.escape(message))
+        printMessage("pintle: " + talk.warning("warning:") + " " + SafeText.escape(message))
     }
 
-    /// Tells an error and the others that came with it.
+    /// Writes an error and the others that came with it.
     func report(_ error: ToolError) {
         if writesJSON { print(Self.document(error)) }
         for error in error.all {
-            tell("pintle: " + talk.bad("error:") + " " + SafeText.escape(error.text))
+            printMessage("pintle: " + talk.bad("error:") + " " + SafeText.escape(error.text))
             if let text = error.hint { hint(text) }
         }
     }

@@ -32,7 +32,7 @@ final class Interrupts {
                 if handler == Self.ignored { continue }
                 // Without SA_RESTART: what waits returns.
                 var action = sigaction()
-                action.__sigaction_handler.sa_handler = { Interrupts.note($0) }
+                action.__sigaction_handler.sa_handler = { Interrupts.count($0) }
                 if sigaction(signal, &action, nil) == 0 { installed.before.append((signal, before)) }
             }
         }
@@ -54,7 +54,7 @@ final class Interrupts {
     private static let ignored = 1
 
     /// Runs inside the signal's handler: nothing here allocates or locks.
-    private static func note(_ number: CInt) {
+    private static func count(_ number: CInt) {
         if received.add(1, ordering: .relaxed).oldValue > 0 {
             signal(number, SIG_DFL)
             raise(number)

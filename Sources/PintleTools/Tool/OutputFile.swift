@@ -27,8 +27,8 @@ enum OutputFile {
         }
     }
 
-    /// A file that may be there: it is the old one or the new one, never half of either. What is no regular file, such
-    /// as a pipe, is written to.
+    /// Replaces a file, or makes it: it is the old one or the new one, never half of either. A replaced file keeps its
+    /// permissions, a new one has those of the umask. Something other than a regular file, such as a pipe, is written to.
     static func replace(_ path: String, _ bytes: [UInt8]) throws(ToolError) {
         let file = try StreamedFile(path, .exactly(0o644))
         try file.write(bytes)
@@ -90,24 +90,24 @@ enum OutputFolder {
 /// What a command must not write to: what it reads, and what else it writes.
 struct GuardedFiles {
     private let command: Command
-    private var taken: [(path: String, file: FileIdentity?)]
+    private var reserved: [(path: String, file: FileIdentity?)]
 
     /// - Parameter inputs: as they stand on the command line; `-` is no file.
     init(_ inputs: [String], of command: Command) {
         self.command = command
-        taken = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
+        reserved = inputs.filter { $0 != "-" }.map { ($0, FileIdentity($0)) }
     }
 
     /// - Parameters:
     ///   - path: what will be written.
     ///   - option: which names it, or its folder.
     /// - Throws: where it is one of the others, under whatever name.
-    mutating func take(_ path: String, for option: OptionSpecification) throws(ToolError) {
+    mutating func reserve(_ path: String, for option: OptionSpecification) throws(ToolError) {
         guard let file = FileIdentity(path) else { return }
-        if let other = taken.first(where: { $0.file == file }) {
+        if let other = reserved.first(where: { $0.file == file }) {
             throw .usage("--\(option.name) \(path) would replace \(other.path)", of: command)
         }
-        taken.append((path, file))
+        reserved.append((path, file))
     }
 }
 

@@ -59,11 +59,11 @@ final class SurveyThread: Sendable {
     /// then, and while it ends, is taken, so that no server with a result is asked again.
     ///
     /// - Parameters:
-    ///   - take: called on this thread with each line. Where it throws, the survey ends and the other lines are dropped.
+    ///   - handle: called on this thread with each line. Where it throws, the survey ends and the other lines are dropped.
     ///   - goesOn: called on this thread after each line, and ten times a second at least; not after it has said no.
     /// - Returns: what `survey` returned; `false` where it was stopped before it returned.
     func run(
-        _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, take: ([UInt8]) throws(ToolError) -> Void,
+        _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, handle: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool
     ) throws(ToolError) -> Bool {
         guard DetachedThread.start({ self.finish(survey()) }) else {
@@ -71,17 +71,17 @@ final class SurveyThread: Sendable {
         }
         do throws(ToolError) {
             while true {
-                let (lines, end) = takeAll()
+                let (lines, end) = removeLines()
                 var isWanted = true
                 for line in lines {
-                    try take(line)
+                    try handle(line)
                     isWanted = isWanted && goesOn()
                 }
                 if isWanted, let end { return try end.get() }
                 guard isWanted, goesOn() else { break }
                 wait(atMost: 100)
             }
-            guard case .success(true) = try stop(take: take) else { return false }
+            guard case .success(true) = try stop(handle: handle) else { return false }
             return true
         } catch {
             _ = try stop { _ throws(ToolError) in }
@@ -89,7 +89,7 @@ final class SurveyThread: Sendable {
         }
     }
 
-    private func takeAll() -> (lines: [[UInt8]], end: Result<Bool, ToolError>?) {
+    private func removeLines() -> (lines: [[UInt8]], end: Result<Bool, ToolError>?) {
         bell.silence()
         return state.withLock { state in
             defer { state.lines = [] }
@@ -104,14 +104,14 @@ final class SurveyThread: Sendable {
 
     /// Tells the survey to end, and waits for a moment until it has.
     ///
-    /// - Parameter take: called with each line that was not taken yet.
+    /// - Parameter handle: called with each line that was not handled yet.
     /// - Returns: what the survey returned; `nil` where its thread was left behind.
-    private func stop(take: ([UInt8]) throws(ToolError) -> Void) throws(ToolError) -> Result<Bool, ToolError>? {
+    private func stop(handle: ([UInt8]) throws(ToolError) -> Void) throws(ToolError) -> Result<Bool, ToolError>? {
         state.withLock { $0.isStopped = true }
         let start = ContinuousClock.now
         while true {
-            let (lines, end) = takeAll()
-            for line in lines { try take(line) }
+            let (lines, end) = removeLines()
+            for line in lines { try handle(line) }
             if let end { return end }
             guard start.duration(to: .now) < Self.grace else {
                 Self.abandoned.store(true, ordering: .relaxed)

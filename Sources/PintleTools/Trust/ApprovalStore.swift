@@ -30,11 +30,11 @@ final class ApprovalStore {
         } catch {
             throw ToolError(error)
         }
-        tellEvents()
+        printEvents()
     }
 
     var approvals: TrustApprovals {
-        defer { tellEvents() }
+        defer { printEvents() }
         return store.approvals
     }
 
@@ -67,7 +67,7 @@ final class ApprovalStore {
     }
 
     private func change(_ body: () throws(TrustStoreError) -> Void) throws(ToolError) {
-        defer { tellEvents() }
+        defer { printEvents() }
         do {
             try body()
         } catch {
@@ -75,7 +75,7 @@ final class ApprovalStore {
         }
     }
 
-    private func tellEvents() {
+    private func printEvents() {
         let events = events.list.withLock { list in
             defer { list = [] }
             return list

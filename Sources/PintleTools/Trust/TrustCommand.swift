@@ -98,15 +98,15 @@ struct TrustCommand {
         switch (action, endpoint) {
         case (.approve, let endpoint?):
             let approval = try store.approve(try approval(of: endpoint))
-            tell("approved", approval)
-            tellWhatIsNotCovered(approval)
+            printChange("approved", approval)
+            printLimits(approval)
         case (.revoke, let endpoint?):
             guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
                 throw ToolError(
                     exitCode: .rejected, code: "not-approved", message: "nothing is approved for \(endpoint)",
                     file: path, hint: "see what is: pintle trust list --store \(ShellWord.quoted(path))")
             }
-            tell("revoked", revoked)
+            printChange("revoked", revoked)
         case (.export, _):
             // The one spelling of what counts, whatever the file looks like.
             console.write(store.approvals.json())
@@ -137,14 +137,14 @@ struct TrustCommand {
         }
         let count = approvals.count == 0 ? "no approvals" : ValidityText.counted(approvals.count, "approval")
         console.print("\(count) in \(SafeText.escape(store.path))")
-        if approvals.count == 0, !InputFile.exists(store.path) { console.tell("there is no such file yet") }
+        if approvals.count == 0, !InputFile.exists(store.path) { console.printMessage("there is no such file yet") }
         for approval in approvals.all {
             console.print()
             for line in ApprovalText.lines(approval, at: invocation.now, console.palette) { console.print(line) }
         }
     }
 
-    private func tell(_ verb: String, _ approval: TrustApproval) {
+    private func printChange(_ verb: String, _ approval: TrustApproval) {
         if invocation.writesJSON {
             var json = JSONWriter(.pretty)
             ApprovalText.write(approval, at: invocation.now, to: &json)
@@ -159,14 +159,16 @@ struct TrustCommand {
 
 extension TrustCommand {
     /// A device that is reached by an address which its certificate lacks is refused all the same, so say so now.
-    private func tellWhatIsNotCovered(_ approval: TrustApproval) {
+    private func printLimits(_ approval: TrustApproval) {
         let isKey = if case .publicKey = approval.subject { true } else { false }
         var gaps: [String] = []
         if !approval.accepts.contains(.nameMismatch) { gaps.append("is not for \(approval.endpoint.host)") }
         if !approval.accepts.contains(.expired) { gaps.append("has expired") }
         guard !gaps.isEmpty else { return }
-        console.tell("it does not cover a certificate that " + gaps.joined(separator: ", or that "))
-        if !isKey { console.tell("--accept name-mismatch and --accept expired cover that for this exact certificate") }
+        console.printMessage("it does not cover a certificate that " + gaps.joined(separator: ", or that "))
+        if !isKey {
+            console.printMessage("--accept name-mismatch and --accept expired cover that for this exact certificate")
+        }
     }
 }
 

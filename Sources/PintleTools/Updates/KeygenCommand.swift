@@ -65,14 +65,15 @@ struct KeygenCommand {
         } else {
             console.print(id)
         }
-        console.tell("wrote \(SafeText.escape(path)), which signs, and \(SafeText.escape(publicPath)), which apps ship")
+        console.printMessage(
+            "wrote \(SafeText.escape(path)), which signs, and \(SafeText.escape(publicPath)), which apps ship")
         // The example of the second key is not told to make itself.
         let isSecond = path.split(separator: "/").last == "offline.key"
-        console.tell(
+        console.printMessage(
             isSecond
                 ? "next: make the other key on the machine that signs, if you have not: pintle keygen --out update.key"
                 : "next: make a second key on another machine and keep it offline: pintle keygen --out offline.key")
-        console.tell(
+        console.printMessage(
             "      ship both public keys from the first release on; with one alone, a lost key ends all updates")
         return .fine
     }

@@ -69,7 +69,7 @@ struct SignCommand {
         }
         // The update that gets one more signature may be written where it was.
         var guarded = GuardedFiles(paths + (arguments.has(.append) ? [] : arguments.positionals), of: .sign)
-        if let path = arguments.value(of: .updateOut), path != "-" { try guarded.take(path, for: .updateOut) }
+        if let path = arguments.value(of: .updateOut), path != "-" { try guarded.reserve(path, for: .updateOut) }
         let file = arguments.has(.append) ? try existingFile() : nil
         var envelope = if let file { try existingUpdate(file) } else { try newUpdate() }
         let payload = try payload(of: envelope)
@@ -203,9 +203,9 @@ struct SignCommand {
             console.print(json)
         }
         let count = ValidityText.counted(envelope.signatures.count, "signature")
-        console.tell("version \(version), expires \(ValidityText.day(payload.expiresAt)), \(count)")
-        for signer in signers { console.tell("signed by \(signer)") }
+        console.printMessage("version \(version), expires \(ValidityText.day(payload.expiresAt)), \(count)")
+        for signer in signers { console.printMessage("signed by \(signer)") }
         let name = path.map(SafeText.escape) ?? "UPDATE"
-        console.tell("next: pintle verify --trusted PUBLIC-KEY --bundled SHIPPED-POLICY \(name)")
+        console.printMessage("next: pintle verify --trusted PUBLIC-KEY --bundled SHIPPED-POLICY \(name)")
     }
 }

@@ -71,7 +71,7 @@ struct VerifyCommand {
             outcome: try outcome(verifier, minimum, instant), trust: trust, bundled: bundled, instant: instant,
             invocation: invocation)
         if invocation.writesJSON { invocation.console.print(report.document) } else { report.print() }
-        report.tellWhatWasNotChecked()
+        report.printUnchecked()
         return report.isAccepted ? .fine : .rejected
     }
 

@@ -23,7 +23,7 @@ struct VerifyReport {
         }
     }
 
-    func tellWhatWasNotChecked() {
+    func printUnchecked() {
         guard bundled == nil else { return }
         console.warn("scope and floor were not checked: --bundled POLICY is what they are measured against")
     }

@@ -87,7 +87,7 @@ struct HTTPReader {
             guard let count = Int(length), (0...HTTPReader.bodyLimit).contains(count) else {
                 throw StreamError(reason: "a content length of \(length)")
             }
-            request.body = try take(count)
+            request.body = try readContent(count)
         }
         return request
     }
@@ -139,7 +139,7 @@ struct HTTPReader {
                 throw StreamError(reason: "a chunk size of \(size)")
             }
             if count == 0 { break }
-            body += try take(count)
+            body += try readContent(count)
             guard try line().isEmpty else { throw StreamError(reason: "a chunk longer than its size") }
         }
         // Trailers.
@@ -160,7 +160,7 @@ struct HTTPReader {
         }
     }
 
-    private mutating func take(_ count: Int) throws(StreamError) -> [UInt8] {
+    private mutating func readContent(_ count: Int) throws(StreamError) -> [UInt8] {
         while buffer.count < count {
             guard try fill() else { throw StreamError(reason: "the client ended within a request's content") }
         }

@@ -71,14 +71,14 @@ package final class LoopbackProxy: Sendable {
         listener = try LoopbackListener(.loopback(port: 0), maximumConnections: 32) { client in
             let index = log.append()
             let session = ProxySession(client: client, credentials: credentials, route: route, refusal: refusal) {
-                log.note(index, $0)
+                log.update(index, $0)
             }
             // Either side may hang up at any time; what was relayed until then is on record.
             switch kind {
             case .httpConnect: try? session.serveConnect()
             case .socks5: try? session.serveSOCKS()
             }
-            log.note(index) { $0.isClosed = true }
+            log.update(index) { $0.isClosed = true }
         }
     }
 
@@ -100,7 +100,7 @@ package final class LoopbackProxy: Sendable {
             }
         }
 
-        func note(_ index: Int, _ change: (inout Record) -> Void) {
+        func update(_ index: Int, _ change: (inout Record) -> Void) {
             records.withLock { change(&$0[index]) }
         }
     }
@@ -112,7 +112,7 @@ struct ProxySession {
     let credentials: LoopbackProxy.Credentials?
     let route: @Sendable (String, UInt16) -> UInt16?
     let refusal: (@Sendable (TCPConnection) -> Void)?
-    let note: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
+    let update: @Sendable ((inout LoopbackProxy.Record) -> Void) -> Void
 
     // MARK: HTTP CONNECT
 
@@ -120,7 +120,7 @@ struct ProxySession {
         var reader = HTTPReader(client)
         while let request = try reader.head() {
             guard isAuthorized(request["proxy-authorization"]) else {
-                note { $0.isUnauthorized = true }
+                update { $0.isUnauthorized = true }
                 try answer("407 Proxy Authentication Required", "Proxy-Authenticate: Basic realm=\"test\"\r\n")
                 continue
             }
@@ -162,7 +162,7 @@ struct ProxySession {
         let methods = try client.read(exactly: Int(greeting[1]))
         let method: UInt8 = credentials == nil ? 0 : 2
         guard greeting[0] == 5, methods.contains(method) else {
-            note { $0.isUnauthorized = true }
+            update { $0.isUnauthorized = true }
             return try client.write([5, 0xFF])
         }
         try client.write([5, method])
@@ -171,7 +171,7 @@ struct ProxySession {
             let password = try authenticationField(skipping: 0)
             let isRight = user == Array(credentials.user.utf8) && password == Array(credentials.password.utf8)
             try client.write([1, isRight ? 0 : 1])
-            guard isRight else { return note { $0.isUnauthorized = true } }
+            guard isRight else { return update { $0.isUnauthorized = true } }
         }
         let request = try client.read(exactly: 4)
         let host = try address(ofType: request[3])
@@ -211,27 +211,27 @@ struct ProxySession {
     // MARK: Tunnel
 
     private func connect(to host: String, port: UInt16) -> TCPConnection? {
-        note { record in
+        update { record in
             record.host = host
             record.port = port
         }
         guard let target = route(host, port),
             let descriptor = try? SocketAddress.loopback(port: target, ipv6: host == "::1").connected()
         else { return nil }
-        note { $0.isOpen = true }
+        update { $0.isOpen = true }
         return TCPConnection(descriptor, stop: client.stop)
     }
 
     private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws(StreamError) {
         try server.write(firstBytes)
-        note { $0.bytesToServer += firstBytes.count }
+        update { $0.bytesToServer += firstBytes.count }
         // One thread for each direction: neither waits for the other.
         let wayBack = ThreadGroup()
-        let started = wayBack.start { [client, note] in
-            ProxySession.copy(from: server, to: client) { count in note { $0.bytesToClient += count } }
+        let started = wayBack.start { [client, update] in
+            ProxySession.copy(from: server, to: client) { count in update { $0.bytesToClient += count } }
         }
         guard started else { throw StreamError(reason: "no thread for the way back") }
-        ProxySession.copy(from: client, to: server) { count in note { $0.bytesToServer += count } }
+        ProxySession.copy(from: client, to: server) { count in update { $0.bytesToServer += count } }
         wayBack.joinAll()
     }
 

@@ -52,7 +52,7 @@ final class TLSServerConnection: RekeyingStream {
             guard place & SSL_CB_ALERT != 0, let argument = SSL_get_ex_data(ssl, 0) else { return }
             let connection = Unmanaged<TLSServerConnection>.fromOpaque(argument).takeUnretainedValue()
             let alert = LoopbackTLSServer.Alert(isFatal: value >> 8 == 2, code: UInt8(truncatingIfNeeded: value))
-            connection.note { record in
+            connection.updateRecord { record in
                 if place & SSL_CB_READ != 0 {
                     record.alertsReceived.append(alert)
                 } else {
@@ -71,15 +71,15 @@ final class TLSServerConnection: RekeyingStream {
 
     private func chooseCredential() -> Bool {
         let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
-        note { $0.serverName = name }
+        updateRecord { $0.serverName = name }
         let (credential, number) = state.credential(for: name)
-        note { $0.credentialNumber = number }
+        updateRecord { $0.credentialNumber = number }
         splice = credential.splicedChain.map { CertificateSplice(chain: $0) }
         return credential.use(for: ssl)
     }
 
-    private func note(_ change: (inout TLSConnectionRecord) -> Void) {
-        state.note(index, change)
+    private func updateRecord(_ change: (inout TLSConnectionRecord) -> Void) {
+        state.updateRecord(index, change)
     }
 
     /// Whether the handshake completed; what came of it is on record.
@@ -89,7 +89,7 @@ final class TLSServerConnection: RekeyingStream {
                 throw StreamError(reason: "the client closed the connection")
             }
         } catch {
-            note { $0.handshakeFailure = error.reason }
+            updateRecord { $0.handshakeFailure = error.reason }
             return false
         }
         stall = nil
@@ -97,7 +97,7 @@ final class TLSServerConnection: RekeyingStream {
         var count: UInt32 = 0
         SSL_get0_alpn_selected(ssl, &name, &count)
         let chosen = UnsafeBufferPointer(start: name, count: Int(count))
-        note { record in
+        updateRecord { record in
             record.isHandshakeComplete = true
             record.isResumed = SSL_session_reused(ssl) == 1
             record.version = LoopbackTLSServer.Version(rawValue: UInt16(truncatingIfNeeded: SSL_version(ssl)))
@@ -109,7 +109,7 @@ final class TLSServerConnection: RekeyingStream {
     func read(upTo count: Int) throws(StreamError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: min(max(count, 1), 16_384))
         let received = Int(try drive { SSL_read(ssl, &buffer, Int32(buffer.count)) })
-        note { $0.requestByteCount += received }
+        updateRecord { $0.requestByteCount += received }
         return Array(buffer.prefix(received))
     }
 
@@ -172,7 +172,7 @@ final class TLSServerConnection: RekeyingStream {
         if !hasRead {
             hasRead = true
             // 22, handshake.
-            note { record in
+            updateRecord { record in
                 if first == 0x16 { record.hasBegunHandshake = true } else { record.clearByteCount = bytes.count }
             }
         }

@@ -63,7 +63,7 @@ final class TLSServerState: Sendable {
 
     var requests: [HTTPRequest] { log.withLock { $0.requests } }
 
-    func note(_ index: Int, _ change: (inout TLSConnectionRecord) -> Void) {
+    func updateRecord(_ index: Int, _ change: (inout TLSConnectionRecord) -> Void) {
         log.withLock { log in
             guard log.connections.indices.contains(index - log.dropped) else { return }
             change(&log.connections[index - log.dropped])

@@ -6,7 +6,7 @@ import Testing
 @testable import PintleTools
 
 /// Servers on loopback, a list of names that lead to them, and a policy for `audit.test` and what is below it.
-struct AuditScene {
+struct AuditFixture {
     static let spare = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
 
     let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import Testing
 @testable import PintleTools
 
 /// Plans for tests, and what the tool says of them.
-struct PlanScene {
+struct PlanFixture {
     static let examples =
         #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/Examples/plans"
 

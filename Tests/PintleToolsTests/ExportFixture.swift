@@ -5,7 +5,7 @@ import PintleTestKit
 @testable import PintleTools
 
 /// Servers with paths of three certificates, and a world in which the system trusts one root of two.
-struct ExportScene {
+struct ExportFixture {
     struct Server {
         /// Leaf to root.
         let path: [Pintle.Certificate]

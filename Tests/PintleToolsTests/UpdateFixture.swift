@@ -5,7 +5,7 @@ import PintleTestKit
 import Testing
 
 /// A folder in which somebody publishes updates.
-struct UpdateFiles {
+struct UpdateFixture {
     let directory: TemporaryDirectory
     /// 2026-11-20T12:00:00Z.
     let now = Date(timeIntervalSince1970: 1_795_176_000)

@@ -164,6 +164,30 @@ struct PlanTests {
         #expect(try scene.outcome().advice == ["add-rule"])
     }
 
+    @Test("A wrong issuer key is named, and the advice is about it; the right one locks nobody out")
+    func issuerKey() throws {
+        var scene = PlanFixture()
+        let pins = #""pins": ["\#(PlanFixture.current)"], "backupPins": ["\#(PlanFixture.next)"], "issuerKey": "#
+        scene.rule = pins + "\"\(PlanFixture.foreign)\""
+        let outcome = try scene.outcome()
+        #expect(
+            outcome.lockOuts == [
+                "1.0 100 % from 2026-11-20T00:00:00Z until 2027-01-10T00:00:00Z invalid-path other",
+                "1.0 100 % from 2027-01-10T00:00:00Z invalid-path other",
+            ])
+        #expect(Set(outcome.advice) == ["change-issuer"])
+        let run = ToolRun("plan", "-", "--at", "2026-11-20", input: Array(scene.text.utf8))
+        let words = run.output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        #expect(
+            words.contains(
+                "the server shows \"before\", issued by the key \"root\", and their rule's issuerKey is "
+                    + PlanFixture.foreign), "\(run.output)")
+        #expect(words.contains("change it to \(PlanFixture.root) (key \"root\"), or leave it out"))
+
+        scene.rule = pins + "\"\(PlanFixture.root)\""
+        #expect(try scene.outcome().lockOuts == [])
+    }
+
     @Test("Random policies are decided about stand-ins as about the certificates themselves")
     func standIns() throws {
         var numbers = SeededNumbers(state: 20_261_121)

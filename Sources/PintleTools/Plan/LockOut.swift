@@ -18,6 +18,8 @@ struct LockOut {
     let rejection: TrustRejection
     /// The update that brought the policy which refuses; `nil` for the one that was shipped.
     let update: Int?
+    /// The rule's `issuerKey`, where the server's certificate comes from another issuer; `nil` for every other cause.
+    var issuerKey: PublicKeyPin?
     let from: Date
     var victims: [Victim]
     /// Of all victims together when it begins.
@@ -40,7 +42,7 @@ extension LockOut {
     /// Whether both have the same cause, be it at other times or for other versions.
     func isAlike(_ other: LockOut) -> Bool {
         server == other.server && certificate == other.certificate && reason == other.reason
-            && pathFailure == other.pathFailure && update == other.update
+            && pathFailure == other.pathFailure && update == other.update && issuerKey == other.issuerKey
     }
 }
 
@@ -81,7 +83,8 @@ extension PlanSimulation {
             let isShipped = plan.apps[app].policy == loss.policy
             let next = LockOut(
                 server: server, certificate: certificate, rejection: rejection,
-                update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy }, from: instant,
+                update: isShipped ? nil : plan.updates.lastIndex { $0.policy == loss.policy },
+                issuerKey: requiredIssuer(rejection, server: server, policy: loss.policy), from: instant,
                 victims: [LockOut.Victim(app: app, until: nil, share: loss.share)], peakAt: instant)
             if let current, found[current].isAlike(next) { continue }
             end(&current, in: &found, at: instant)
@@ -94,6 +97,16 @@ extension PlanSimulation {
                 current = found.count - 1
             }
         }
+    }
+
+    /// Returns the rule's `issuerKey` where the rejection is about the issuer.
+    ///
+    /// Stand-ins know three failures of a path by name. The only other cause is a term of the rule, and of its two terms
+    /// stand-ins leave out the length.
+    private func requiredIssuer(_ rejection: TrustRejection, server: Int, policy: Int) -> PublicKeyPin? {
+        guard rejection.pathFailure?.code == .other else { return nil }
+        let policy = plan.policies[policy]
+        return policy.rule(for: plan.servers[server].endpoint).flatMap { policy.hosts[$0.index].issuerKey }
     }
 
     /// Of the version that was appended last.

@@ -18,6 +18,7 @@ struct PlanAdvice {
         case trustRoot = "trust-root"
         case laterExpiry = "later-expiry"
         case addRule = "add-rule"
+        case changeIssuer = "change-issuer"
         case withdrawPin = "withdraw-pin"
         case makeBackup = "make-backup"
     }
@@ -94,6 +95,15 @@ struct PlanAdviser {
             return item(
                 .laterExpiry,
                 "give the pins of \(server(lockOut.server)) a later expiry, or \"then\": \"systemTrust\", in the next "
+                    + "release, and in an update for the versions that fetch them",
+                by: lockOut.from)
+        case (.invalidPath, .other) where lockOut.issuerKey != nil:
+            let issuer = certificate.keys.dropFirst().first.map { plan.keys[$0] }
+            let change =
+                issuer.map { "change it to \($0.pin) (key \"\($0.name)\"), or leave it out," } ?? "leave it out"
+            return item(
+                .changeIssuer,
+                "the issuerKey of \(server(lockOut.server)) is not that of the issuer of \(name): \(change) in the next "
                     + "release, and in an update for the versions that fetch them",
                 by: lockOut.from)
         case (.hostNotAllowed, _), (.unknownHost, _), (.invalidPath, _):

@@ -69,9 +69,17 @@ struct PlanReport {
             case (.pinsExpired, _): "their pins are past their date, and the policy then refuses"
             case (.hostNotAllowed, _): "their policy has no rule for the server, and refuses such hosts"
             case (.unknownHost, _): "their policy has no rule for the server, and asks the user about such hosts"
-            case (.invalidPath, _): "the server shows \(served)"
+            case (.invalidPath, _):
+                "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
             }
         return (lockOut.pathFailure.map { "\(lockOut.reason) (\($0.rawValue))" } ?? lockOut.reason) + ": " + what
+    }
+
+    /// `, issued by the key "root", and their rule's issuerKey is sha256/... (key "old root")`
+    private func issuer(_ certificate: RotationPlan.Certificate, _ required: PublicKeyPin) -> String {
+        let served = certificate.keys.dropFirst().first.map { ", issued by the key \"\(plan.keys[$0].name)\"," } ?? ""
+        let name = plan.keys.first { $0.pin == required }.map { " (key \"\($0.name)\")" } ?? ""
+        return "\(served) and their rule's issuerKey is \(required)\(name)"
     }
 
     func sentence(_ exposure: Exposure) -> String {

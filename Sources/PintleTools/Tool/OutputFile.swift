@@ -30,7 +30,7 @@ enum OutputFile {
     /// Replaces a file, or makes it: it is the old one or the new one, never half of either. A replaced file keeps its
     /// permissions, a new one has those of the umask. Something other than a regular file, such as a pipe, is written to.
     static func replace(_ path: String, _ bytes: [UInt8]) throws(ToolError) {
-        let file = try StreamedFile(path, .exactly(0o644))
+        let file = try StreamedFile(path)
         try file.write(bytes)
         try file.finish()
     }

@@ -1,8 +1,10 @@
 internal import Glibc
 internal import PintleStorage
 
-/// A file that is written piece by piece and is there only when it is whole: until then it has another name. What is
-/// no regular file, such as a pipe, is written to.
+/// A file that is written piece by piece and is there only when it is whole: until then it has another name. Something other
+/// than a regular file, such as a pipe, is written to.
+///
+/// A file that is replaced keeps its permissions. A new one has those that the umask leaves.
 ///
 /// Whole also after a loss of power, because its content is on the disk before it gets its name. Its folder is not brought
 /// to the disk: the old file may then come back, and the command can be run again.
@@ -16,20 +18,21 @@ final class StreamedFile {
     private let target: Target
     private var buffer: [UInt8] = []
 
-    init(_ path: String, _ permissions: FileReplacement.Permissions = .atMost(0o644)) throws(ToolError) {
+    init(_ path: String) throws(ToolError) {
         self.path = path
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        let exists = stat(path, &status) == 0
+        if exists, status.st_mode & S_IFMT != S_IFREG {
             let descriptor = open(path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw OutputFile.failure(path) }
             target = .device(descriptor)
             return
         }
-        do throws(FileReplacement.Failure) {
-            target = .replacement(try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions))
-        } catch {
-            throw OutputFile.failure(path, error.number)
-        }
+        let permissions: FileReplacement.Permissions = exists ? .exactly(status.st_mode & 0o777) : .atMost(0o666)
+        target = .replacement(
+            try Self.naming(path) { () throws(FileReplacement.Failure) in
+                try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions)
+            })
     }
 
     deinit {
@@ -50,25 +53,30 @@ final class StreamedFile {
     func finish() throws(ToolError) {
         try flush()
         guard case .replacement(let replacement) = target else { return }
-        do throws(FileReplacement.Failure) {
+        try Self.naming(path) { () throws(FileReplacement.Failure) in
             try replacement.sync()
             try replacement.commit()
-        } catch {
-            throw OutputFile.failure(path, error.number)
         }
     }
 
     private func flush() throws(ToolError) {
         switch target {
         case .replacement(let replacement):
-            do throws(FileReplacement.Failure) {
-                try replacement.write(buffer[...])
-            } catch {
-                throw OutputFile.failure(path, error.number)
-            }
+            try Self.naming(path) { () throws(FileReplacement.Failure) in try replacement.write(buffer[...]) }
         case .device(let descriptor):
             guard ByteSink(descriptor: descriptor).write(buffer) else { throw OutputFile.failure(path) }
         }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Turns a failure of `body` into the tool's error, which names the file.
+    private static func naming<Result>(
+        _ path: String, _ body: () throws(FileReplacement.Failure) -> Result
+    ) throws(ToolError) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw OutputFile.failure(path, error.number)
+        }
     }
 }

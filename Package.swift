@@ -14,6 +14,10 @@ let usesStandIns = false
 let isApple = !isLinux || usesStandIns
 let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 
+/// The upcoming features of a target. What is built as an app's code has none; the two modules of Apple's session name the
+/// access level of each import that is not public.
+enum Features { case all, publicImports, none }
+
 // Apple asks for a manifest of each module that uses certain API. The article on Apple's systems says which. Elsewhere it is
 // left out, because a resource makes a bundle that a program has to be shipped with.
 let manifest: (resources: [Resource], exclude: [String]) =
@@ -24,7 +28,9 @@ var products = ["Pintle", "PintleStorage", "PintleUpdates", "PintleReports"]
 var targets: [Target] = [
     // For the accessor that stands in for `Array.span`.
     module("Pintle", on: "PintleCrypto", settings: [.enableExperimentalFeature("Lifetimes")]),
-    .target(name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources),
+    .target(
+        name: "PintleStorage", dependencies: ["Pintle"], exclude: manifest.exclude, resources: manifest.resources,
+        swiftSettings: settings()),
     module("PintleUpdates", on: "Pintle", "PintleCrypto", "PintleStorage"),
     module(
         "PintleReports", on: "Pintle", "PintleCrypto", "PintleStorage", and: usesStandIns ? ["os"] : [],
@@ -39,9 +45,6 @@ if isLinux {
     ]
 }
 targets += usesStandIns ? standInTargets() : isLinux ? linuxTargets() : appleTargets()
-for target in targets where target.type != .system {
-    target.swiftSettings = settings(of: target.name) + (target.swiftSettings ?? [])
-}
 
 // The library is not for users: the nested packages that fuzz and measure the tool can only reach products.
 let tools: [Product] = [
@@ -57,15 +60,16 @@ let package = Package(
 )
 
 /// The settings that a target has beside its own.
-func settings(of target: String) -> [SwiftSetting] {
+func settings(_ features: Features = .all) -> [SwiftSetting] {
     // No SDK of Apple's has compiled these yet: what it warns of must not keep anybody's app from building.
     let warnings: [SwiftSetting] = isLinux ? [.treatAllWarnings(as: .error)] : []
-    // The code of apps, and stand-ins for what only that imports.
-    if ["AppTests", "AppViews", "ClientModel", "Combine", "SwiftUI"].contains(target) { return warnings }
-    let isAppleSession = isApple && ["PintleApple", "PintleURLSession"].contains(target)
-    let features =
-        ["ExistentialAny"] + (isAppleSession ? [] : ["InternalImportsByDefault"]) + ["MemberImportVisibility"]
-    return features.map { .enableUpcomingFeature($0) } + warnings
+    let names =
+        switch features {
+        case .all: ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"]
+        case .publicImports: ["ExistentialAny", "MemberImportVisibility"]
+        case .none: [String]()
+        }
+    return names.map { .enableUpcomingFeature($0) } + warnings
 }
 
 /// Targets that stand on OpenSSL exist on Linux only: on Apple's systems the platform validates the path and hashes, and
@@ -82,7 +86,7 @@ func linuxTargets() -> [Target] {
         module(
             "PintleTools", on: "Pintle", "PintleCrypto", "PintleOpenSSL", "PintleReports",
             "PintleStorage", "PintleTestKit", "PintleUpdates", "COpenSSL", "CExpat"),
-        .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"]),
+        .executableTarget(name: "PintleCLI", dependencies: ["PintleTools"], swiftSettings: settings()),
         // Each ends itself in the middle: of a change, of an adoption, of keeping or sending reports.
         victim("StorageVictim", on: "Pintle", "PintleStorage"),
         victim("UpdateVictim", on: "Pintle", "PintleStorage", "PintleUpdates"),
@@ -103,7 +107,7 @@ func linuxTargets() -> [Target] {
         resourceTests(),
         tests("PintleTestKitTests", on: "PintleTestKit", "COpenSSL"),
         // The tests of an app, as the documentation shows them.
-        tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit"),
+        tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", features: .none),
         tests(
             "PintleUpdatesTests", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleTestPeers",
             "PintleUpdates", "UpdateVictim"),
@@ -121,7 +125,7 @@ func appleTargets() -> [Target] {
     appleSession() + [
         module("PintleCrypto", settings: apple), appleTestKit("PintleTestKit"),
         tests("PintleTests", on: "Pintle", "PintleCrypto"),
-        tests("AppTests", on: "Pintle", "PintleApple", "PintleTestKit"),
+        tests("AppTests", on: "Pintle", "PintleApple", "PintleTestKit", features: .none),
     ]
 }
 
@@ -136,15 +140,16 @@ func standInTargets() -> [Target] {
         module("Security", on: "COpenSSL", "CCurl", in: "Tests/StandIns", links: "ssl"),
         module("Network", on: "Security", in: "Tests/StandIns"), module("WebKit", on: "Security", in: "Tests/StandIns"),
         module("Alamofire", on: "Security", in: "Tests/StandIns"),
-        module("Combine", in: "Tests/StandIns"), module("SwiftUI", on: "Combine", in: "Tests/StandIns"),
+        module("Combine", in: "Tests/StandIns", features: .none),
+        module("SwiftUI", on: "Combine", in: "Tests/StandIns", features: .none),
         module(
             "ClientModel", on: "PintleURLSession", "Security", in: "Examples/Sources",
-            settings: [.enableUpcomingFeature("MemberImportVisibility")]),
+            features: .none, settings: [.enableUpcomingFeature("MemberImportVisibility")]),
         .executableTarget(
             name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
             path: "Examples/App", exclude: ["README.md"],
             // As Xcode 26 sets up a new project.
-            swiftSettings: [.defaultIsolation(MainActor.self)]
+            swiftSettings: settings(.none) + [.defaultIsolation(MainActor.self)]
                 + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
                 .map { .enableUpcomingFeature($0) }),
         module("AttackDemo", on: "PintleURLSession", "PintleTestKit", "Security", in: "Tests", settings: apple),
@@ -157,7 +162,7 @@ func standInTargets() -> [Target] {
         resourceTests(),
         // There `import PintleTestKit` means what it means on Apple's systems.
         tests(
-            "AppTests", on: "Pintle", "PintleApple", "TestKitOnApple",
+            "AppTests", on: "Pintle", "PintleApple", "TestKitOnApple", features: .none,
             settings: [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])]),
     ]
 }
@@ -165,17 +170,17 @@ func standInTargets() -> [Target] {
 /// The session for Apple's systems, over what stands in for Apple's modules.
 func appleSession(over modules: [Target.Dependency] = []) -> [Target] {
     [
-        module("PintleApple", on: "Pintle", "PintleStorage", and: modules, settings: apple),
+        module("PintleApple", on: "Pintle", "PintleStorage", and: modules, features: .publicImports, settings: apple),
         module(
             "PintleURLSession", on: "Pintle", "PintleApple", "PintleReports", "PintleStorage",
             "PintleUpdates", and: modules, exclude: ["Linux", "TrustReceipt.swift", "TrustReceipt+Require.swift"],
-            settings: apple),
+            features: .publicImports, settings: apple),
     ]
 }
 
 /// The test kit for Apple's systems: certificates.
 func appleTestKit(_ name: String, in folder: String? = nil, over modules: [Target.Dependency] = []) -> Target {
-    module(name, on: "PintleCrypto", and: modules, in: folder, exclude: ["Linux"], settings: apple)
+    module(name, on: "Pintle", "PintleCrypto", and: modules, in: folder, exclude: ["Linux"], settings: apple)
 }
 
 /// Tests of resources and files, which both sessions read in the same way.
@@ -185,22 +190,23 @@ func resourceTests() -> Target {
 
 func module(
     _ name: String, on dependencies: Target.Dependency..., and more: [Target.Dependency] = [], in folder: String? = nil,
-    exclude: [String] = [], settings: [SwiftSetting] = [], links library: String? = nil
+    exclude: [String] = [], features: Features = .all, settings own: [SwiftSetting] = [], links library: String? = nil
 ) -> Target {
     .target(
         name: name, dependencies: dependencies + more, path: folder.map { "\($0)/\(name)" }, exclude: exclude,
-        swiftSettings: settings, linkerSettings: library.map { [.linkedLibrary($0)] })
+        swiftSettings: settings(features) + own, linkerSettings: library.map { [.linkedLibrary($0)] })
 }
 
 func tests(
-    _ name: String, on dependencies: Target.Dependency..., exclude: [String] = [], settings: [SwiftSetting] = []
+    _ name: String, on dependencies: Target.Dependency..., exclude: [String] = [], features: Features = .all,
+    settings own: [SwiftSetting] = []
 ) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings(features) + own)
 }
 
 /// A program that ends itself in the middle of something, for the tests of what it leaves behind.
 func victim(_ name: String, on dependencies: Target.Dependency...) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, path: "Tests/\(name)")
+    .executableTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: settings())
 }
 
 func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {

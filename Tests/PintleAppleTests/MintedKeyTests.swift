@@ -41,6 +41,16 @@ struct MintedKeyTests {
         }
     }
 
+    @Test("A key behind its parameters is read, and a file with a broken block before the key is not")
+    func otherBlocks() throws {
+        let made = try runProcess(["openssl", "ecparam", "-genkey", "-name", "prime256v1"])
+        #expect(made.output.hasPrefix("-----BEGIN EC PARAMETERS-----"))
+        let spki = try runProcess(["openssl", "pkey", "-pubout", "-outform", "DER"], input: made.stdout)
+        #expect(try TestKitOnApple.PrivateKey(pem: made.output).spkiDER == spki.stdout)
+        let broken = made.output.replacing("-----END EC PARAMETERS-----", with: "")
+        #expect(throws: TestKitOnApple.MintingError.self) { try TestKitOnApple.PrivateKey(pem: broken) }
+    }
+
     @Test("OpenSSL verifies requests of each kind of key and each digest", arguments: kinds)
     func signatures(_ kind: TestKitOnApple.KeyType) throws {
         let key = try TestKitOnApple.PrivateKey(kind)

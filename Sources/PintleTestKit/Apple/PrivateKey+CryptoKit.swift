@@ -1,4 +1,4 @@
-import Foundation
+internal import Pintle
 
 /// Keys of CryptoKit's. Linux has the same three functions over OpenSSL: `generate`, `read` and `signature`.
 extension PrivateKey {
@@ -38,15 +38,9 @@ extension PrivateKey {
             pkcs8DER: key.pkcs8DER, spkiDER: key.spkiDER, defaultSignatureAlgorithm: key.defaultSignatureAlgorithm)
     }
 
-    /// Returns the content of the first block that is a private key.
+    /// Returns the content of the first block that is a private key; `nil` where there is none, or a block cannot be read.
     private static func decode(_ pem: String) -> [UInt8]? {
-        let lines = pem.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-        for label in ["PRIVATE KEY", "EC PRIVATE KEY"] {
-            guard let begin = lines.firstIndex(of: "-----BEGIN \(label)-----"),
-                let end = lines[begin...].firstIndex(of: "-----END \(label)-----")
-            else { continue }
-            return Data(base64Encoded: lines[(begin + 1)..<end].joined()).map { Array($0) }
-        }
-        return nil
+        let blocks = try? PEMReader.blocks(in: Array(pem.utf8))
+        return blocks?.first { ["PRIVATE KEY", "EC PRIVATE KEY"].contains($0.label) }?.bytes
     }
 }

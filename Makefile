@@ -38,6 +38,7 @@ ci-builds:
 
 ci-apple: apple-build
 	@Scripts/oldest-apple.sh
+	@Scripts/symbols.sh apple && Scripts/api.sh check apple
 
 setup-ci:
 	@Scripts/setup.sh test model
@@ -137,6 +138,7 @@ docs: ## Build the documentation, warnings being errors: .build/docs; compare th
 api: ## Write the dump of the public API, for a change that is meant; prints the size of each module
 	@Scripts/setup.sh build docs
 	@Scripts/symbols.sh && Scripts/api.sh write
+	@Scripts/symbols.sh apple && Scripts/api.sh write apple
 
 asan: ## The tests, with all of Sources under the address sanitizer
 	@Scripts/setup.sh test

@@ -9,9 +9,9 @@ if [ "${1:-}" = apple ]; then
     export PINTLE_APPLE_STANDINS=1
     build=(swift build --scratch-path .build/apple)
     folder+=-apple
-    modules="PintleApple PintleURLSession"
+    modules="PintleApple PintleURLSession TestKitOnApple"
     maps=$(find "$PWD" -path "$PWD/Sources/C*/module.modulemap")
-    top=(PintleURLSession)
+    top=(PintleURLSession TestKitOnApple)
 else
     build=(swift build)
     # Products whose names begin with an underscore are not for users.

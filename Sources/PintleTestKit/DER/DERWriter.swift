@@ -32,7 +32,7 @@ package struct DERWriter: Sendable {
         case primitive
     }
 
-    /// What has been written so far.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     package init() {}

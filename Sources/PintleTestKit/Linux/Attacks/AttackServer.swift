@@ -88,7 +88,7 @@ public final class AttackServer: Sendable {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// What was seen until now.
+    /// Returns the connections and bytes that the servers have seen until now.
     public func observation() -> AttackObservation {
         let connections = first.connections
         let atFirst = connections.reduce(0) { $0 + $1.requestByteCount }
@@ -218,7 +218,7 @@ final class LaterConnections: Sendable {
     }
 }
 
-/// What owns a server is not owned by it.
+/// A weak reference, so that a server does not own its owner.
 struct WeakServer {
     weak var server: LoopbackTLSServer?
 
@@ -227,7 +227,7 @@ struct WeakServer {
     }
 }
 
-/// What the servers of an attack saw, so far or in all.
+/// The connections and bytes that the servers of an attack have seen, so far or in all.
 public struct AttackObservation: Sendable, Hashable {
     /// One for each connection to the server that the client was sent to, oldest first.
     public let connections: [TLSConnectionRecord]

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A system call that failed.
 public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was being done, with the path or address.
+    /// The operation that failed, with its path or address.
     public let operation: String
     /// The value of `errno`.
     public let code: Int32

@@ -46,7 +46,7 @@ struct FlatFolder {
             return problem
         }
         return PolicyProblem(
-            id: problem.id, path: problem.path, line: problem.line, column: problem.column, message: problem.message,
+            id: problem.id, at: problem.place, line: problem.line, column: problem.column, message: problem.message,
             help: cause.help)
     }
 

@@ -53,5 +53,5 @@ cp Scripts/availability-planted.txt "$planted"
 
 git ls-files -co --exclude-standard -- 'Sources/Pintle/*.swift' 'Sources/Pintle'{Apple,Crypto,Reports,Storage,TestKit,URLSession,Updates}'/*.swift' \
     'Tests/PintleTests/*.swift' 'Examples/App/*.swift' 'Examples/Sources/'{Client,ClientModel,Pinned,Stock}'/*.swift' |
-    grep -v '^Sources/[A-Za-z]*/Linux/\|^Sources/PintleURLSession/TrustReceipt' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done |
+    grep -v '^Sources/[A-Za-z]*/Linux/\|^Sources/PintleURLSession/Shared/TrustReceipt' | while read -r file; do [ ! -e "$file" ] || echo "$file"; done |
     { mapfile -t files && uses "${files[@]}"; }

@@ -64,7 +64,7 @@ struct SessionNameCheckTests {
         try store.approve(
             TrustApproval(
                 .certificate(leaf.fingerprint), for: endpoint, accepting: [.selfSigned, .nameMismatch], at: Date()))
-        for receipts in [CurlTransport.Receipts.withoutApproval, .written] {
+        for receipts in [HandshakeJudge.Receipts.withoutApproval, .written] {
             let session = PinnedURLSession(
                 source: ApprovedPolicy(
                     LivePolicy(try PinningPolicy(hosts: [], unpinnedHosts: .askUser)), approvals: store),

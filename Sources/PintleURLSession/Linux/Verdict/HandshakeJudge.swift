@@ -8,9 +8,17 @@ internal import PintleOpenSSL
 /// Everything happens on the transport's thread. libcurl makes an `SSL_CTX` for each connection. The `SSL_CTX` owns a
 /// reference to the judge, and the `SSL` owns the ``VerificationHook``, which keeps the judge too.
 final class HandshakeJudge: HandshakeObserver {
+    /// The receipts that verdicts leave on their connections.
+    enum Receipts: Sendable {
+        case written
+        case missing
+        /// A receipt that does not say that a person has approved the server.
+        case withoutApproval
+    }
+
     private let endpoint: ServerEndpoint
     private let generation: PolicyGeneration
-    private let receipts: CurlTransport.Receipts
+    private let receipts: Receipts
     private let budget: ReadBudget
     private var hasBegun = false
     private var hasBudget = false
@@ -44,7 +52,7 @@ final class HandshakeJudge: HandshakeObserver {
     ///   - receipts: another value than `written` only in tests of the second gate.
     ///   - budget: of this connection only.
     init(
-        of endpoint: ServerEndpoint, in generation: PolicyGeneration, receipts: CurlTransport.Receipts,
+        of endpoint: ServerEndpoint, in generation: PolicyGeneration, receipts: Receipts,
         reading budget: ReadBudget
     ) {
         self.endpoint = endpoint

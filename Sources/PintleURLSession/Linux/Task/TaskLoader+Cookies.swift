@@ -81,10 +81,3 @@ extension HTTPCookie {
         (properties ?? [:]).values.reduce(0) { $0 + (($1 as? String)?.utf8.count ?? 0) }
     }
 }
-
-extension CurlURL {
-    /// Whether Foundation finds the same host in a URL: cookies are kept and found by its reading.
-    func isSameHost(as url: URL) -> Bool {
-        url.host.flatMap { try? ServerName($0) } == endpoint.host
-    }
-}

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Foundation
 internal import Pintle
 
 /// A URL as libcurl has read it. The policy is asked about this parse and the transfer is made from it, so
@@ -40,6 +41,11 @@ final class CurlURL: @unchecked Sendable {
     /// Whether another URL is at the same scheme, host and port (RFC 6454).
     func hasSameOrigin(as other: CurlURL) -> Bool {
         scheme == other.scheme && endpoint == other.endpoint
+    }
+
+    /// Returns `true` if Foundation finds the same host in `url`. Foundation's cookie storage goes by its own reading.
+    func isSameHost(as url: URL) -> Bool {
+        url.host.flatMap { try? ServerName($0) } == endpoint.host
     }
 
     /// Path and query, as they are sent.

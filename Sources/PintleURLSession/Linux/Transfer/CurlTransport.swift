@@ -6,14 +6,6 @@ internal import Synchronization
 ///
 /// When the last reference goes, running transfers end normally and the thread with them.
 final class CurlTransport: Sendable {
-    /// The receipts that verdicts leave on their connections.
-    enum Receipts: Sendable {
-        case written
-        case missing
-        /// A receipt that does not say that a person has approved the server.
-        case withoutApproval
-    }
-
     struct Options: Sendable {
         /// Connections for one host and port; more requests wait.
         var connectionsPerHost = 6
@@ -22,7 +14,7 @@ final class CurlTransport: Sendable {
         /// The instant at which verdicts are checked for being over.
         var now: @Sendable () -> Date = { Date() }
         /// Another value than the default only in tests of the second gate, which then has to stop the request.
-        var receipts = Receipts.written
+        var receipts = HandshakeJudge.Receipts.written
         /// `HOST:PORT:ADDRESS`, only in tests: names that lead to this machine without a name service.
         var addresses: [String] = []
     }

@@ -131,7 +131,14 @@ extension HTTPCookie {
             let (name, suffix) = (domain.drop { $0 == "." }.lowercased(), other.drop { $0 == "." }.lowercased())
             return name == suffix || name.hasSuffix(".\(suffix)")
         }
-        return secure.isSecure && name == secure.name && RequestTranslation.covers(secure.path, path)
+        return secure.isSecure && name == secure.name && Self.path(secure.path, covers: path)
             && (matches(domain, secure.domain) || matches(secure.domain, domain))
+    }
+
+    /// Returns `true` if a cookie's path matches that of a request (RFC 6265 section 5.1.4).
+    static func path(_ cookiePath: String, covers path: String) -> Bool {
+        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
+        return path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/")
+            || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 }

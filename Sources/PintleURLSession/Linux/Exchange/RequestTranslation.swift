@@ -103,16 +103,11 @@ struct RequestTranslation {
         // Foundation for Linux looks at the domain alone.
         let isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        let cookies = stored.filter { (isSecure || !$0.isSecure) && Self.covers($0.path, path.isEmpty ? "/" : path) }
+        let cookies = stored.filter {
+            (isSecure || !$0.isSecure) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
+        }
         // The storage has no order of its own. Longer paths go first (RFC 6265 section 5.4).
         let ordered = cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
         return ordered.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: ordered)["Cookie"]
-    }
-
-    /// Whether a cookie's path matches that of a request (RFC 6265 section 5.1.4).
-    static func covers(_ cookiePath: String, _ path: String) -> Bool {
-        guard path.utf8.starts(with: cookiePath.utf8) else { return false }
-        return path.utf8.count == cookiePath.utf8.count || cookiePath.utf8.last == UInt8(ascii: "/")
-            || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
 }

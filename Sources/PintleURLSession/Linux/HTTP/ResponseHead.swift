@@ -1,0 +1,42 @@
+/// A response up to its content, as it came.
+struct ResponseHead: Sendable {
+    var status = 0
+    /// `HTTP/1.1`
+    var version = ""
+    var fields: [(name: String, value: String)] = []
+    /// Of the connection that it came over; `nil` for plain http.
+    var receipt: TrustReceipt?
+
+    /// The values of a field, whose name is given in lower case.
+    func values(of name: String) -> [String] {
+        fields.compactMap { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name ? $0.value : nil }
+    }
+
+    /// What libcurl goes by itself: a line after the first of these it has read as a field that is none.
+    private static let framing: Set<String> = [
+        "connection", "content-encoding", "content-length", "transfer-encoding",
+    ]
+
+    /// Goes on with the last field, with a blank for the line's end, as RFC 9112 section 5.2 asks for.
+    ///
+    /// - Returns: false for a field that has to be one line.
+    mutating func unfold(_ value: String) -> Bool {
+        guard let last = fields.indices.last, !Self.framing.contains(fields[last].name.lowercased()) else {
+            return false
+        }
+        if !value.isEmpty { fields[last].value += (fields[last].value.isEmpty ? "" : " ") + value }
+        return true
+    }
+
+    /// Fields of one name are one list (RFC 9110 section 5.3). Foundation splits `Set-Cookie` again.
+    var joinedFields: [String: String] {
+        var joined: [String: String] = [:]
+        var spelling: [String: String] = [:]
+        for field in fields {
+            let name = spelling[field.name.lowercased()] ?? field.name
+            spelling[field.name.lowercased()] = name
+            joined[name] = joined[name].map { "\($0), \(field.value)" } ?? field.value
+        }
+        return joined
+    }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Pintle
+internal import PintleOpenSSL
+
+/// One request, ready for libcurl: redirects and repetitions are other ones.
+struct TransferRequest: Sendable {
+    enum Body: Sendable {
+        case data(Data)
+        /// A file, read while it is sent.
+        case file(path: String, size: Int64)
+        /// A stream, of a length that may not be known.
+        case stream(BodyStream, size: Int64?)
+
+        var size: Int64? {
+            switch self {
+            case .data(let data): Int64(data.count)
+            case .file(_, let size): size
+            case .stream(_, let size): size
+            }
+        }
+    }
+
+    let url: CurlURL
+    var method = "GET"
+    /// In order; names and values are known to hold no line break.
+    var fields: [(name: String, value: String)] = []
+    var body: Body?
+    /// Whether there is content, if only of no length: where a method foresees content, even none at all
+    /// is announced (RFC 9110 section 8.6).
+    var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
+    /// Bytes of content; `nil` where nobody knows before its end.
+    var announcedLength: Int64? { body.map(\.size) ?? 0 }
+    /// `nil` for plain http without a setting: libcurl reads the environment itself there.
+    var proxy: ProxyConfiguration?
+    /// Seconds without a byte in either direction.
+    var idleTimeout = 60.0
+    /// Uptime in seconds at which it ends whatever happens.
+    var deadline = Double.infinity
+    /// Who goes first of those that wait for the same server; 0 to 1.
+    var priority: Float = 0.5
+}

@@ -129,7 +129,7 @@ struct SessionCookieTests {
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         for _ in 0..<rounds { _ = try await session.data(from: try server.address()) }
         let names = Set((session.settings.httpCookieStorage?.cookies ?? []).map(\.name))
-        #expect(names.count == 1 + min(rounds * 50, TaskLoader.storedCookieLimit) && names.contains("o"))
+        #expect(names.count == 1 + min(rounds * 50, CookieJar.hostLimit) && names.contains("o"))
         #expect(names.isSuperset(of: (0..<50).map { "c\(rounds - 1)-\($0)" }))
     }
 
@@ -217,14 +217,14 @@ struct SessionCookieTests {
         let shop = try Shop(login: login, plainAnswer: answer)
         let storage = try #require(shop.session.settings.httpCookieStorage)
         // As many as one host may have: what comes next has no room.
-        for index in 0..<TaskLoader.storedCookieLimit {
+        for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [
                 .name: "old\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
         #expect(try await shop.cookies(afterPlainAnswers: 1).contains("sid=good"))
-        for index in 0..<TaskLoader.storedCookieLimit {
+        for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [
                 .name: "new\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
             ]

@@ -152,7 +152,7 @@ struct SessionLateAnswerTests {
         var file: DownloadFile? = try DownloadFile()
         let path = try #require(file?.url.path)
         #expect(FileManager.default.fileExists(atPath: path))
-        if isKept { file?.keep() }
+        if isKept { file?.persist() }
         file = nil
         #expect(FileManager.default.fileExists(atPath: path) == isKept)
         if isKept { try FileManager.default.removeItem(atPath: path) }

@@ -138,7 +138,7 @@ struct SessionLifetimeTests {
         async let run: Void = delegate.run(task)
         if isOver { await run } else { #expect(await server.hasRequest()) }
         let wasTold = Atomic<Int>.Box()
-        task.loader.tell { _, _ in wasTold.value.add(1, ordering: .relaxed) }
+        task.loader.outbox.send { _, _ in wasTold.value.add(1, ordering: .relaxed) }
         await withCheckedContinuation { continuation in
             session.delegateQueue.addOperation { continuation.resume() }
         }

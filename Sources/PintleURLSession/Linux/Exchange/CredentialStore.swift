@@ -17,7 +17,7 @@ struct CredentialStore: Sendable {
     }
 
     /// Keeps one that a server has taken, for as long as it says itself.
-    func keep(_ credential: URLCredential, for space: URLProtectionSpace) {
+    func store(_ credential: URLCredential, for space: URLProtectionSpace) {
         storage?.set(credential, for: stored(space))
     }
 

@@ -42,7 +42,7 @@ final class DownloadFile: Sendable {
     }
 
     /// Leaves the file to whoever has been given its place.
-    func keep() {
+    func persist() {
         isKept.store(true, ordering: .relaxed)
     }
 

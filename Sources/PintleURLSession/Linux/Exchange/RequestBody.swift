@@ -1,18 +1,17 @@
 internal import Foundation
 internal import FoundationNetworking
-internal import Synchronization
 
 /// The content that a task was made with.
 enum RequestBody: Sendable {
     case none
     case data(Data)
     case file(URL)
-    /// `nil` where the delegate has it.
+    /// `nil` where the delegate has the stream.
     case stream(BodyStream?)
-    /// What cannot be sent; the task fails with it.
+    /// Content that cannot be sent; the task fails with the refusal.
     case refused(SessionRefusal)
 
-    /// Takes the content of the request itself. Empty data counts as no content, as in Foundation: a GET may have it.
+    /// Reads the content of the request itself. Empty data counts as no content, as in Foundation: a GET may have it.
     init(of request: URLRequest) {
         if let data = request.httpBody, !data.isEmpty {
             self = .data(data)
@@ -20,6 +19,22 @@ enum RequestBody: Sendable {
             self = .stream(BodyStream(stream))
         } else {
             self = .none
+        }
+    }
+
+    /// Returns the content of the first request. Looks at the size of a file.
+    func content(of request: URLRequest) throws(SessionRefusal) -> RequestContent {
+        switch self {
+        case .none: return .none
+        case .data(let data): return .fixed(.data(data))
+        case .file(let url):
+            guard let size = try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? NSNumber else {
+                throw SessionRefusal(
+                    .invalidRequest, "there is no file to upload: \(url.path)", errorCode: NSURLErrorFileDoesNotExist)
+            }
+            return .fixed(.file(path: url.path, size: size.int64Value))
+        case .stream(let stream): return .stream(stream, size: request.declaredContentLength)
+        case .refused(let refusal): throw refusal
         }
     }
 }

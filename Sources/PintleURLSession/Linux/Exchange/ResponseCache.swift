@@ -26,24 +26,24 @@ final class ResponseCache: Sendable {
         let acceptedCodings: String?
     }
 
-    let store: URLCache?
+    let urlCache: URLCache?
     private let entries = Mutex<[URL: Entry]>([:])
 
     /// More than that have been forgotten by the store long since.
     private static let entryLimit = 4_096
-    /// `URLCache` for Linux traps where something is stored over something else: see `keep`.
+    /// `URLCache` for Linux traps where something is stored over something else: see `store(_:as:)`.
     private static let access = Mutex(())
 
-    init(_ store: URLCache?) {
-        self.store = store
+    init(_ urlCache: URLCache?) {
+        self.urlCache = urlCache
     }
 
     /// The most content that is worth keeping: a twentieth, as on Apple's systems.
-    var sizeLimit: Int { (store?.memoryCapacity ?? 0) / 20 }
+    var sizeLimit: Int { (urlCache?.memoryCapacity ?? 0) / 20 }
 
     /// Whether there may be an answer: most sessions never store one.
     func knows(_ request: URLRequest) -> Bool {
-        guard store != nil, let url = request.url else { return false }
+        guard urlCache != nil, let url = request.url else { return false }
         return entries.withLock { $0[url] != nil }
     }
 
@@ -52,7 +52,7 @@ final class ResponseCache: Sendable {
         to request: URLRequest, accepting codings: String? = nil, in generation: PolicyGeneration, wantsFresh: Bool,
         at now: Date
     ) -> CachedURLResponse? {
-        guard let store, let url = request.url, let entry = entries.withLock({ $0[url] }),
+        guard let store = urlCache, let url = request.url, let entry = entries.withLock({ $0[url] }),
             entry.generation == generation.number, entry.received <= now,
             !wantsFresh || entry.end.map({ now < $0 }) ?? false, !entry.varies || entry.acceptedCodings == codings
         else { return nil }
@@ -69,9 +69,9 @@ final class ResponseCache: Sendable {
         return cached
     }
 
-    func keep(_ cached: CachedURLResponse, as candidate: CacheCandidate) {
+    func store(_ cached: CachedURLResponse, as candidate: CacheCandidate) {
         let request = candidate.request
-        guard let store, let url = request.url, cached.storagePolicy != .notAllowed else { return }
+        guard let store = urlCache, let url = request.url, cached.storagePolicy != .notAllowed else { return }
         Self.access.withLock { _ in
             store.removeCachedResponse(for: request)
             store.storeCachedResponse(cached, for: request)
@@ -100,7 +100,7 @@ final class ResponseCache: Sendable {
     /// The content at a URL is no longer what it was.
     func forget(_ url: URL) {
         _ = entries.withLock { $0.removeValue(forKey: url) }
-        guard let store, let exact = Self.exactRequest(for: url) else { return }
+        guard let store = urlCache, let exact = Self.exactRequest(for: url) else { return }
         Self.access.withLock { _ in store.removeCachedResponse(for: exact) }
     }
 }

@@ -14,26 +14,26 @@ final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
     init(_ loader: TaskLoader) {
         self.loader = loader
         super.init()
-        loader.adopt(self)
+        loader.attach(self)
     }
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader[\.currentRequest] }
-    override var response: URLResponse? { loader[\.response] }
-    override var state: URLSessionTask.State { loader[\.phase] }
-    override var error: (any Error)? { loader[\.error] }
-    override var countOfBytesReceived: Int64 { loader[\.received] }
-    override var countOfBytesSent: Int64 { loader[\.sent] }
-    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
-    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
+    override var currentRequest: URLRequest? { loader.currentRequest }
+    override var response: URLResponse? { loader.response }
+    override var state: URLSessionTask.State { loader.phase }
+    override var error: (any Error)? { loader.error }
+    override var countOfBytesReceived: Int64 { loader.progress.received }
+    override var countOfBytesSent: Int64 { loader.progress.sent }
+    override var countOfBytesExpectedToReceive: Int64 { loader.progress.expectedToReceive }
+    override var countOfBytesExpectedToSend: Int64 { loader.progress.expectedToSend }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader[\.delegate] }
-        set { loader[\.delegate] = newValue }
+        get { loader.outbox.taskDelegate }
+        set { loader.outbox.taskDelegate = newValue }
     }
     override var priority: Float {
-        get { loader[\.priority] }
-        set { loader[\.priority] = newValue }
+        get { loader.priority }
+        set { loader.priority = newValue }
     }
 
     override func resume() { loader.resume() }
@@ -48,26 +48,26 @@ final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
     init(_ loader: TaskLoader) {
         self.loader = loader
         super.init()
-        loader.adopt(self)
+        loader.attach(self)
     }
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader[\.currentRequest] }
-    override var response: URLResponse? { loader[\.response] }
-    override var state: URLSessionTask.State { loader[\.phase] }
-    override var error: (any Error)? { loader[\.error] }
-    override var countOfBytesReceived: Int64 { loader[\.received] }
-    override var countOfBytesSent: Int64 { loader[\.sent] }
-    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
-    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
+    override var currentRequest: URLRequest? { loader.currentRequest }
+    override var response: URLResponse? { loader.response }
+    override var state: URLSessionTask.State { loader.phase }
+    override var error: (any Error)? { loader.error }
+    override var countOfBytesReceived: Int64 { loader.progress.received }
+    override var countOfBytesSent: Int64 { loader.progress.sent }
+    override var countOfBytesExpectedToReceive: Int64 { loader.progress.expectedToReceive }
+    override var countOfBytesExpectedToSend: Int64 { loader.progress.expectedToSend }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader[\.delegate] }
-        set { loader[\.delegate] = newValue }
+        get { loader.outbox.taskDelegate }
+        set { loader.outbox.taskDelegate = newValue }
     }
     override var priority: Float {
-        get { loader[\.priority] }
-        set { loader[\.priority] = newValue }
+        get { loader.priority }
+        set { loader.priority = newValue }
     }
 
     override func resume() { loader.resume() }
@@ -82,26 +82,26 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
     init(_ loader: TaskLoader) {
         self.loader = loader
         super.init()
-        loader.adopt(self)
+        loader.attach(self)
     }
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader[\.currentRequest] }
-    override var response: URLResponse? { loader[\.response] }
-    override var state: URLSessionTask.State { loader[\.phase] }
-    override var error: (any Error)? { loader[\.error] }
-    override var countOfBytesReceived: Int64 { loader[\.received] }
-    override var countOfBytesSent: Int64 { loader[\.sent] }
-    override var countOfBytesExpectedToReceive: Int64 { loader[\.expectedToReceive] }
-    override var countOfBytesExpectedToSend: Int64 { loader[\.expectedToSend] }
+    override var currentRequest: URLRequest? { loader.currentRequest }
+    override var response: URLResponse? { loader.response }
+    override var state: URLSessionTask.State { loader.phase }
+    override var error: (any Error)? { loader.error }
+    override var countOfBytesReceived: Int64 { loader.progress.received }
+    override var countOfBytesSent: Int64 { loader.progress.sent }
+    override var countOfBytesExpectedToReceive: Int64 { loader.progress.expectedToReceive }
+    override var countOfBytesExpectedToSend: Int64 { loader.progress.expectedToSend }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader[\.delegate] }
-        set { loader[\.delegate] = newValue }
+        get { loader.outbox.taskDelegate }
+        set { loader.outbox.taskDelegate = newValue }
     }
     override var priority: Float {
-        get { loader[\.priority] }
-        set { loader[\.priority] = newValue }
+        get { loader.priority }
+        set { loader.priority = newValue }
     }
 
     override func resume() { loader.resume() }
@@ -123,58 +123,20 @@ final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
     init(_ loader: TaskLoader) {
         self.loader = loader
         super.init()
-        loader.adopt(self)
+        loader.attach(self)
     }
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader[\.currentRequest] }
-    override var state: URLSessionTask.State { loader[\.phase] }
-    override var error: (any Error)? { loader[\.error] }
+    override var currentRequest: URLRequest? { loader.currentRequest }
+    override var state: URLSessionTask.State { loader.phase }
+    override var error: (any Error)? { loader.error }
     override var delegate: (any URLSessionTaskDelegate)? {
-        get { loader[\.delegate] }
-        set { loader[\.delegate] = newValue }
+        get { loader.outbox.taskDelegate }
+        set { loader.outbox.taskDelegate = newValue }
     }
 
     override func resume() { loader.resume() }
     override func suspend() { loader.suspend() }
     override func cancel() { loader.cancel() }
-}
-
-extension TaskLoader {
-    /// A server may announce anything. Beyond this, progress under a parent's traps in Foundation for Linux.
-    private static let greatestTotal: Int64 = 1 << 53
-
-    /// In bytes, both ways; without a total for as long as one of them is unknown, or too great to be one.
-    func showProgress() {
-        let (task, done, total) = state.withLock { state in
-            let isKnown = state.expectedToSend >= 0 && state.expectedToReceive >= 0 && state.response != nil
-            let (sum, overflows) = state.expectedToSend.addingReportingOverflow(state.expectedToReceive)
-            return (
-                state.task, state.sent + state.received,
-                isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
-            )
-        }
-        task?.progress.totalUnitCount = total
-        task?.progress.completedUnitCount = done
-    }
-
-    /// A part of the state, for a task that shows it.
-    subscript<Value: Sendable>(part: WritableKeyPath<State, Value>) -> Value {
-        get { state.withLock { $0[keyPath: part] } }
-        set {
-            // What goes, goes after the lock: it may be a delegate that asks its task something as it does.
-            _ = state.withLock { state in
-                defer { state[keyPath: part] = newValue }
-                return state[keyPath: part]
-            }
-        }
-    }
-
-    func adopt(_ task: URLSessionTask) {
-        state.withLock { $0.task = task }
-        let isAdmitted = session.admit(task, loader: self)
-        state.withLock { $0.isAdmitted = isAdmitted }
-        task.progress.cancellationHandler = { [weak self] in self?.cancel() }
-    }
 }

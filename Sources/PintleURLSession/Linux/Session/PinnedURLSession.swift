@@ -145,11 +145,11 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     }
 
     /// Keeps a task that was made after the session was invalidated, until its delegate or handler has been called.
-    func keep(_ task: URLSessionTask, loader: TaskLoader) {
+    func insert(_ task: URLSessionTask, loader: TaskLoader) {
         inner.withLock { $0.tasks[loader.identifier] = (task, loader) }
     }
 
-    func unregister(_ loader: TaskLoader) {
+    func remove(_ loader: TaskLoader) {
         let (gone, isLast) = inner.withLock { state in
             (state.tasks.removeValue(forKey: loader.identifier), state.isInvalidated && state.tasks.isEmpty)
         }
@@ -183,7 +183,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     /// Empties the cookies, the cache and the credentials that the session was configured with.
     public override func reset(completionHandler: @escaping @Sendable () -> Void) {
         settings.httpCookieStorage?.removeCookies(since: .distantPast)
-        cache.store?.removeAllCachedResponses()
+        cache.urlCache?.removeAllCachedResponses()
         credentials.removeAll()
         delegateQueue.addOperation(completionHandler)
     }

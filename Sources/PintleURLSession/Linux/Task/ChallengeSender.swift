@@ -9,22 +9,22 @@ final class ChallengeSender: NSObject, URLAuthenticationChallengeSender, Sendabl
         var credential: URLCredential?
     }
 
-    private let answer: OnceAnswered<Answer>
+    private let handler: OnceAnswered<Answer>
 
     init(_ answer: @escaping @Sendable (Answer) -> Void) {
-        self.answer = OnceAnswered(answer)
+        handler = OnceAnswered(answer)
     }
 
-    func take(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
-        answer.take(Answer(disposition: disposition, credential: credential))
+    func answer(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
+        handler.answer(Answer(disposition: disposition, credential: credential))
     }
 
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
-        take(.useCredential, credential)
+        answer(.useCredential, credential)
     }
 
-    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { take(.useCredential) }
-    func cancel(_ challenge: URLAuthenticationChallenge) { take(.cancelAuthenticationChallenge) }
-    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { take(.performDefaultHandling) }
-    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { take(.rejectProtectionSpace) }
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answer(.useCredential) }
+    func cancel(_ challenge: URLAuthenticationChallenge) { answer(.cancelAuthenticationChallenge) }
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answer(.performDefaultHandling) }
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answer(.rejectProtectionSpace) }
 }

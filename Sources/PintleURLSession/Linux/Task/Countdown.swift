@@ -24,20 +24,3 @@ final class Countdown: @unchecked Sendable {
         timer.cancel()
     }
 }
-
-extension TaskLoader {
-    /// Has the resource's time run on while a delegate is asked and there is no transfer.
-    func countDown() {
-        let deadline = state.withLock { $0.deadline }
-        guard deadline < .infinity else { return }
-        let countdown = Countdown(to: deadline) { [weak self] in
-            guard let self else { return }
-            // A transfer meets the deadline itself.
-            let isWaiting = self.state.withLock { $0.isLive && $0.transfer == nil }
-            if isWaiting { self.finish(.timedOut) }
-        }
-        state.withLock { state in
-            if state.isLive { state.countdown = countdown }
-        }
-    }
-}

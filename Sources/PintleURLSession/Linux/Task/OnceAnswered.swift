@@ -10,7 +10,7 @@ final class OnceAnswered<Value>: Sendable {
         self.action = Mutex(action)
     }
 
-    func take(_ value: Value) {
+    func answer(_ value: Value) {
         let first = action.withLock { action in
             defer { action = nil }
             return action

@@ -2,110 +2,98 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
+/// Translates the events of a transfer.
 extension TaskLoader: TransferEvents {
-    /// What is read of content that nobody wants, to keep the connection, which is worth so much and no more.
-    private static let discardLimit = 256 << 10
-    /// How often a policy may change before a task gives up reaching a server under one.
-    private static let supersessionLimit = 64
-
     func transfer(_ transfer: Transfer, didSend count: Int) {
-        let delegate = delegate
-        let isNews = state.withLock { $0.noteSent(Int64(count), isTold: delegate != nil) }
+        let delegate = outbox.delegate
+        let progress = state.withLock { state -> TaskProgress? in
+            guard let running = state.machine.carrier(of: transfer), state.machine.sent(count, over: running)
+            else { return nil }
+            return state.machine.progress
+        }
+        guard let progress else { return }
         showProgress()
-        guard let delegate, isNews else { return }
-        tell { [self] session, task in
-            let news = state.withLock { $0.unsaid.isEmpty ? nil : $0.unsaid.removeFirst() }
-            guard let news else { return }
+        guard let delegate else { return }
+        outbox.sendSentBytes(Int64(count), progress) { piece, session, task in
             delegate.urlSession(
-                session, task: task, didSendBodyData: news.count, totalBytesSent: news.total,
-                totalBytesExpectedToSend: news.expected)
+                session, task: task, didSendBodyData: piece.count, totalBytesSent: piece.total,
+                totalBytesExpectedToSend: piece.expected)
         }
     }
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold {
-        guard let request = state.withLock({ $0.currentRequest }), let url = request.url,
-            let response = PinnedHTTPURLResponse(head, url: url)
-        else {
-            refuse(transfer, SessionRefusal(.invalidRequest, "the response cannot be represented"))
+        let (carrier, request) = state.withLock { ($0.machine.carrier(of: transfer), $0.machine.request) }
+        guard let running = carrier else { return [] }
+        guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
+            let refusal = SessionRefusal(.invalidRequest, "the response cannot be represented")
+            advance { $0.failed(.refused(refusal), over: running) }
             return []
         }
         // Before a redirect is followed: it often leads to what has changed.
         forgetContent(changedBy: request, response)
-        let isKept = keepCookies(head, of: transfer, to: request) { [self] in
-            goOn(transfer, head, response, to: request)
-        }
-        return isKept ? [.answer, .choice] : proceed(transfer, head, response, to: request)
+        let server = transfer.request.url
+        let setsCookies = CookieJar(for: head, from: server, to: request, under: session.settings) != nil
+        let reception = Reception(head, response, from: server, to: request, setsCookies: setsCookies)
+        let canAsk = outbox.delegate != nil
+        advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
+        // After the actions: without a delegate, an answer has come by now.
+        return state.withLock { $0.machine.hold(of: running) }
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
         let cacheLimit = session.cache.sizeLimit
-        let isDelegates = if case .delegate = delivery { true } else { false }
-        // A delegate without these methods must not hold up an async call.
-        let isObserved =
-            isDelegates || contentDelegate is any URLSessionDataDelegate
-            || contentDelegate is any URLSessionDownloadDelegate
-        let step = state.withLock { state -> (hold: TransferHold, tells: Bool)? in
-            if case .passing = state.mode {
-                state.discarded += data.count
-                return state.discarded > Self.discardLimit ? nil : ([], false)
+        // `nil` where the content is refused, 0 where it is discarded.
+        let total = state.withLock { state -> Int64? in
+            guard let running = state.machine.carrier(of: transfer) else { return 0 }
+            switch state.machine.receivedData(data.count, over: running) {
+            case .refuse: return nil
+            case .discard: return 0
+            case .keep:
+                return state.content.append(data, cacheLimit: cacheLimit) ? state.machine.progress.received : nil
             }
-            state.received += Int64(data.count)
-            if let file = state.file, !file.append(data) { return nil }
-            if !isDelegates, state.file == nil { state.content.append(data) }
-            guard isObserved else { return ([], false) }
-            if let kept = state.candidate?.content {
-                // Not for long, or not at all: what is too much for the cache is not gathered either.
-                if kept.count + data.count > cacheLimit { state.candidate = nil }
-                state.candidate?.content?.append(data)
-            }
-            let isJoined = state.append(isDownload ? nil : data, count: data.count)
-            return (state.backlog > Self.backlogLimit ? .backlog : [], !isJoined)
         }
-        guard let step else { return nil }
+        guard let total else { return nil }
+        guard total > 0 else { return [] }
         showProgress()
-        if step.tells { tellPiece() }
-        return step.hold
+        let isFull = showContent(data, received: total)
+        return isFull ? .backlog : []
     }
 
     func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?) {
-        let next = state.withLock { state -> URLRequest? in
-            (state.transport, state.transfer) = (nil, nil)
-            guard state.phase == .running || state.phase == .suspended else { return nil }
-            if case .superseded = failure, state.supersessions < Self.supersessionLimit {
-                state.supersessions += 1
-                return state.currentRequest
-            }
-            // However that content ended, the next request does not depend on it.
-            guard case .passing(let next) = state.mode else { return nil }
-            return next
+        advance { machine in
+            guard let running = machine.unendedCarrier, running.transfer === transfer else { return [] }
+            return machine.completed(running, failure)
         }
-        if let next { return load(next) }
-        if failure == nil { keepAnswer() }
-        finish(failure)
     }
-}
 
-/// Content of one transfer that has been sent, for `didSendBodyData`.
-struct SentNews {
-    var count: Int64
-    var total: Int64
-    var expected: Int64
-}
-
-extension TaskLoader.State {
-    /// Counts what was sent. However slow a delegate is, one message for each transfer waits for it, and grows.
-    ///
-    /// - Returns: whether there is a message that was not there before.
-    fileprivate mutating func noteSent(_ count: Int64, isTold: Bool) -> Bool {
-        let isFirst = sent == 0
-        sent += count
-        guard isTold else { return false }
-        if !isFirst, let last = unsaid.indices.last {
-            unsaid[last].count += count
-            (unsaid[last].total, unsaid[last].expected) = (sent, expectedToSend)
-            return false
+    /// Makes room for the content of a response.
+    func accept(_ response: HTTPURLResponse, _ hop: Hop, _ running: RunningTransfer) {
+        let file: DownloadFile?
+        do throws(SessionRefusal) {
+            file = isDownload ? try DownloadFile() : nil
+        } catch {
+            return advance { $0.failed(.refused(error), over: running) }
         }
-        unsaid.append(SentNews(count: count, total: sent, expected: expectedToSend))
-        return true
+        let candidate = cacheCandidate(response, to: hop.request, in: running.transfer.generation)
+        let listener = listener
+        let actions = state.withLock { state -> [Machine.Action] in
+            // The task may have ended meanwhile. The file is deleted then.
+            guard state.machine.isAccepting(over: running) else { return [] }
+            (state.content.file, state.content.candidate) = (file, candidate)
+            return state.machine.accepted(over: running, by: listener)
+        }
+        perform(actions)
+    }
+
+    /// Stores cookies on a queue of the session, for which the transport's thread does not wait.
+    func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
+        session.cookieQueue.addOperation { [self] in
+            // A task that is over does not need them, and the tasks behind it wait.
+            guard state.withLock({ $0.machine.isStoringCookies(over: running) }) else { return }
+            let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: session.settings)
+            jar?.store(reception.head, isSecure: reception.url.scheme == .https)
+            let canAsk = outbox.delegate != nil
+            advance { $0.storedCookies(over: running, canAsk: canAsk) }
+        }
     }
 }

@@ -2,138 +2,152 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// One transfer after the other, until the task is over.
+/// The way to a transfer: content, cache, request.
 extension TaskLoader {
-    func begin() {
+    func openContent() {
         do throws(SessionRefusal) {
-            try takeBody()
+            let hop = Hop(request: originalRequest, content: try givenBody.content(of: originalRequest))
+            advance { $0.opened(hop) }
         } catch {
-            return finish(.refused(error))
+            advance { $0.failed(.refused(error)) }
         }
-        let limit = session.settings.timeoutIntervalForResource
-        state.withLock { state in
-            state.deadline = limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity
-        }
-        load(originalRequest)
     }
 
-    /// Makes a transfer of its own for each hop, decided anew by the policy that is in use now.
-    func load(_ request: URLRequest) {
-        let isLive = state.withLock { state in
-            state.countdown = nil
-            return state.isLive
-        }
-        guard isLive else { return finish(.cancelled) }
-        guard hasBody(for: request) else { return }
+    func checkContent(of hop: Hop) {
+        state.withLock { $0.countdown = nil }
+        let (isAvailable, canAsk) = (hop.content.isAvailable, outbox.delegate != nil)
+        advance { isAvailable ? $0.hasContent() : $0.lacksContent(canAsk: canAsk) }
+    }
+
+    /// Makes a transfer of its own for each hop, judged by the policy that is in force now.
+    func makeTransfer(for hop: Hop) {
         do throws(SessionRefusal) {
             let transport = try session.transport()
-            let transfer = transport.make(try ready(request, for: transport.generation), events: self)
-            if loadFromCache(request, in: transport.generation) { return }
-            let isWanted = state.withLock { state in
-                guard state.isLive else { return false }
-                (state.transport, state.transfer) = (transport, transfer)
-                if state.phase == .suspended { transport.hold(transfer, .suspended) }
-                return true
-            }
-            guard isWanted else { return finish(.cancelled) }
-            listenToBody()
-            transport.start(transfer)
+            let (request, authorization) = try translate(hop, for: transport.generation)
+            let transfer = transport.make(request, events: self)
+            if answerFromCache(hop.request, in: transport.generation) { return }
+            let running = RunningTransfer(transport: transport, transfer: transfer)
+            advance { $0.made(running, authorization: authorization) }
         } catch {
-            finish(.refused(error))
+            advance { $0.failed(.refused(error)) }
         }
     }
 
-    private func ready(
-        _ request: URLRequest, for generation: PolicyGeneration
-    ) throws(SessionRefusal) -> TransferRequest {
-        let (body, known, translation) = state.withLock { state in
-            state.currentRequest = request
-            state.mode = .content
-            state.discarded = 0
-            // Without content, what an earlier request sent still counts.
-            if let body = state.body {
-                (state.sent, state.expectedToSend) = (0, body.size ?? NSURLSessionTransferSizeUnknown)
-            }
-            return (
-                state.body, state.authentication.authorization,
-                RequestTranslation(
-                    configuration: session.settings, proxies: session.proxies, generation: generation,
-                    hasLeftOrigin: state.hasLeftOrigin, deadline: state.deadline, priority: state.priority)
-            )
+    private func translate(
+        _ hop: Hop, for generation: PolicyGeneration
+    ) throws(SessionRefusal) -> (TransferRequest, Authorization?) {
+        let (deadline, known, priority) = state.withLock { state in
+            (state.machine.deadline, state.machine.authentication.authorization, state.priority)
         }
+        let translation = RequestTranslation(
+            configuration: session.settings, proxies: session.proxies, generation: generation,
+            hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
         var authorization = known
-        let result = try translation.transferRequest(request, body: body, authorization: &authorization)
-        state.withLock { $0.authentication.authorization = authorization }
-        return result
+        let request = try translation.transferRequest(
+            hop.request, body: hop.content.body, authorization: &authorization)
+        return (request, authorization)
     }
 
-    /// The last thing that happens to a task, whoever comes first.
-    func finish(_ failure: TransferFailure?) {
-        let outcome = state.withLock { state -> (TransferFailure?, Data, DownloadFile?, URLResponse?)? in
-            guard state.phase != .completed else { return nil }
-            let failure = state.phase == .canceling ? .cancelled : failure
-            state.phase = .completed
-            state.error = failure.map { URLError($0, url: state.currentRequest?.url) }
-            (state.transport, state.transfer, state.countdown) = (nil, nil, nil)
-            defer { (state.content, state.file, state.body, state.candidate) = (Data(), nil, nil, nil) }
-            return (failure, state.content, state.file, state.response)
-        }
-        guard let (failure, content, file, response) = outcome else { return }
-        // Held here until the end has been told.
-        guard let task = state.withLock({ $0.task }) else { return session.unregister(self) }
-        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
-        task.progress.completedUnitCount = task.progress.totalUnitCount
-        let error = state.withLock { $0.error }
-        let succeeded = failure == nil
-
-        let last: @Sendable () -> Void
-        var isQueued = true
-        switch delivery {
-        case .data(let handler, let onDelegateQueue):
-            isQueued = onDelegateQueue
-            last = { succeeded ? handler(content, response, nil) : handler(nil, nil, error) }
-        case .file(let handler, let onDelegateQueue):
-            isQueued = onDelegateQueue
-            last = {
-                // An async caller keeps it; another has moved it when it returns, or does not want it.
-                if succeeded, !onDelegateQueue { file?.keep() }
-                succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
-                if onDelegateQueue || !succeeded { file?.remove() }
-            }
-        case .delegate:
-            let (delegate, session) = (delegate, session)
-            last = {
-                if let file, succeeded, let task = task as? URLSessionDownloadTask {
-                    (delegate as? any URLSessionDownloadDelegate)?
-                        .urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
-                }
-                file?.remove()
-                delegate?.urlSession(session, task: task, didCompleteWithError: error)
+    func start(_ running: RunningTransfer, _ hop: Hop) {
+        if case .stream(let stream?, _) = hop.content {
+            stream.whenReady { [weak self] in
+                guard let running = self?.state.withLock({ $0.machine.carrier }) else { return }
+                running.transport.release(running.transfer, [])
             }
         }
-        let (session, loader) = (session, self)
-        guard isQueued else {
-            // What the delegate has still to hear of is in the queue by now.
-            if delegate != nil { session.delegateQueue.addOperation { loader.state.withLock { $0.hasToldEnd = true } } }
-            session.unregister(loader)
-            loader.forgetDelegate()
-            return last()
-        }
-        session.delegateQueue.addOperation {
-            loader.state.withLock { $0.hasToldEnd = true }
-            last()
-            session.unregister(loader)
-            loader.forgetDelegate()
-        }
+        running.transport.start(running.transfer)
     }
 
-    /// Who keeps the task must not keep its delegate, and whom that keeps, for as long.
-    private func forgetDelegate() {
-        let delegate = state.withLock { state in
-            defer { state.delegate = nil }
-            return state.delegate
+    // MARK: The cache
+
+    private var cachePolicy: URLRequest.CachePolicy {
+        let own = originalRequest.cachePolicy
+        return own == .useProtocolCachePolicy ? session.settings.requestCachePolicy : own
+    }
+
+    private func isCacheable(_ request: URLRequest) -> Bool {
+        session.cache.urlCache != nil && !isDownload
+            && state.withLock { $0.machine.authentication.authorization == nil }
+            && CacheRules.isCacheable(request, session.settings.httpAdditionalHeaders ?? [:])
+    }
+
+    private func acceptedCodings(of request: URLRequest) -> String? {
+        CacheRules.acceptedCodings(of: request, session.settings.httpAdditionalHeaders ?? [:])
+    }
+
+    /// Answers a request from the cache, or fails it, if its cache policy says so.
+    ///
+    /// - Returns: `true` where no transfer is needed.
+    private func answerFromCache(_ request: URLRequest, in generation: PolicyGeneration) -> Bool {
+        let policy = cachePolicy
+        switch policy {
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad: break
+        default: return false
         }
-        // It goes here, and not under the lock.
-        withExtendedLifetime(delegate) {}
+        let wantsFresh = policy == .useProtocolCachePolicy
+        if session.cache.knows(request), isCacheable(request),
+            let cached = session.cache.answer(
+                to: request, accepting: acceptedCodings(of: request), in: generation, wantsFresh: wantsFresh, at: Date()
+            )
+        {
+            let listener = listener
+            let actions = state.withLock { state in
+                if state.content.isKept { state.content.data = cached.data }
+                return state.machine.foundInCache(cached, by: listener)
+            }
+            perform(actions)
+            return true
+        }
+        guard policy == .returnCacheDataDontLoad else { return false }
+        advance { $0.failed(.notCached) }
+        return true
+    }
+
+    /// Forgets cached content that a request has changed, whatever the response but an error (RFC 9111 section 4.4).
+    func forgetContent(changedBy request: URLRequest, _ response: HTTPURLResponse) {
+        guard !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 else {
+            return
+        }
+        session.cache.forget(url)
+    }
+
+    /// Returns what has to be known about a response that may be worth storing.
+    func cacheCandidate(
+        _ response: HTTPURLResponse, to request: URLRequest, in generation: PolicyGeneration
+    ) -> CacheCandidate? {
+        let received = Date()
+        // A cache must not keep what may be a part of the response (RFC 9111 section 3.3).
+        guard (response as? PinnedHTTPURLResponse)?.hasReliableEnd == true else { return nil }
+        let end = CacheRules.end(of: response, received: received)
+        // A response without a lifetime only serves requests that accept stale responses.
+        guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
+            CacheRules.mayStore(response), response.expectedContentLength <= Int64(session.cache.sizeLimit)
+        else { return nil }
+        let isDelegates = if case .delegate = delivery { true } else { false }
+        return CacheCandidate(
+            response: response, request: request, generation: generation, received: received, end: end,
+            varies: CacheRules.varies(response), acceptedCodings: acceptedCodings(of: request),
+            content: isDelegates ? Data() : nil)
+    }
+
+    /// Stores a response that has arrived whole, unless the delegate objects.
+    func storeResponse() {
+        guard let (candidate, content) = state.withLock({ $0.content.removeCandidate() }),
+            content.count <= session.cache.sizeLimit
+        else { return }
+        // A file on the disk does not say which program has written it.
+        let proposal = CachedURLResponse(
+            response: candidate.response, data: content, userInfo: nil, storagePolicy: .allowedInMemoryOnly)
+        let cache = session.cache
+        guard candidate.content != nil, let delegate = outbox.delegate as? any URLSessionDataDelegate else {
+            return cache.store(proposal, as: candidate)
+        }
+        outbox.send { session, task in
+            guard let task = task as? URLSessionDataTask else { return }
+            delegate.urlSession(session, dataTask: task, willCacheResponse: proposal) { cached in
+                guard let cached else { return }
+                cache.store(cached, as: candidate)
+            }
+        }
     }
 }

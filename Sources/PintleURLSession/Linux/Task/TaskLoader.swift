@@ -2,76 +2,26 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// What a task does, whatever its class: one transfer after the other, redirects included, until there is
-/// a response or an error to hand over.
+/// Runs one task, whatever its class: performs what ``TaskStateMachine`` decides, and reports to it what happened.
 ///
-/// Events come on the transport's thread and leave on the delegate queue; nobody waits for anybody.
+/// Events come on the transport's thread, commands and answers on any thread. Callbacks leave on the delegate queue. No
+/// thread waits for another.
 final class TaskLoader: Sendable {
-    /// Who gets the result.
+    typealias Machine = TaskStateMachine<RunningTransfer>
+
+    /// Where the result goes.
     enum Delivery: Sendable {
         case delegate
         case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void, onDelegateQueue: Bool)
         case file(@Sendable (URL?, URLResponse?, (any Error)?) -> Void, onDelegateQueue: Bool)
     }
 
-    /// What happens to the content that arrives.
-    enum Mode {
-        case content
-        /// It belongs to a response that is not the last: the next request, after a redirect or a challenge.
-        case passing(next: URLRequest)
-    }
-
     struct State {
-        weak var task: URLSessionTask?
-        var phase = URLSessionTask.State.suspended
-        var suspensions = 1
-        var hasStarted = false
-        /// False for a task that was made after its session had been invalidated.
-        var isAdmitted = false
-        var currentRequest: URLRequest?
-        var response: URLResponse?
-        var error: (any Error)?
-        var delegate: (any URLSessionTaskDelegate)?
-        var priority = URLSessionTask.defaultPriority
-
-        var transport: CurlTransport?
-        var transfer: Transfer?
-        var body = TransferRequest.Body?.none
-        /// Whether the content comes from a stream, which is gone once it is sent.
-        var isStreamed = false
-        var authentication = AuthenticationState()
-        var candidate: CacheCandidate?
-        var deadline = Double.infinity
-        /// To the deadline, while a delegate is asked and no transfer is there that would meet it.
+        var machine: Machine
+        var content: ResponseContent
+        /// Runs to the deadline while the delegate is asked and no transfer runs that would observe it.
         var countdown: Countdown?
-        var redirects = 0
-        var supersessions = 0
-        var hasLeftOrigin = false
-        var mode = Mode.content
-        var content = Data()
-        var file: DownloadFile?
-        var discarded = 0
-        /// Content that the delegate is yet to be told of, in order: a message for each waits in its queue.
-        var pieces: [ContentPiece] = []
-        /// Whether nothing has been told since the last of them, so that what comes next may join it.
-        var isLastPieceOpen = false
-        /// What they cost together.
-        var backlog = 0
-        /// What has been sent that the delegate is yet to be told of.
-        var unsaid: [SentNews] = []
-        /// Whether the last message has gone to whoever is told.
-        var hasToldEnd = false
-
-        var received: Int64 = 0
-        var expectedToReceive: Int64 = 0
-        var sent: Int64 = 0
-        var expectedToSend: Int64 = 0
-
-        /// Whether the task is neither over nor about to be.
-        var isLive: Bool { phase == .running || phase == .suspended }
-
-        /// Whether what a delegate answers about a transfer still matters.
-        func awaits(_ transfer: Transfer) -> Bool { isLive && self.transfer === transfer }
+        var priority = URLSessionTask.defaultPriority
     }
 
     let session: PinnedURLSession
@@ -80,6 +30,7 @@ final class TaskLoader: Sendable {
     let delivery: Delivery
     let givenBody: RequestBody
     let isDownload: Bool
+    let outbox: DelegateOutbox
     let state: Mutex<State>
 
     init(
@@ -92,97 +43,133 @@ final class TaskLoader: Sendable {
         originalRequest = request
         identifier = session.nextTaskIdentifier()
         givenBody = body ?? RequestBody(of: request)
-        state = Mutex(State(currentRequest: request))
+        outbox = DelegateOutbox(session)
+        let keepsContent = if case .delegate = delivery { false } else { true }
+        state = Mutex(State(machine: Machine(request), content: ResponseContent(isKept: keepsContent)))
     }
 
-    /// Who is told: a task's own delegate hides the session's.
-    var delegate: (any URLSessionTaskDelegate)? {
-        state.withLock { $0.delegate } ?? session.delegate as? any URLSessionTaskDelegate
+    /// Connects the loader with the task that shows it.
+    func attach(_ task: URLSessionTask) {
+        outbox.task = task
+        if session.admit(task, loader: self) { state.withLock { $0.machine.admitted() } }
+        task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
-    /// The delegate that is told of the response and of the content. An async call tells its own delegate only, and a
-    /// task with a completion handler none, as in Foundation for Linux.
+    func resume() {
+        let limit = session.settings.timeoutIntervalForResource
+        advance { $0.resume(deadline: limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity) }
+    }
+
+    func suspend() { advance { $0.suspend() } }
+    func cancel() { advance { $0.cancel() } }
+
+    /// Moves the machine to its next state, and performs what it returns.
+    func advance(_ event: (inout Machine) -> [Machine.Action]) {
+        let (actions, last) = state.withLock { state in
+            let last = state.machine
+            return (event(&state.machine), last)
+        }
+        perform(actions)
+        // A stream that goes with the last state is closed here, and not under the lock: it may be of the app's own class.
+        withExtendedLifetime(last) {}
+    }
+
+    func perform(_ actions: [Machine.Action]) {
+        for action in actions {
+            switch action {
+            case .keepTask: keepTask()
+            case .openContent: openContent()
+            case .checkContent(let hop): checkContent(of: hop)
+            case .makeTransfer(let hop): makeTransfer(for: hop)
+            case .startCountdown: startCountdown()
+            case .askForStream(let hop): askForStream(for: hop)
+            case .askAboutRedirect(let response, let next, let running):
+                ask(about: response, to: next, running.transfer)
+            case .askForCredential(let pending, let running): ask(for: pending, running.transfer)
+            case .askAboutResponse(let response, let running): ask(about: response, running?.transfer)
+            case .showResponse(let response): show(response)
+            case .showContent(let cached): show(cached.data)
+            case .start(let running, let hop): start(running, hop)
+            case .adjustSuspension(let running): adjustSuspension(of: running)
+            case .release(let running, let hold): running.transport.release(running.transfer, hold)
+            case .cancelTransfer(let running): running.transport.cancel(running.transfer)
+            case .storeCookies(let reception, let hop, let running): store(reception, hop, running)
+            case .storeCredential(let authorization):
+                session.credentials.store(authorization.credential, for: authorization.space)
+            case .accept(let response, let hop, let running): accept(response, hop, running)
+            case .storeResponse: storeResponse()
+            case .finish(let outcome): finish(outcome)
+            }
+        }
+    }
+
+    /// The delegate that is shown the response and the content. An async call tells only its own delegate, and a task with
+    /// a completion handler tells none, as in Foundation for Linux.
     var contentDelegate: (any URLSessionTaskDelegate)? {
         switch delivery {
-        case .delegate: delegate
-        case .data(_, let isHandler), .file(_, let isHandler): isHandler ? nil : state.withLock { $0.delegate }
+        case .delegate: outbox.delegate
+        case .data(_, let isHandler), .file(_, let isHandler): isHandler ? nil : outbox.taskDelegate
         }
     }
 
-    /// Calls back on the delegate queue; not at all once the end has been told there.
-    ///
-    /// Whoever calls has seen the task live, and it may end before the message is in the queue.
-    func tell(_ action: @escaping @Sendable (_ session: PinnedURLSession, _ task: URLSessionTask) -> Void) {
-        let current = state.withLock { state in
-            state.isLastPieceOpen = false
-            return state.task
+    /// Returns what the delegate does about a response.
+    var listener: Machine.Listener {
+        guard !isDownload, contentDelegate is any URLSessionDataDelegate else { return .none }
+        return if case .delegate = delivery { .asked } else { .informed }
+    }
+
+    private func keepTask() {
+        if let task = outbox.task { session.insert(task, loader: self) }
+    }
+
+    private func adjustSuspension(of running: RunningTransfer) {
+        // Under the lock: two threads that suspend and resume the task must not send their commands in the wrong order.
+        state.withLock { state in
+            guard state.machine.carrier == running else { return }
+            if state.machine.phase == .suspended {
+                running.transport.hold(running.transfer, .suspended)
+            } else {
+                running.transport.release(running.transfer, .suspended)
+            }
         }
-        guard let task = current else { return }
-        session.delegateQueue.addOperation { [self] in
-            guard !state.withLock({ $0.hasToldEnd }) else { return }
-            action(session, task)
+    }
+
+    private func startCountdown() {
+        guard let deadline = state.withLock({ $0.machine.countdownDeadline }) else { return }
+        let countdown = Countdown(to: deadline) { [weak self] in self?.advance { $0.reachedDeadline() } }
+        state.withLock { state in
+            if state.machine.countdownDeadline != nil { state.countdown = countdown }
         }
     }
 }
 
-// MARK: Commands
+// MARK: What the task shows
 
 extension TaskLoader {
+    /// A server may announce anything. Beyond this total, progress under a parent's traps in Foundation for Linux.
+    private static let greatestTotal: Int64 = 1 << 53
+
     /// A Boolean value that indicates whether the task was resumed and has not ended. These are the tasks that a session
     /// lists.
-    var isOutstanding: Bool { state.withLock { $0.isLive && $0.hasStarted } }
-
-    func resume() {
-        enum Step {
-            case start, goOn, nothing
-        }
-        let (step, task, isAdmitted) = state.withLock { state -> (Step, URLSessionTask?, Bool) in
-            guard state.phase == .suspended || state.phase == .running else { return (.nothing, nil, false) }
-            state.suspensions = max(0, state.suspensions - 1)
-            guard state.suspensions == 0, state.phase == .suspended else { return (.nothing, nil, false) }
-            state.phase = .running
-            defer { state.hasStarted = true }
-            return (state.hasStarted ? .goOn : .start, state.task, state.isAdmitted)
-        }
-        switch step {
-        case .start:
-            if isAdmitted { return begin() }
-            if let task { session.keep(task, loader: self) }
-            finish(.cancelled)
-        case .goOn: withTransfer { $0.release($1, .suspended) }
-        case .nothing: break
-        }
+    var isOutstanding: Bool { state.withLock { $0.machine.isLive } }
+    var phase: URLSessionTask.State { state.withLock { $0.machine.phase } }
+    var currentRequest: URLRequest? { state.withLock { $0.machine.request } }
+    var response: URLResponse? { state.withLock { $0.machine.response } }
+    var error: URLError? { state.withLock { $0.machine.error } }
+    var progress: TaskProgress { state.withLock { $0.machine.progress } }
+    var priority: Float {
+        get { state.withLock { $0.priority } }
+        set { state.withLock { $0.priority = newValue } }
     }
 
-    func suspend() {
-        let isNew = state.withLock { state in
-            guard state.phase == .suspended || state.phase == .running else { return false }
-            state.suspensions += 1
-            defer { state.phase = .suspended }
-            return state.phase == .running
-        }
-        if isNew { withTransfer { $0.hold($1, .suspended) } }
-    }
-
-    func cancel() {
-        let (isNew, isRunning, stray) = state.withLock { state in
-            guard state.phase == .suspended || state.phase == .running else {
-                return (false, false, URLSessionTask?.none)
-            }
-            state.phase = .canceling
-            return (true, state.transfer != nil, state.isAdmitted ? nil : state.task)
-        }
-        guard isNew else { return }
-        if isRunning {
-            withTransfer { $0.cancel($1) }
-        } else {
-            if let stray { session.keep(stray, loader: self) }
-            finish(.cancelled)
-        }
-    }
-
-    func withTransfer(_ action: (CurlTransport, Transfer) -> Void) {
-        let running = state.withLock { state in state.transport.flatMap { way in state.transfer.map { (way, $0) } } }
-        if let (transport, transfer) = running { action(transport, transfer) }
+    /// Updates the task's `Progress`: in bytes, both ways, without a total while one of them is unknown or too great.
+    func showProgress() {
+        guard let task = outbox.task else { return }
+        let (progress, hasResponse) = state.withLock { ($0.machine.progress, $0.machine.response != nil) }
+        let (sum, overflows) = progress.expectedToSend.addingReportingOverflow(progress.expectedToReceive)
+        let isKnown = hasResponse && progress.expectedToSend >= 0 && progress.expectedToReceive >= 0
+        task.progress.totalUnitCount =
+            isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
+        task.progress.completedUnitCount = progress.sent + progress.received
     }
 }

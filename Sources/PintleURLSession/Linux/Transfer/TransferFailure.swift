@@ -1,3 +1,4 @@
+internal import CCurl
 internal import Pintle
 
 /// Why a transfer ended without a complete response.
@@ -14,4 +15,8 @@ enum TransferFailure: Error {
     case notCached
     /// libcurl's code and words.
     case library(code: UInt32, text: String)
+
+    /// A transfer that ended before its response was accepted.
+    static let withoutResponse = TransferFailure.library(
+        code: CURLE_GOT_NOTHING.rawValue, text: "the transfer ended without a response")
 }

@@ -1,0 +1,79 @@
+internal import Foundation
+internal import FoundationNetworking
+
+/// Stores the cookies of one response.
+struct CookieJar: Sendable {
+    /// Cookies that are kept for one host. Beyond that the oldest are deleted, as in browsers.
+    static let hostLimit = 180
+    /// Cookies of all hosts together, so that a chain of redirects over many hosts does not get around the other limit.
+    static let totalLimit = 3_000
+    /// In bytes of their texts, of all hosts together: Foundation writes all that is stored to the disk for each cookie.
+    static let totalSizeLimit = 1_000_000
+
+    private let storage: HTTPCookieStorage
+    private let url: URL
+    private let page: URL?
+
+    /// Returns `nil` where the response sets no cookie, or none is wanted.
+    init?(
+        for head: ResponseHead, from server: CurlURL, to request: URLRequest,
+        under configuration: URLSessionConfiguration
+    ) {
+        guard configuration.httpShouldSetCookies, request.httpShouldHandleCookies, let url = request.url,
+            !head.values(of: "set-cookie").isEmpty, server.isSameHost(as: url),
+            let storage = configuration.httpCookieStorage,
+            configuration.httpCookieAcceptPolicy.accepts(from: url, for: request.mainDocumentURL)
+        else { return nil }
+        self.storage = storage
+        self.url = url
+        page = request.mainDocumentURL
+    }
+
+    /// Parses and stores the cookies. Foundation's default storage writes all that it holds to the disk for each cookie.
+    func store(_ head: ResponseHead, isSecure: Bool) {
+        var cookies = head.cookies(for: url)
+        if !cookies.isEmpty, !isSecure {
+            let names = Set(cookies.map(\.name))
+            let secure = (storage.cookies ?? []).filter { $0.isSecure && names.contains($0.name) }
+            cookies.removeAll { cookie in secure.contains { cookie.overlays($0) } }
+        }
+        guard !cookies.isEmpty else { return }
+        storage.setCookies(cookies, for: url, mainDocumentURL: page)
+        deleteOldest()
+    }
+
+    private func deleteOldest() {
+        for cookie in (storage.cookies(for: url) ?? []).oldest(beyond: Self.hostLimit, size: .max) {
+            storage.deleteCookie(cookie)
+        }
+        for cookie in (storage.cookies ?? []).oldest(beyond: Self.totalLimit, size: Self.totalSizeLimit) {
+            storage.deleteCookie(cookie)
+        }
+    }
+}
+
+extension [HTTPCookie] {
+    /// Returns the cookies to delete, so that at most `limit` stay with at most `sizeLimit` bytes. Secure cookies go last,
+    /// so that responses over plain http cannot push them out (RFC 6265bis section 5.7).
+    fileprivate func oldest(beyond limit: Int, size sizeLimit: Int) -> ArraySlice<HTTPCookie> {
+        var size = reduce(0) { $0 + $1.size }
+        guard count > limit || size > sizeLimit else { return [] }
+        // Foundation's own key, which it does not show.
+        let created = HTTPCookiePropertyKey("Created")
+        let byAge = map { (($0.isSecure ? 1 : 0, $0.properties?[created] as? Double ?? 0), $0) }
+            .sorted { $0.0 < $1.0 }.map(\.1)
+        var excess = 0
+        while excess < count, count - excess > limit || size > sizeLimit {
+            size -= byAge[excess].size
+            excess += 1
+        }
+        return byAge.prefix(excess)
+    }
+}
+
+extension HTTPCookie {
+    /// The size in bytes of everything that a server may make long.
+    fileprivate var size: Int {
+        (properties ?? [:]).values.reduce(0) { $0 + (($1 as? String)?.utf8.count ?? 0) }
+    }
+}

@@ -1,0 +1,44 @@
+internal import FoundationNetworking
+
+/// The head of a response, and what it asks of the task.
+struct Reception: Sendable {
+    enum Meaning: Sendable {
+        /// The response is the last one, and the server has refused no credential.
+        case content
+        /// The server asks for another request.
+        case redirect(to: URLRequest)
+        /// The server asks for a credential (401), in ways that the session knows, the strongest first. Without any, the
+        /// response is the last one.
+        case challenge([AuthenticationOffer])
+        /// A redirect that must not be followed.
+        case refused(SessionRefusal)
+    }
+
+    let head: ResponseHead
+    let response: HTTPURLResponse
+    /// The URL that libcurl has asked for.
+    let url: CurlURL
+    let meaning: Meaning
+    /// A Boolean value that indicates whether the response has cookies that are to be stored before the task goes on.
+    let setsCookies: Bool
+
+    init(
+        _ head: ResponseHead, _ response: HTTPURLResponse, from url: CurlURL, to request: URLRequest, setsCookies: Bool
+    ) {
+        self.head = head
+        self.response = response
+        self.url = url
+        self.setsCookies = setsCookies
+        do throws(SessionRefusal) {
+            if let next = try Redirect.request(after: response, to: request) {
+                meaning = .redirect(to: next)
+            } else if head.status == 401 {
+                meaning = .challenge(AuthenticationOffer.offers(in: head.values(of: "www-authenticate")))
+            } else {
+                meaning = .content
+            }
+        } catch {
+            meaning = .refused(error)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// Questions to the delegate, and what it is shown.
+///
+/// A delegate may keep its completion handlers for ever. They hold neither the loader nor the delegate nor the transport.
+extension TaskLoader {
+    /// Reports an answer.
+    ///
+    /// - Parameter transfer: the transfer that waits for it; `nil` where none runs.
+    private func answer(_ answer: Machine.Answer, _ transfer: Transfer?) {
+        advance { machine in
+            guard let transfer else { return machine.answered(answer, about: nil) }
+            return machine.carrier(of: transfer).map { machine.answered(answer, about: $0) } ?? []
+        }
+    }
+
+    func askForStream(for hop: Hop) {
+        guard let delegate = outbox.delegate else { return answer(.stream(nil), nil) }
+        let handler = OnceAnswered<InputStream?> { [weak self] stream in
+            self?.answer(.stream(stream.map { BodyStream($0) }), nil)
+        }
+        outbox.send { session, task in
+            delegate.urlSession(session, task: task, needNewBodyStream: { handler.answer($0) })
+        }
+    }
+
+    func ask(about response: HTTPURLResponse, to next: URLRequest, _ transfer: Transfer) {
+        guard let delegate = outbox.delegate else { return answer(.redirect(next), transfer) }
+        let handler = OnceAnswered<URLRequest?> { [weak self] request in self?.answer(.redirect(request), transfer) }
+        outbox.send { session, task in
+            delegate.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: next) {
+                handler.answer($0)
+            }
+        }
+    }
+
+    func ask(for pending: PendingChallenge, _ transfer: Transfer) {
+        guard let offer = pending.offers.first else { return answer(.noCredential, transfer) }
+        let space = offer.protectionSpace(of: pending.url)
+        let authentication = state.withLock { $0.machine.authentication }
+        let stored = session.credentials.credential(for: space)
+        let refused = authentication.refusedCredential(of: pending.url)
+        // A credential that was just refused is not proposed again.
+        let isNew = stored?.user != refused?.user || stored?.password != refused?.password
+        let proposed = isNew ? stored : nil
+        let sender = ChallengeSender { [weak self] answer in
+            let credential: URLCredential?
+            switch answer.disposition {
+            case .useCredential: credential = answer.credential
+            case .performDefaultHandling: credential = proposed
+            case .rejectProtectionSpace: return self?.answer(.nextOffer, transfer) ?? ()
+            case .cancelAuthenticationChallenge: return self?.cancel() ?? ()
+            }
+            guard let credential, credential.user != nil else { return self?.answer(.noCredential, transfer) ?? () }
+            let authorization = Authorization(credential, for: offer, in: space, at: pending.url)
+            self?.answer(.credential(authorization), transfer)
+        }
+        guard let delegate = outbox.delegate else { return sender.answer(.performDefaultHandling) }
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space, proposedCredential: proposed,
+            previousFailureCount: authentication.failureCount(in: space), failureResponse: pending.response, error: nil,
+            sender: sender)
+        outbox.send { session, task in
+            delegate.urlSession(session, task: task, didReceive: challenge) { sender.answer($0, $1) }
+        }
+    }
+
+    /// Asks whether the content is wanted.
+    func ask(about response: URLResponse, _ transfer: Transfer?) {
+        let handler = OnceAnswered<URLSession.ResponseDisposition> { [weak self] disposition in
+            switch disposition {
+            case .allow: self?.answer(.allow, transfer)
+            case .cancel: self?.cancel()
+            case .becomeDownload:
+                let refusal = SessionRefusal.unsupported(
+                    "turning a data task into a download", hint: "make a download task")
+                self?.answer(.refuse(refusal), transfer)
+            }
+        }
+        guard let delegate = contentDelegate as? any URLSessionDataDelegate else { return handler.answer(.allow) }
+        outbox.send { session, task in
+            guard let task = task as? URLSessionDataTask else { return handler.answer(.allow) }
+            delegate.urlSession(session, dataTask: task, didReceive: response) { handler.answer($0) }
+        }
+    }
+
+    /// Shows the response to the delegate of an async call. Its answer does not count, as in Foundation for Linux.
+    func show(_ response: URLResponse) {
+        guard let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
+        outbox.send { session, task in
+            guard let task = task as? URLSessionDataTask else { return }
+            delegate.urlSession(session, dataTask: task, didReceive: response) { _ in }
+        }
+    }
+
+    /// Shows the content of a cached response.
+    func show(_ content: Data) {
+        guard !content.isEmpty, let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
+        outbox.send { session, task in
+            guard let task = task as? URLSessionDataTask else { return }
+            delegate.urlSession(session, dataTask: task, didReceive: content)
+        }
+    }
+
+    /// Hands content to a delegate that wants it.
+    ///
+    /// - Returns: `true` where the delegate is too slow, and the transfer has to pause.
+    func showContent(_ data: Data, received: Int64) -> Bool {
+        let isDelegates = if case .delegate = delivery { true } else { false }
+        let delegate = isDelegates ? outbox.delegate : contentDelegate
+        // A delegate without these methods must not hold up an async call.
+        guard isDelegates || delegate is any URLSessionDataDelegate || delegate is any URLSessionDownloadDelegate else {
+            return false
+        }
+        return outbox.sendContent(isDownload ? nil : data, count: data.count, received: received) {
+            [self] piece, session, task in
+            if let task = task as? URLSessionDownloadTask {
+                (delegate as? any URLSessionDownloadDelegate)?.urlSession(
+                    session, downloadTask: task, didWriteData: Int64(piece.count), totalBytesWritten: piece.received,
+                    totalBytesExpectedToWrite: progress.expectedToReceive)
+            } else if let task = task as? URLSessionDataTask {
+                (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: piece.data)
+            }
+        } relieve: { [self] in
+            guard let running = state.withLock({ $0.machine.carrier }) else { return }
+            running.transport.release(running.transfer, .backlog)
+        }
+    }
+
+    // MARK: The end
+
+    func finish(_ outcome: Machine.Outcome) {
+        let (content, file) = state.withLock { state in
+            state.countdown = nil
+            return state.content.removeAll()
+        }
+        // The task is kept until the completion has run.
+        guard let task = outbox.task else { return session.remove(self) }
+        task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
+        task.progress.completedUnitCount = task.progress.totalUnitCount
+        let response = response
+        let error: URLError? = if case .failed(let error) = outcome { error } else { nil }
+        let succeeded = error == nil
+        let isQueued: Bool
+        let complete: @Sendable () -> Void
+        switch delivery {
+        case .data(let handler, let onDelegateQueue):
+            isQueued = onDelegateQueue
+            complete = { succeeded ? handler(content, response, nil) : handler(nil, nil, error) }
+        case .file(let handler, let onDelegateQueue):
+            isQueued = onDelegateQueue
+            complete = {
+                // The file is left to an async caller. A handler has moved it when it returns, or does not want it.
+                if succeeded, !onDelegateQueue { file?.persist() }
+                succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
+                if onDelegateQueue || !succeeded { file?.remove() }
+            }
+        case .delegate:
+            isQueued = true
+            let (delegate, session) = (outbox.delegate, session)
+            complete = {
+                if let file, succeeded, let task = task as? URLSessionDownloadTask {
+                    (delegate as? any URLSessionDownloadDelegate)?
+                        .urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
+                }
+                file?.remove()
+                delegate?.urlSession(session, task: task, didCompleteWithError: error)
+            }
+        }
+        outbox.close(isQueued: isQueued) { [self] in
+            if isQueued { complete() }
+            session.remove(self)
+            // Holding on to a task that is over must not keep its delegate alive.
+            outbox.taskDelegate = nil
+            if !isQueued { complete() }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// What a task shows of its bytes. Totals are `NSURLSessionTransferSizeUnknown` (-1) where they are not known.
+struct TaskProgress: Sendable, Equatable {
+    var received: Int64 = 0
+    var expectedToReceive: Int64 = 0
+    var sent: Int64 = 0
+    var expectedToSend: Int64 = 0
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+internal import FoundationNetworking
+
+extension TaskStateMachine {
+    enum State: Sendable {
+        /// Never resumed. The task starts after as many calls of `resume` as there are suspensions. A task is not admitted
+        /// when its session was invalidated before it was made.
+        case idle(suspensions: Int, isAdmitted: Bool)
+        case live(Live)
+        /// Cancelled, while a transfer has yet to end.
+        case cancelling(Carrier)
+        case ended(Outcome)
+    }
+
+    /// A task that was resumed and has not ended.
+    struct Live: Sendable {
+        /// Uptime in seconds; infinite for a task without a time limit.
+        let deadline: Double
+        var step = Step.opening
+        var suspensions = 0
+        var redirects = 0
+        /// How often the policy has changed before a transfer was sent.
+        var supersessions = 0
+        var authentication = AuthenticationState()
+    }
+
+    enum Step: Sendable {
+        /// The content that the task was made with is being read.
+        case opening
+        case preparing(Hop)
+        case awaitingStream(Hop)
+        case askingAboutCached(CachedURLResponse)
+        case transferring(Carrier, Hop, Stage)
+    }
+
+    /// How far a transfer has come.
+    enum Stage: Sendable {
+        case loading
+        case storingCookies(Reception)
+        /// The transfer is held until the delegate answers.
+        case asking(Question)
+        /// Room for the content is being made.
+        case accepting(HTTPURLResponse, isHeld: Bool)
+        case receiving
+        /// The content belongs to a response that is not the last. It is read and discarded, to keep the connection.
+        case passing(next: Hop, discarded: Int)
+    }
+
+    enum Question: Sendable {
+        case redirect(HTTPURLResponse)
+        case credential(PendingChallenge)
+        /// Whether the content is wanted.
+        case response
+    }
+
+    enum Answer: Sendable {
+        /// The request that follows a redirect; `nil` makes the redirect the response.
+        case redirect(URLRequest?)
+        case credential(Authorization)
+        case noCredential
+        /// Rejects the first way to answer a challenge.
+        case nextOffer
+        case stream(BodyStream?)
+        /// The content of the response is wanted.
+        case allow
+        case refuse(SessionRefusal)
+    }
+
+    enum Outcome: Sendable {
+        case succeeded
+        case failed(URLError)
+    }
+
+    /// What the delegate does about a response.
+    enum Listener: Sendable {
+        case none
+        /// It is shown the response.
+        case informed
+        /// It is asked whether it wants the content.
+        case asked
+    }
+
+    /// What becomes of a piece of content.
+    enum ContentUse: Sendable {
+        case keep
+        case discard
+        /// Ends the transfer.
+        case refuse
+    }
+}

@@ -1,0 +1,348 @@
+internal import Foundation
+internal import FoundationNetworking
+
+/// The states of a task, whatever its class: one transfer after the other, until there is a response or an error.
+///
+/// Pure: it has no lock, does no input or output and calls nothing back. Each method takes an event, moves to the next
+/// state and returns what the loader has to do. An event that a state does not expect returns no action and changes
+/// nothing: a delegate may answer after the task was cancelled, and a transfer may end while another thread cancels it.
+///
+/// `Carrier` is the transfer that runs. Tests use numbers.
+struct TaskStateMachine<Carrier: Equatable & Sendable>: Sendable {
+    private(set) var state: State
+    /// The request of the current hop.
+    private(set) var request: URLRequest
+    /// The response that was accepted.
+    private(set) var response: URLResponse?
+    private(set) var progress = TaskProgress()
+
+    /// How often a policy may change before a task gives up reaching a server under one.
+    static var supersessionLimit: Int { 64 }
+    /// In bytes: content of a response that is not the last is read so far to keep the connection, and no further.
+    static var discardLimit: Int { 256 << 10 }
+
+    init(_ request: URLRequest) {
+        self.request = request
+        state = .idle(suspensions: 1, isAdmitted: false)
+    }
+}
+
+// MARK: Commands of the app
+
+extension TaskStateMachine {
+    /// The session lists the task.
+    mutating func admitted() {
+        guard case .idle(let suspensions, _) = state else { return }
+        state = .idle(suspensions: suspensions, isAdmitted: true)
+    }
+
+    /// - Parameter deadline: uptime in seconds at which the task ends, if this starts it.
+    mutating func resume(deadline: @autoclosure () -> Double) -> [Action] {
+        switch state {
+        case .idle(let suspensions, let isAdmitted) where suspensions > 1:
+            state = .idle(suspensions: suspensions - 1, isAdmitted: isAdmitted)
+            return []
+        case .idle(_, isAdmitted: false):
+            return [.keepTask] + end(.cancelled)
+        case .idle:
+            state = .live(Live(deadline: deadline()))
+            return [.openContent]
+        case .live(var live) where live.suspensions > 0:
+            live.suspensions -= 1
+            state = .live(live)
+            return live.suspensions == 0 ? live.carrier.map { [.adjustSuspension($0)] } ?? [] : []
+        case .live, .cancelling, .ended:
+            return []
+        }
+    }
+
+    mutating func suspend() -> [Action] {
+        switch state {
+        case .idle(let suspensions, let isAdmitted):
+            state = .idle(suspensions: suspensions + 1, isAdmitted: isAdmitted)
+            return []
+        case .live(var live):
+            live.suspensions += 1
+            state = .live(live)
+            return live.suspensions == 1 ? live.carrier.map { [.adjustSuspension($0)] } ?? [] : []
+        case .cancelling, .ended:
+            return []
+        }
+    }
+
+    mutating func cancel() -> [Action] {
+        switch state {
+        case .idle(_, let isAdmitted):
+            return (isAdmitted ? [] : [.keepTask]) + end(.cancelled)
+        case .live(let live):
+            guard let carrier = live.carrier else { return end(.cancelled) }
+            state = .cancelling(carrier)
+            return [.cancelTransfer(carrier)]
+        case .cancelling, .ended:
+            return []
+        }
+    }
+}
+
+// MARK: One hop after the other
+
+extension TaskStateMachine {
+    /// The content that the task was made with was read.
+    mutating func opened(_ hop: Hop) -> [Action] {
+        guard case .live(var live) = state, case .opening = live.step else { return [] }
+        return prepare(hop, &live)
+    }
+
+    /// The content of the hop is there, or it has none.
+    mutating func hasContent() -> [Action] {
+        guard case .live(let live) = state, case .preparing(let hop) = live.step else { return [] }
+        request = hop.request
+        // Without content, what an earlier request has sent still counts.
+        if let body = hop.content.body {
+            (progress.sent, progress.expectedToSend) = (0, body.size ?? NSURLSessionTransferSizeUnknown)
+        }
+        return [.makeTransfer(hop)]
+    }
+
+    /// A stream has to be given, once more perhaps.
+    ///
+    /// - Parameter canAsk: whether there is a delegate.
+    mutating func lacksContent(canAsk: Bool) -> [Action] {
+        guard case .live(var live) = state, case .preparing(let hop) = live.step else { return [] }
+        guard canAsk else { return end(.noBodyStream) }
+        live.step = .awaitingStream(hop)
+        state = .live(live)
+        return [.startCountdown, .askForStream(hop)]
+    }
+
+    /// - Parameter listener: of the response. The content is shown to a delegate that is asked or informed.
+    mutating func foundInCache(_ cached: CachedURLResponse, by listener: Listener) -> [Action] {
+        guard case .live(var live) = state, case .preparing = live.step else { return [] }
+        response = cached.response
+        (progress.received, progress.expectedToReceive) = (Int64(cached.data.count), Int64(cached.data.count))
+        switch listener {
+        case .none: return end(nil)
+        case .informed: return [.showResponse(cached.response), .showContent(of: cached)] + end(nil)
+        case .asked:
+            live.step = .askingAboutCached(cached)
+            state = .live(live)
+            return [.startCountdown, .askAboutResponse(cached.response, nil)]
+        }
+    }
+
+    /// A transfer was made and not yet started.
+    ///
+    /// - Parameter authorization: as the request has used it up.
+    mutating func made(_ carrier: Carrier, authorization: Authorization?) -> [Action] {
+        guard case .live(var live) = state, case .preparing(let hop) = live.step else { return [] }
+        live.authentication.authorization = authorization
+        live.step = .transferring(carrier, hop, .loading)
+        state = .live(live)
+        return (live.suspensions > 0 ? [.adjustSuspension(carrier)] : []) + [.start(carrier, hop)]
+    }
+
+    /// The loader cannot go on.
+    ///
+    /// - Parameter carrier: the transfer that was concerned, if one runs.
+    mutating func failed(_ failure: TransferFailure, over carrier: Carrier? = nil) -> [Action] {
+        guard case .live(let live) = state, live.carrier == carrier else { return [] }
+        return end(failure) + (carrier.map { [.cancelTransfer($0)] } ?? [])
+    }
+
+    /// The deadline has come while there is no transfer to observe it.
+    mutating func reachedDeadline() -> [Action] {
+        guard countdownDeadline != nil else { return [] }
+        return end(.timedOut)
+    }
+
+    private mutating func prepare(_ hop: Hop, _ live: inout Live) -> [Action] {
+        live.step = .preparing(hop)
+        state = .live(live)
+        return [.checkContent(hop)]
+    }
+
+    private mutating func end(_ failure: TransferFailure?) -> [Action] {
+        let outcome = failure.map { Outcome.failed(URLError($0, url: request.url)) } ?? .succeeded
+        state = .ended(outcome)
+        return [.finish(outcome)]
+    }
+}
+
+// MARK: Events of a transfer
+
+extension TaskStateMachine {
+    /// - Parameter canAsk: whether there is a delegate.
+    mutating func receivedHead(_ reception: Reception, over carrier: Carrier, canAsk: Bool) -> [Action] {
+        guard case (var live, let hop, .loading)? = transfer(carrier) else { return [] }
+        guard reception.setsCookies else {
+            return proceed(reception, carrier, hop, &live, isHeld: false, canAsk: canAsk)
+        }
+        live.step = .transferring(carrier, hop, .storingCookies(reception))
+        state = .live(live)
+        return [.storeCookies(reception, hop, carrier)]
+    }
+
+    /// The cookies of the response are stored.
+    mutating func storedCookies(over carrier: Carrier, canAsk: Bool) -> [Action] {
+        guard case (var live, let hop, .storingCookies(let reception))? = transfer(carrier) else { return [] }
+        return proceed(reception, carrier, hop, &live, isHeld: true, canAsk: canAsk)
+    }
+
+    /// There is room for the content.
+    mutating func accepted(over carrier: Carrier, by listener: Listener) -> [Action] {
+        guard case (var live, let hop, .accepting(let accepted, let isHeld))? = transfer(carrier) else { return [] }
+        response = accepted
+        progress.expectedToReceive = accepted.announcedContentLength
+        live.step = .transferring(carrier, hop, listener == .asked ? .asking(.response) : .receiving)
+        state = .live(live)
+        switch listener {
+        case .asked:
+            return [.askAboutResponse(accepted, carrier)] + (isHeld ? [.release(carrier, .choice)] : [])
+        case .informed, .none:
+            return (listener == .informed ? [.showResponse(accepted)] : [])
+                + (isHeld ? [.release(carrier, [.answer, .choice])] : [])
+        }
+    }
+
+    /// - Parameter count: in bytes, as the content is handed over.
+    mutating func receivedData(_ count: Int, over carrier: Carrier) -> ContentUse {
+        // The task is over, or about to be.
+        guard case (var live, let hop, let stage)? = transfer(carrier) else { return .discard }
+        switch stage {
+        case .receiving:
+            progress.received += Int64(count)
+            return .keep
+        case .passing(let next, let discarded):
+            live.step = .transferring(carrier, hop, .passing(next: next, discarded: discarded + count))
+            state = .live(live)
+            return discarded + count > Self.discardLimit ? .refuse : .discard
+        // The transfer is held. Its content must not pass for a whole one without this piece.
+        case .loading, .storingCookies, .asking, .accepting: return .refuse
+        }
+    }
+
+    /// - Returns: `false` where the transfer is not the task's any more.
+    mutating func sent(_ count: Int, over carrier: Carrier) -> Bool {
+        guard transfer(carrier) != nil else { return false }
+        progress.sent += Int64(count)
+        return true
+    }
+
+    /// The last event of a transfer.
+    ///
+    /// - Parameter failure: `nil` for a complete response.
+    mutating func completed(_ carrier: Carrier, _ failure: TransferFailure?) -> [Action] {
+        if case .cancelling(carrier) = state { return end(.cancelled) }
+        guard case (var live, let hop, let stage)? = transfer(carrier) else { return [] }
+        switch (stage, failure) {
+        // However that content ended, the next request does not depend on it.
+        case (.passing(let next, _), _): return prepare(next, &live)
+        case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
+            live.supersessions += 1
+            return prepare(hop, &live)
+        case (.receiving, nil): return [.storeResponse] + end(nil)
+        case (_, let failure): return end(failure ?? .withoutResponse)
+        }
+    }
+
+    /// The delegate has answered.
+    ///
+    /// - Parameter carrier: the transfer that was held for the answer; `nil` where none runs.
+    mutating func answered(_ answer: Answer, about carrier: Carrier?) -> [Action] {
+        guard let carrier else { return answeredWithoutTransfer(answer) }
+        guard case (var live, let hop, .asking(let question))? = transfer(carrier) else { return [] }
+        switch (question, answer) {
+        case (.redirect(let response), .redirect(let next?)):
+            do throws(SessionRefusal) {
+                try Redirect.refuseDowngrade(from: response.url, to: next.url)
+            } catch {
+                return failed(.refused(error), over: carrier)
+            }
+            return follow(next, carrier, hop, &live, isHeld: true)
+        case (.redirect(let response), .redirect(nil)):
+            return accept(response, carrier, hop, &live, isHeld: true)
+        case (.credential, .credential(let authorization)):
+            live.authentication.use(authorization)
+            return follow(hop.request, carrier, hop, &live, isHeld: true)
+        case (.credential(let pending), .noCredential):
+            return accept(pending.response, carrier, hop, &live, isHeld: true)
+        case (.credential(var pending), .nextOffer):
+            pending.offers.removeFirst()
+            guard !pending.offers.isEmpty else { return accept(pending.response, carrier, hop, &live, isHeld: true) }
+            live.step = .transferring(carrier, hop, .asking(.credential(pending)))
+            state = .live(live)
+            return [.askForCredential(pending, carrier)]
+        case (.response, .allow):
+            live.step = .transferring(carrier, hop, .receiving)
+            state = .live(live)
+            return [.release(carrier, .answer)]
+        case (.response, .refuse(let refusal)):
+            return failed(.refused(refusal), over: carrier)
+        default: return []
+        }
+    }
+
+    private mutating func answeredWithoutTransfer(_ answer: Answer) -> [Action] {
+        guard case .live(var live) = state else { return [] }
+        switch (live.step, answer) {
+        case (.awaitingStream(var hop), .stream(let stream)):
+            guard let stream else { return end(.noBodyStream) }
+            hop.content = .stream(stream, size: hop.request.declaredContentLength)
+            return prepare(hop, &live)
+        case (.askingAboutCached(let cached), .allow): return [.showContent(of: cached)] + end(nil)
+        case (.askingAboutCached, .refuse(let refusal)): return end(.refused(refusal))
+        default: return []
+        }
+    }
+
+    /// - Parameter isHeld: whether the transfer was held meanwhile, and has to be released.
+    private mutating func proceed(
+        _ reception: Reception, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool, canAsk: Bool
+    ) -> [Action] {
+        let response = reception.response
+        switch reception.meaning {
+        case .refused(let refusal): return failed(.refused(refusal), over: carrier)
+        case .redirect(let next):
+            live.redirects += 1
+            guard live.redirects <= Redirect.limit else {
+                let text = "more than \(Redirect.limit) redirects"
+                return failed(.refused(SessionRefusal(.tooManyRedirects, text)), over: carrier)
+            }
+            guard canAsk else { return follow(next, carrier, hop, &live, isHeld: isHeld) }
+            live.step = .transferring(carrier, hop, .asking(.redirect(response)))
+            state = .live(live)
+            return [.askAboutRedirect(response, to: next, carrier)]
+        case .challenge(let offers) where !offers.isEmpty:
+            switch live.authentication.receiveChallenge(offers, from: reception.url) {
+            case .giveUp: return accept(response, carrier, hop, &live, isHeld: isHeld)
+            case .renewed: return follow(hop.request, carrier, hop, &live, isHeld: isHeld)
+            case .ask:
+                let pending = PendingChallenge(response: response, url: reception.url, offers: offers)
+                live.step = .transferring(carrier, hop, .asking(.credential(pending)))
+                state = .live(live)
+                return [.askForCredential(pending, carrier)]
+            }
+        case .challenge: return accept(response, carrier, hop, &live, isHeld: isHeld)
+        case .content:
+            let accepted = live.authentication.accepted(by: reception.url)
+            return (accepted.map { [.storeCredential($0)] } ?? [])
+                + accept(response, carrier, hop, &live, isHeld: isHeld)
+        }
+    }
+
+    private mutating func follow(
+        _ next: URLRequest, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool
+    ) -> [Action] {
+        live.step = .transferring(carrier, hop, .passing(next: hop.following(with: next), discarded: 0))
+        state = .live(live)
+        return isHeld ? [.release(carrier, [.answer, .choice])] : []
+    }
+
+    private mutating func accept(
+        _ response: HTTPURLResponse, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool
+    ) -> [Action] {
+        live.step = .transferring(carrier, hop, .accepting(response, isHeld: isHeld))
+        state = .live(live)
+        return [.accept(response, hop, carrier)]
+    }
+}

@@ -27,6 +27,9 @@ extension TaskStateMachine {
     enum Step: Sendable {
         /// The content that the task was made with is being read.
         case opening
+        /// The loader finds out whether the content of the hop is there.
+        case checkingContent(Hop)
+        /// The loader looks into the cache, or makes a transfer.
         case preparing(Hop)
         case awaitingStream(Hop)
         case askingAboutCached(CachedURLResponse)

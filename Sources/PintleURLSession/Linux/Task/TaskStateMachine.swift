@@ -90,12 +90,14 @@ extension TaskStateMachine {
     /// The content that the task was made with was read.
     mutating func opened(_ hop: Hop) -> [Action] {
         guard case .live(var live) = state, case .opening = live.step else { return [] }
-        return prepare(hop, &live)
+        return begin(hop, &live)
     }
 
     /// The content of the hop is there, or it has none.
     mutating func hasContent() -> [Action] {
-        guard case .live(let live) = state, case .preparing(let hop) = live.step else { return [] }
+        guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
+        live.step = .preparing(hop)
+        state = .live(live)
         request = hop.request
         // Without content, what an earlier request has sent still counts.
         if let body = hop.content.body {
@@ -108,7 +110,7 @@ extension TaskStateMachine {
     ///
     /// - Parameter canAsk: whether there is a delegate.
     mutating func lacksContent(canAsk: Bool) -> [Action] {
-        guard case .live(var live) = state, case .preparing(let hop) = live.step else { return [] }
+        guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
         guard canAsk else { return end(.noBodyStream) }
         live.step = .awaitingStream(hop)
         state = .live(live)
@@ -155,8 +157,8 @@ extension TaskStateMachine {
         return end(.timedOut)
     }
 
-    private mutating func prepare(_ hop: Hop, _ live: inout Live) -> [Action] {
-        live.step = .preparing(hop)
+    private mutating func begin(_ hop: Hop, _ live: inout Live) -> [Action] {
+        live.step = .checkingContent(hop)
         state = .live(live)
         return [.checkContent(hop)]
     }
@@ -236,10 +238,10 @@ extension TaskStateMachine {
         guard case (var live, let hop, let stage)? = transfer(carrier) else { return [] }
         switch (stage, failure) {
         // However that content ended, the next request does not depend on it.
-        case (.passing(let next, _), _): return prepare(next, &live)
+        case (.passing(let next, _), _): return begin(next, &live)
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
-            return prepare(hop, &live)
+            return begin(hop, &live)
         case (.receiving, nil): return [.storeResponse] + end(nil)
         case (_, let failure): return end(failure ?? .withoutResponse)
         }
@@ -288,7 +290,7 @@ extension TaskStateMachine {
         case (.awaitingStream(var hop), .stream(let stream)):
             guard let stream else { return end(.noBodyStream) }
             hop.content = .stream(stream, size: hop.request.declaredContentLength)
-            return prepare(hop, &live)
+            return begin(hop, &live)
         case (.askingAboutCached(let cached), .allow): return [.showContent(of: cached)] + end(nil)
         case (.askingAboutCached, .refuse(let refusal)): return end(.refused(refusal))
         default: return []

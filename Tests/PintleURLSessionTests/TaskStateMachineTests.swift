@@ -1,0 +1,110 @@
+import Foundation
+import FoundationNetworking
+import Pintle
+import Testing
+
+@testable import PintleURLSession
+
+/// The states of a task, without a server, a session or a delegate. Transfers are numbers.
+@Suite("Pinned sessions: the states of a task")
+struct TaskStateMachineTests {
+    @Test(
+        "Each event in each state leads to the actions and the state of the table, and to none where the table is empty",
+        arguments: TaskSituation.allCases, TaskEvent.allCases)
+    func row(situation: TaskSituation, event: TaskEvent) throws {
+        var machine = try situation.machine()
+        let before = machine.summary
+        let actions = try event.apply(to: &machine)
+        let expected = TaskTransitionTable.row(situation, event) ?? "- > \(before)"
+        #expect("\(actions.isEmpty ? "-" : actions) > \(machine.summary)" == expected)
+    }
+
+    @Test("Each row of the table names a state and an event that exist")
+    func table() {
+        for (situation, event) in TaskTransitionTable.keys {
+            #expect(TaskSituation(rawValue: situation) != nil, "\(situation)")
+            #expect(TaskEvent(rawValue: event) != nil, "\(event)")
+        }
+    }
+
+    @Test("A task starts after as many calls of resume as it was suspended, and not before", arguments: [0, 1, 3])
+    func suspensions(count: Int) throws {
+        var machine = TaskStateMachine<Int>(try TaskEvent.request())
+        machine.admitted()
+        for _ in 0..<count { _ = machine.suspend() }
+        for _ in 0..<count { #expect(machine.resume(deadline: 60).isEmpty && machine.phase == .suspended) }
+        #expect(machine.resume(deadline: 60).map(\.summary) == ["openContent"])
+        #expect(machine.phase == .running && machine.deadline == 60)
+    }
+
+    @Test("The hold of a transfer is what its state says, and none for another transfer")
+    func holds() throws {
+        let all: TransferHold = [.answer, .choice]
+        let holds: [TaskSituation: TransferHold] = [
+            .storingCookies: all, .askingRedirect: all, .askingCredential: all, .askingTwoOffers: all,
+            .acceptingHeld: all, .askingResponse: .answer,
+        ]
+        for situation in TaskSituation.allCases {
+            let machine = try situation.machine()
+            #expect(machine.hold(of: 1) == holds[situation] ?? [], "\(situation)")
+            #expect(machine.hold(of: 2) == [])
+        }
+    }
+
+    @Test(
+        "Redirects are followed up to the limit, and the next one fails",
+        arguments: [Redirect.limit, Redirect.limit + 1])
+    func redirectLimit(count: Int) throws {
+        var machine = try TaskSituation.loading.machine()
+        for _ in 0..<count {
+            _ = try TaskEvent.redirectUnasked.apply(to: &machine)
+            _ = machine.completed(1, nil)
+            _ = machine.hasContent()
+            _ = machine.made(1, authorization: nil)
+        }
+        #expect(machine.summary == (count > Redirect.limit ? "failed -1007" : "loading"))
+    }
+
+    @Test("A policy may change 64 times before a transfer is sent, and not 65 times", arguments: [64, 65])
+    func supersessionLimit(count: Int) throws {
+        var machine = try TaskSituation.loading.machine()
+        for _ in 0..<count {
+            _ = machine.completed(1, .superseded)
+            _ = machine.hasContent()
+            _ = machine.made(1, authorization: nil)
+        }
+        #expect(machine.summary == (count > 64 ? "failed -1200" : "loading"))
+    }
+
+    @Test("A delegate may give as many credentials as the limit; the next 401 is the response", arguments: [20, 21])
+    func challengeLimit(count: Int) throws {
+        var machine = try TaskSituation.loading.machine()
+        for _ in 0..<count {
+            _ = try TaskEvent.challenge.apply(to: &machine)
+            _ = try TaskEvent.credential.apply(to: &machine)
+            guard machine.summary.hasPrefix("passing") else { break }
+            _ = machine.completed(1, nil)
+            _ = machine.hasContent()
+            _ = machine.made(1, authorization: machine.authentication.authorization)
+        }
+        #expect(machine.summary == (count > AuthenticationState.challengeLimit ? "accepting" : "loading"))
+    }
+
+    @Test(
+        "A redirect to another origin is noted for all that follows; to the same origin it is not",
+        arguments: [true, false])
+    func origin(leaves: Bool) throws {
+        let start = URLRequest(url: try #require(URL(string: "https://localhost/a")))
+        let next = URLRequest(url: try #require(URL(string: leaves ? "https://other.example/" : "https://localhost/b")))
+        let hop = Hop(request: start, content: .none).following(with: next)
+        #expect(hop.hasLeftOrigin == leaves)
+        #expect(hop.following(with: start).hasLeftOrigin == leaves)
+    }
+
+    @Test("What was sent counts for the transfer that sends it, and bytes of another do not", arguments: [1, 2])
+    func sent(carrier: Int) throws {
+        var machine = try TaskSituation.loading.machine()
+        #expect(machine.sent(7, over: carrier) == (carrier == 1))
+        #expect(machine.progress.sent == (carrier == 1 ? 7 : 0))
+    }
+}

@@ -42,7 +42,7 @@ struct HandshakeJudgeTests {
         #expect(isConnected == (sent == "localhost"))
         #expect(server.requestByteCount == 0)
         #expect(judge.state == (isConnected ? .accepted : .failed(.otherName)))
-        #expect((HandshakeReceipt.attached(to: ssl) != nil) == isConnected)
+        #expect((ConnectionReceipt.attached(to: ssl) != nil) == isConnected)
         #expect(judge.rejection == nil && judge.lacksVerdict == !isConnected)
         // The certificates were readable: the failure is not theirs.
         #expect(!judge.hasUnreadableCertificates)
@@ -64,7 +64,7 @@ struct HandshakeJudgeTests {
         #expect(try client.connect(to: server.port, naming: "localhost"))
         let ssl = try #require(client.ssl)
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
-        #expect(HandshakeReceipt.attached(to: ssl)?.allows(endpoint, in: generation, at: Date()) == true)
+        #expect(ConnectionReceipt.attached(to: ssl)?.allows(endpoint, in: generation, at: Date()) == true)
         if isAttacked {
             let error = try client.withAnotherChain(stage.identity.certificate.der) { store in
                 #expect(VerificationHook.answer(store) == 0)
@@ -73,7 +73,7 @@ struct HandshakeJudgeTests {
             #expect(error == X509_V_ERR_UNSPECIFIED)
         }
         #expect(judge.state == (isAttacked ? .failed(.askedTwice) : .accepted) && judge.lacksVerdict == isAttacked)
-        #expect((HandshakeReceipt.attached(to: ssl) == nil) == isAttacked)
+        #expect((ConnectionReceipt.attached(to: ssl) == nil) == isAttacked)
     }
 
     @Test("The context keeps the judge, also where the transfer that made the connection is over")

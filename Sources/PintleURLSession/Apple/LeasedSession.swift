@@ -24,7 +24,7 @@ final class LeasedSession: Sendable {
     }
 
     /// To be taken where no other thread can end it meanwhile, and given back with ``giveBack()``.
-    func take() {
+    func lease() {
         state.withLock { $0.leases += 1 }
     }
 

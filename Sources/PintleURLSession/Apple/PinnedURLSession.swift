@@ -51,7 +51,7 @@ public final class PinnedURLSession: Sendable {
         let session = URLSession(
             configuration: self.configuration.copy, delegate: self.delegate, delegateQueue: delegateQueue)
         state = Locked(State(generation: source.current.generation, leased: LeasedSession(session)))
-        foreign.tell(observer)
+        foreign.report(to: observer)
     }
 
     deinit {
@@ -72,7 +72,7 @@ public final class PinnedURLSession: Sendable {
         let generation = source.current.generation
         let isForBackground = configuration.isForBackground
         let (leased, old) = state.withLock { state -> (LeasedSession, LeasedSession?) in
-            defer { state.leased.take() }
+            defer { state.leased.lease() }
             guard generation > state.generation, !state.isInvalidated else { return (state.leased, nil) }
             let old = state.leased
             // Of one identifier there may be one background session at a time: it stays. Its connections go under the
@@ -189,13 +189,11 @@ public final class PinnedURLSession: Sendable {
             let what = form == .handled ? "a task that hands its result to its maker" : "an upload from memory"
             let refusal = SessionRefusal.unsupported(
                 what + " in the background", hint: "have a delegate, and upload from a file")
-            return URLError(
-                .unsupportedURL,
-                userInfo: [NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal])
+            return URLError(refusal, url: nil)
         }
         guard let url else { return nil }
         if let host = url.host.flatMap({ try? ServerName($0) }), let alias = AddressAlias(host) {
-            return URLError(SessionRefusal(alias), code: .badURL, url: url)
+            return URLError(SessionRefusal(alias), url: url)
         }
         guard !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
         return URLError(SessionRefusal(plainHTTPTo: url), url: url)

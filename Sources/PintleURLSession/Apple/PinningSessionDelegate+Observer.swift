@@ -22,7 +22,7 @@ extension PinningSessionDelegate {
                 TrustFailureFeed.shared.post(.verdict(failure), to: observer)
             },
             isLast: isLast,
-            refused: { URLError(SessionRefusal($0, of: $1), code: $0.code, url: $1) })
+            refused: { URLError(SessionRefusal($0, of: $1), url: $1) })
     }
 }
 
@@ -41,19 +41,5 @@ extension SessionRefusal {
     init(plainHTTPTo url: URL) {
         self.init(
             .plainHTTP, "the policy covers \(url.host ?? "this host"), and http cannot be judged", hint: "use https")
-    }
-}
-
-extension URLError {
-    /// The error of a request that must not go over `http`.
-    init(
-        _ refusal: SessionRefusal, code: URLError.Code = .appTransportSecurityRequiresSecureConnection, url: URL
-    ) {
-        self.init(
-            code,
-            userInfo: [
-                NSLocalizedDescriptionKey: refusal.description, NSUnderlyingErrorKey: refusal,
-                NSURLErrorFailingURLErrorKey: url,
-            ])
     }
 }

@@ -32,7 +32,7 @@ extension URLSession {
         let configuration = ClearedConfiguration(configuration)
         let delegate = PinningSessionDelegate(
             ApprovedPolicy.source(source, store), forwardingTo: delegate, observer: observer)
-        configuration.foreignProtocols.tell(observer)
+        configuration.foreignProtocols.report(to: observer)
         return URLSession(configuration: configuration.copy, delegate: delegate, delegateQueue: delegateQueue)
     }
 }

@@ -42,7 +42,7 @@ struct ForeignProtocols: Sendable, Hashable {
     }
 
     /// Tells an observer, where there is something to tell.
-    func tell(_ observer: (any TrustFailureObserver)?) {
+    func report(to observer: (any TrustFailureObserver)?) {
         guard let observer, let trouble else { return }
         TrustFailureFeed.shared.post(.session(trouble), to: observer)
     }

@@ -52,14 +52,6 @@ struct AuthenticationState: Sendable {
     func failureCount(in space: URLProtectionSpace) -> Int { attempts[space.parts] ?? 0 }
 }
 
-/// A 401 response that waits for a credential.
-struct PendingChallenge: Sendable {
-    let response: HTTPURLResponse
-    let url: CurlURL
-    /// The offers that the delegate has not rejected, the strongest first.
-    var offers: [AuthenticationOffer]
-}
-
 extension URLProtectionSpace {
     /// The key of a space. Foundation for Linux compares spaces by identity.
     fileprivate var parts: [String] {

@@ -17,7 +17,8 @@ internal import Synchronization
 final class ResponseCache: Sendable {
     private struct Entry {
         weak var response: URLResponse?
-        let generation: Int
+        /// Of the ``PolicyGeneration`` that the response came under.
+        let serial: Int
         let received: Date
         /// `nil`: it never was fresh.
         let end: Date?
@@ -53,7 +54,7 @@ final class ResponseCache: Sendable {
         at now: Date
     ) -> CachedURLResponse? {
         guard let store = urlCache, let url = request.url, let entry = entries.withLock({ $0[url] }),
-            entry.generation == generation.number, entry.received <= now,
+            entry.serial == generation.serial, entry.received <= now,
             !wantsFresh || entry.end.map({ now < $0 }) ?? false, !entry.varies || entry.acceptedCodings == codings
         else { return nil }
         guard let first = store.cachedResponse(for: request) else {
@@ -83,7 +84,7 @@ final class ResponseCache: Sendable {
         entries.withLock { entries in
             if entries.count >= Self.entryLimit { entries.removeAll() }
             entries[url] = Entry(
-                response: cached.response, generation: candidate.generation.number, received: candidate.received,
+                response: cached.response, serial: candidate.generation.serial, received: candidate.received,
                 end: candidate.end, varies: candidate.varies, acceptedCodings: candidate.acceptedCodings)
         }
     }

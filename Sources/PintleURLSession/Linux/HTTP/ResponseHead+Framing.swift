@@ -19,7 +19,7 @@ extension ResponseHead {
         let codings = values(of: "content-encoding")
         guard status >= 200 else {
             // RFC 9110 section 8.6 and RFC 9112 section 6.1. libcurl 7.88 applies them to the final response. Old servers
-            // send a length of 0, which the final response then has to replace: see `Transfer.takeField`.
+            // send a length of 0, which the final response then has to replace: see `Transfer.readHeadLine`.
             return lengths.allSatisfy { $0 == "0" } && transferCodings.isEmpty && codings.isEmpty
                 ? nil : "an interim response has a field about content"
         }

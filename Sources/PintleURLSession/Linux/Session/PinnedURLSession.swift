@@ -68,7 +68,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         removedProtocols = foreign.names
         // Foundation asks for `delegate`, which is overridden; this one it would keep even when invalidated.
         super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
-        foreign.tell(observer)
+        foreign.report(to: observer)
     }
 
     private static func copy(of settings: URLSessionConfiguration) -> URLSessionConfiguration {

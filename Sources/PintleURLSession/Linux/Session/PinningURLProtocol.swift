@@ -27,7 +27,7 @@ final class PinningURLProtocol: URLProtocol {
                 ? "web sockets are not supported yet"
                 : "import PintleURLSession in the file that makes the call, and give `delegate:` a delegate or nil, not an "
                     + "optional variable (unwrap it); or use a task with a completion handler")
-        client?.urlProtocol(self, didFailWithError: URLError(.refused(refusal), url: request.url))
+        client?.urlProtocol(self, didFailWithError: URLError(refusal, url: request.url))
     }
 
     override func stopLoading() {}

@@ -85,7 +85,7 @@ final class CurlLoop: @unchecked Sendable {
             ExitGuard.pass(self)
             counter.beginTurn()
             obey()
-            for transfer in gathering.takeYielding() { transfer.release([]) }
+            for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
             // Whatever was asked for before an answer came has its turn by then.
             obey()
@@ -163,7 +163,7 @@ final class CurlLoop: @unchecked Sendable {
                 // It may have been passed over in its queue.
                 if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
             case .retire:
-                for transfer in queues.takeWaiting() { transfer.end(.superseded) }
+                for transfer in queues.removeWaiting() { transfer.end(.superseded) }
             case .finish: isFinishing = true
             }
         }
@@ -225,10 +225,10 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func handOver() {
-        for transfer in gathering.takeAll() {
+        for transfer in gathering.removeAll() {
             transfer.handOver()
             // What cannot be kept need not come.
-            if transfer.handle != nil, let loss = transfer.attempt.contentLoss {
+            if transfer.handle != nil, let loss = transfer.handleState.contentLoss {
                 remove(transfer)
                 transfer.end(loss)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }

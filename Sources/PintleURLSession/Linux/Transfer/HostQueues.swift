@@ -66,7 +66,7 @@ struct HostQueues {
     }
 
     /// Lets go of all that wait.
-    mutating func takeWaiting() -> [Transfer] {
+    mutating func removeWaiting() -> [Transfer] {
         let waiting = waiting
         for (endpoint, var host) in hosts {
             host.waiting = []

@@ -3,81 +3,82 @@ internal import Foundation
 
 /// Bytes, both ways.
 extension Transfer {
-    func takeField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
-        guard !attempt.isConnecting else { return takeTunnelLine(bytes, count) }
+    func readHeadLine(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard !handleState.isConnecting else { return readTunnelLine(bytes, count) }
         lastActivity = ProcessInfo.processInfo.systemUptime
-        attempt.headSize += count
-        attempt.headLines += 1
-        guard attempt.headSize <= Self.headLimit, attempt.headLines <= Self.headLineLimit else {
-            let excess = attempt.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
-            return refuseHead("\(attempt.hasHead ? "what follows the content" : "the head of the response") \(excess)")
+        handleState.headSize += count
+        handleState.headLines += 1
+        guard handleState.headSize <= Self.headLimit, handleState.headLines <= Self.headLineLimit else {
+            let excess = handleState.headSize > Self.headLimit ? "is longer than 300 kB" : "has more than 1000 lines"
+            return refuseHead(
+                "\(handleState.hasHead ? "what follows the content" : "the head of the response") \(excess)")
         }
         // What comes after the content are trailers, which Foundation does not show.
-        guard !attempt.hasHead else { return count }
+        guard !handleState.hasHead else { return count }
         var isInField = false
         switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
-        case .status(let version, let status) where attempt.isHeadNew:
+        case .status(let version, let status) where handleState.isHeadNew:
             // Of a response in between (100, 103) nothing stays.
-            attempt.head = ResponseHead(status: status, version: version, receipt: attempt.head.receipt)
+            handleState.head = ResponseHead(status: status, version: version, receipt: handleState.head.receipt)
         case .field(let name, let value):
-            attempt.head.fields.append((name, value))
+            handleState.head.fields.append((name, value))
             isInField = true
-        case .continuation(let value) where attempt.isInField:
-            isInField = attempt.head.unfold(value)
+        case .continuation(let value) where handleState.isInField:
+            isInField = handleState.head.unfold(value)
             guard isInField else {
-                return refuseHead("\(attempt.head.fields.last?.name ?? "") goes on in another line of the head")
+                return refuseHead("\(handleState.head.fields.last?.name ?? "") goes on in another line of the head")
             }
-        case .end where attempt.head.status >= 200:
-            if let fault = attempt.head.checkFraming(isStream: attempt.isStream) { return refuseHead(fault) }
+        case .end where handleState.head.status >= 200:
+            if let fault = handleState.head.checkFraming(isStream: handleState.isStream) { return refuseHead(fault) }
             // libcurl would take the 0 for the length of this response, and leave its content out.
-            if attempt.hasInterimLength, !attempt.head.hasFraming {
+            if handleState.hasInterimLength, !handleState.head.hasFraming {
                 return refuseHead("an interim response has a length, and the final response has none")
             }
-            attempt.hasHead = true
-            if attempt.head.isCoded { watchDecoder() }
-            if let events { holds.formUnion(events.transfer(self, didReceive: attempt.head)) }
+            handleState.hasHead = true
+            if handleState.head.isCoded { watchDecoder() }
+            if let events { holds.formUnion(events.transfer(self, didReceive: handleState.head)) }
         case .end:
-            if let fault = attempt.head.checkFraming(isStream: attempt.isStream) { return refuseHead(fault) }
-            if attempt.head.hasFraming { attempt.hasInterimLength = true }
-            (attempt.isHeadNew, attempt.isInField) = (true, false)
+            if let fault = handleState.head.checkFraming(isStream: handleState.isStream) { return refuseHead(fault) }
+            if handleState.head.hasFraming { handleState.hasInterimLength = true }
+            (handleState.isHeadNew, handleState.isInField) = (true, false)
             return count
         case .status, .continuation, nil: break
         }
-        (attempt.isHeadNew, attempt.isInField) = (false, isInField)
+        (handleState.isHeadNew, handleState.isInField) = (false, isInField)
         return count
     }
 
     /// - Returns: what ends the transfer.
     private func refuseHead(_ fault: String) -> Int {
-        attempt.headFault = fault
+        handleState.headFault = fault
         return 0
     }
 
-    func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    func receive(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard holds.isEmpty else {
-            attempt.isReceivePaused = true
+            handleState.isReceivePaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
         // libcurl takes what comes after a status of 101, which nobody has asked for, for content.
-        guard attempt.hasHead else { return refuseHead("there is content before the head of the response is over") }
-        guard attempt.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
-        if attempt.isCoded, !mayDecode(count) {
-            attempt.isReceivePaused = true
+        guard handleState.hasHead else { return refuseHead("there is content before the head of the response is over") }
+        guard handleState.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
+        if handleState.isCoded, !mayDecode(count) {
+            handleState.isReceivePaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
         gather(UnsafeRawBufferPointer(start: bytes, count: count))
-        return attempt.contentLoss == nil ? count : 0
+        return handleState.contentLoss == nil ? count : 0
     }
 
-    func give(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    func supply(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
-        guard let reader = attempt.bodyReader else { return 0 }
+        guard let reader = handleState.bodyReader else { return 0 }
         // What is told is told in its order.
         handOver()
         // What a delegate is to answer, or to work off, has come: it does not stop what goes.
         guard !holds.contains(.suspended) else {
-            attempt.isSendPaused = true
+            handleState.isSendPaused = true
             return pintle_CURL_READFUNC_PAUSE
         }
         switch reader.read(into: UnsafeMutableRawBufferPointer(start: bytes, count: count)) {
@@ -85,37 +86,141 @@ extension Transfer {
             if given > 0 { events?.transfer(self, didSend: given) }
             return given
         case .later:
-            attempt.isSendPaused = true
+            handleState.isSendPaused = true
             return pintle_CURL_READFUNC_PAUSE
         case .failed: return pintle_CURL_READFUNC_ABORT
         }
     }
 
     func seek(to offset: curl_off_t, _ origin: CInt) -> CInt {
-        origin == SEEK_SET && attempt.bodyReader?.seek(to: Int64(offset)) ?? (offset == 0)
+        origin == SEEK_SET && handleState.bodyReader?.seek(to: Int64(offset)) ?? (offset == 0)
             ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
     }
 
     /// Lets go of some reasons to wait, or of none: then it is the content to send that there is more of.
     func release(_ hold: TransferHold) {
         holds.subtract(hold)
-        if mayTellEnd { return tellEnd() }
+        if mayReportEnd { return reportEnd() }
         if holds.isEmpty { lastActivity = ProcessInfo.processInfo.systemUptime }
-        let receives = attempt.isReceivePaused && holds.isEmpty
-        let sends = attempt.isSendPaused && !holds.contains(.suspended)
+        let receives = handleState.isReceivePaused && holds.isEmpty
+        let sends = handleState.isSendPaused && !holds.contains(.suspended)
         guard receives || sends, let handle else { return }
-        if receives { attempt.isReceivePaused = false }
-        if sends { attempt.isSendPaused = false }
-        // What libcurl held back comes through `take` inside this call; it keeps nothing that is not taken.
-        noteLoss(curl_easy_pause(handle, pauses))
+        if receives { handleState.isReceivePaused = false }
+        if sends { handleState.isSendPaused = false }
+        // What libcurl held back comes through `receive` inside this call; it keeps nothing that is not taken.
+        recordLoss(curl_easy_pause(handle, pauses))
     }
 
     /// What libcurl held back cannot be had any more, if it says so: the first reason counts.
-    func noteLoss(_ code: CURLcode) {
-        if code != CURLE_OK { attempt.contentLoss = attempt.contentLoss ?? code }
+    func recordLoss(_ code: CURLcode) {
+        if code != CURLE_OK { handleState.contentLoss = handleState.contentLoss ?? code }
     }
 
     var pauses: CInt {
-        CInt(attempt.isReceivePaused ? CURLPAUSE_RECV : 0) | CInt(attempt.isSendPaused ? CURLPAUSE_SEND : 0)
+        CInt(handleState.isReceivePaused ? CURLPAUSE_RECV : 0) | CInt(handleState.isSendPaused ? CURLPAUSE_SEND : 0)
+    }
+}
+
+/// A proxy's answer to CONNECT.
+extension Transfer {
+    /// Takes a line of the answer's head. Ends the transfer at the status line of an answer that makes no tunnel.
+    ///
+    /// libcurl 7.88 reads the content of a 407 byte by byte inside one call, for as long as the socket has more of it. No
+    /// second round could follow: the only scheme is Basic, whose credentials go with the first CONNECT.
+    func readTunnelLine(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        handleState.tunnelHeadSize += count
+        guard handleState.tunnelHeadSize <= Self.tunnelHeadLimit else {
+            handleState.tunnelFault = "the proxy's answer to CONNECT is longer than \(Self.tunnelHeadLimit >> 10) KiB"
+            return 0
+        }
+        let line = UnsafeRawBufferPointer(start: bytes, count: count)
+        switch HeadLine(line) {
+        case .status(_, 407):
+            handleState.tunnelFault = "the proxy answered CONNECT with status 407: it wants other credentials"
+        case .status(_, let status) where status >= 300:
+            handleState.tunnelFault = "the proxy answered CONNECT with status \(status)"
+        case .status: break
+        // libcurl reads a status in more spellings than the standard has, such as `HTTP/1.1 0407`.
+        case _ where line.starts(with: "HTTP/".utf8):
+            handleState.tunnelFault = "the proxy answered CONNECT with a status line that is not valid"
+        default: break
+        }
+        return handleState.tunnelFault == nil ? count : 0
+    }
+}
+
+/// Content that libcurl decodes. A few bytes of it can stand for very many.
+extension Transfer {
+    /// Bytes of coded content that may come without any decoded content. The largest block that a zstd decoder has to have
+    /// as a whole is 128 KiB (RFC 8878 section 3.1.1.2.4); gzip, deflate and br give out what they have.
+    static let silentDecodingLimit: Int64 = 256 << 10
+
+    /// Has libcurl report how much has come, for ``checkDecoder(_:)``.
+    ///
+    /// CURLOPT_BUFFERSIZE stays what it was: libcurl forbids a change while a transfer runs, and versions before 8.7 refuse
+    /// it. So what libcurl reads at once, 64 KiB at most, is also what it may decode beyond the share of a turn: a transfer
+    /// can be paused between two pieces, not within one.
+    func watchDecoder() {
+        guard let handle else { return }
+        handleState.isCoded = true
+        // A connection without TLS carries one transfer at a time.
+        handleState.decoding = handleState.connectionJudge?.decoding ?? DecodingBudget(countedBy: counter)
+        pintle_curl_set_progress(
+            handle, { at, _, received, _, _ in Transfer.at(at)?.checkDecoder(Int64(received)) ?? 1 },
+            Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// - Parameter received: bytes of the content so far, as they came.
+    /// - Returns: 0 to go on; anything else ends the transfer.
+    private func checkDecoder(_ received: Int64) -> CInt {
+        if handleState.hasDecoded {
+            handleState.hasDecoded = false
+            handleState.codedBefore = received
+        }
+        guard received - handleState.codedBefore > Self.silentDecodingLimit else { return 0 }
+        handleState.decodingFault = "more than \(Self.silentDecodingLimit >> 10) KiB of coded content decode to nothing"
+        return 1
+    }
+
+    /// Counts decoded content; returns `false` where the rest has to wait for the next turn.
+    func mayDecode(_ count: Int) -> Bool {
+        handleState.hasDecoded = true
+        guard handleState.decoding?.spend(count) == true else {
+            gathering?.yield(self, behindOthers: handleState.decodingTurn == counter.turn)
+            return false
+        }
+        handleState.decodingTurn = counter.turn
+        return true
+    }
+}
+
+/// libcurl hands content over record by record, 16 KiB at most. Who is told of it, on whatever queue, is told once of
+/// what came together.
+extension Transfer {
+    /// What is handed over at once, however much more there is.
+    private static let gatheringLimit = 256 << 10
+    /// A record that is about full; others are likely to follow.
+    private static let likelyFullRecord = 8 << 10
+
+    func gather(_ bytes: UnsafeRawBufferPointer) {
+        if handleState.gathered.isEmpty {
+            gathering?.add(self)
+            if bytes.count >= Self.likelyFullRecord { handleState.gathered.reserveCapacity(64 << 10) }
+        }
+        handleState.gathered.append(contentsOf: bytes)
+        handleState.received += Int64(bytes.count)
+        if handleState.gathered.count >= Self.gatheringLimit { handOver() }
+    }
+
+    /// Tells of what was gathered. Whoever is told may have the rest wait, or be unable to keep it: that is a loss.
+    func handOver() {
+        guard !handleState.gathered.isEmpty, let events else { return }
+        let content = handleState.gathered
+        handleState.gathered = Data()
+        if let more = events.transfer(self, didReceive: content) {
+            holds.formUnion(more)
+        } else {
+            recordLoss(CURLE_WRITE_ERROR)
+        }
     }
 }

@@ -7,7 +7,8 @@ extension Transfer {
     func makeHandle() throws(TransferFailure) -> UnsafeMutableRawPointer {
         guard let handle = curl_easy_init() else { throw .library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "") }
         do throws(TransferFailure) {
-            attempt = Attempt(bodyReader: try request.body.map { body throws(TransferFailure) in try BodyReader(body) })
+            handleState = HandleState(
+                bodyReader: try request.body.map { body throws(TransferFailure) in try BodyReader(body) })
         } catch {
             curl_easy_cleanup(handle)
             throw error
@@ -21,13 +22,13 @@ extension Transfer {
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         pintle_curl_set_url(handle, request.url.handle)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // A proxy's answer to CONNECT comes through `takeTunnelLine`.
+        // A proxy's answer to CONNECT comes through `readTunnelLine`.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
         pintle_curl_set_socket_options(
             handle,
             { at, _, _ in
-                Transfer.at(at)?.attempt.isConnecting = true
-                Transfer.at(at)?.attempt.isStream = false
+                Transfer.at(at)?.handleState.isConnecting = true
+                Transfer.at(at)?.handleState.isStream = false
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
@@ -43,9 +44,9 @@ extension Transfer {
         setMethod(this)
         request.proxy?.set(on: handle, tunnels: request.url.scheme == .https)
         pintle_curl_set_write(
-            handle, { bytes, size, count, at in Transfer.at(at)?.take(bytes, size * count) ?? 0 }, this)
+            handle, { bytes, size, count, at in Transfer.at(at)?.receive(bytes, size * count) ?? 0 }, this)
         pintle_curl_set_header(
-            handle, { bytes, size, count, at in Transfer.at(at)?.takeField(bytes, size * count) ?? 0 }, this)
+            handle, { bytes, size, count, at in Transfer.at(at)?.readHeadLine(bytes, size * count) ?? 0 }, this)
         return handle
     }
 
@@ -56,8 +57,8 @@ extension Transfer {
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         // With 0 libcurl would go on where the verifier says no.
         try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1))
-        attempt.acceptsOtherNames = generation.acceptsOtherNames(of: request.url.endpoint, at: options.now())
-        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, attempt.acceptsOtherNames ? 0 : 2))
+        handleState.acceptsOtherNames = generation.acceptsOtherNames(of: request.url.endpoint, at: options.now())
+        try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, handleState.acceptsOtherNames ? 0 : 2))
         // The roots are the validator's; libcurl would load its own for each connection, in 20 ms.
         pintle_curl_set_pointer(handle, CURLOPT_CAINFO, nil)
         pintle_curl_set_pointer(handle, CURLOPT_CAPATH, nil)
@@ -111,7 +112,7 @@ extension Transfer {
             pintle_curl_set_read(
                 handle,
                 { bytes, size, count, at in
-                    Transfer.at(at)?.give(bytes, size * count) ?? pintle_CURL_READFUNC_ABORT
+                    Transfer.at(at)?.supply(bytes, size * count) ?? pintle_CURL_READFUNC_ABORT
                 }, this)
             pintle_curl_set_seek(
                 handle, { at, offset, origin in Transfer.at(at)?.seek(to: offset, origin) ?? CInt(CURL_SEEKFUNC_FAIL) },

@@ -25,7 +25,7 @@ final class Transfer: @unchecked Sendable {
     let fields: StringList
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    var attempt = Attempt()
+    var handleState = HandleState()
     /// Where the loop looks for transfers that have gathered content.
     var gathering: Gathering?
     /// What is known to be the end, while a hold keeps it back.
@@ -39,7 +39,7 @@ final class Transfer: @unchecked Sendable {
     static let headLineLimit = 1_000
 
     /// What one easy handle has seen: a second one, where there is one, starts anew.
-    struct Attempt {
+    struct HandleState {
         var bodyReader: BodyReader?
         var judge: HandshakeJudge?
         /// Of the connection that carries the request, which another transfer may have made.
@@ -127,7 +127,7 @@ extension Transfer {
         let (policy, endpoint) = (generation.policy, request.url.endpoint)
         guard policy.unpinnedHosts == .reject, policy.rule(for: endpoint) == nil else { return }
         let evaluation = TrustEvaluation(notAllowed: endpoint)
-        generation.tell(evaluation, at: Date())
+        generation.report(evaluation, at: Date())
         throw .rejected(.hostNotAllowed(endpoint))
     }
 
@@ -137,38 +137,38 @@ extension Transfer {
         let judge = HandshakeJudge(
             of: request.url.endpoint, in: generation, receipts: options.receipts,
             reading: ReadBudget(options.readLimits, countedBy: counter))
-        attempt.judge = judge
+        handleState.judge = judge
         return judge.install(on: context)
     }
 
     /// Before each request, on new connections and on those that were kept.
     func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
-        attempt.isConnecting = false
+        handleState.isConnecting = false
         guard generation.isCurrent else {
-            attempt.gateFailure = .superseded
+            handleState.gateFailure = .superseded
             return false
         }
         let ssl = pintle_curl_get_ssl(handle)
         guard request.url.scheme == .https else { return ssl == nil }
-        guard let ssl, let receipt = HandshakeReceipt.attached(to: OpaquePointer(ssl)) else {
-            attempt.gateFailure = .noReceipt
+        guard let ssl, let receipt = ConnectionReceipt.attached(to: OpaquePointer(ssl)) else {
+            handleState.gateFailure = .noReceipt
             return false
         }
-        if attempt.acceptsOtherNames {
-            guard case .userApproved = receipt.receipt.basis else {
-                attempt.gateFailure = .noReceipt
+        if handleState.acceptsOtherNames {
+            guard case .userApproved = receipt.trust.basis else {
+                handleState.gateFailure = .noReceipt
                 return false
             }
         }
         guard receipt.allows(request.url.endpoint, in: generation, at: options.now()) else {
-            attempt.gateFailure = .receiptOver
+            handleState.gateFailure = .receiptOver
             return false
         }
-        attempt.head.receipt = receipt.receipt
-        attempt.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
-        attempt.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
-        if request.hasContent { readToEndOfStream(attempt.isStream) }
+        handleState.head.receipt = receipt.trust
+        handleState.connectionJudge = HandshakeJudge.installed(on: OpaquePointer(ssl))
+        handleState.isStream = HandshakeJudge.speaksHTTP2(OpaquePointer(ssl))
+        if request.hasContent { readToEndOfStream(handleState.isStream) }
         return true
     }
 }
@@ -178,17 +178,17 @@ extension Transfer {
 extension Transfer {
     /// Whether the transfer may be made once more, on another connection: nothing was sent, because the
     /// verdict on the one that was kept had run out.
-    var mayBeRepeated: Bool { attempt.gateFailure == .receiptOver && !wantsFreshConnection }
+    var mayBeRepeated: Bool { handleState.gateFailure == .receiptOver && !wantsFreshConnection }
 
     /// Whether it is a stream that waits for nobody but the network.
-    var isReadyStream: Bool { attempt.isStream && holds.isEmpty }
+    var isReadyStream: Bool { handleState.isStream && holds.isEmpty }
 
     /// Whether its connection carries many at a time.
-    var isMultiplexed: Bool { attempt.head.version.hasPrefix("HTTP/2") }
+    var isMultiplexed: Bool { handleState.head.version.hasPrefix("HTTP/2") }
 
     /// Whether nothing but the end of the connection says that the content is over (RFC 9112 section 6.3).
     private var isEndedByConnection: Bool {
-        let head = attempt.head
+        let head = handleState.head
         return head.version.hasPrefix("HTTP/1") && request.method != "HEAD" && ![204, 304].contains(head.status)
             && head.values(of: "content-length").isEmpty && head.values(of: "transfer-encoding").isEmpty
     }
@@ -201,22 +201,22 @@ extension Transfer {
         handOver()
         var result = judged(result)
         if result == CURLE_OK {
-            if let loss = attempt.contentLoss {
+            if let loss = handleState.contentLoss {
                 result = loss
-            } else if !attempt.hasHead {
+            } else if !handleState.hasHead {
                 // libcurl takes a connection that ends within a head for the end of a response.
                 result = CURLE_GOT_NOTHING
-            } else if request.url.scheme == .https, isEndedByConnection, attempt.connectionJudge?.sawEnd != true {
+            } else if request.url.scheme == .https, isEndedByConnection, handleState.connectionJudge?.sawEnd != true {
                 // And one that somebody cut for the end of content without a length (RFC 9112 section 9.8).
                 result = CURLE_PARTIAL_FILE
             }
         }
         end = result == CURLE_OK ? .success(()) : .failure(failure(result))
-        if mayTellEnd { tellEnd() }
+        if mayReportEnd { reportEnd() }
     }
 
     /// An error waits for nobody but a delegate that chooses what follows: then the content may not matter.
-    var mayTellEnd: Bool {
+    var mayReportEnd: Bool {
         switch end {
         case .success: holds.isEmpty
         case .failure: !holds.contains(.choice)
@@ -226,10 +226,10 @@ extension Transfer {
 
     func end(_ failure: TransferFailure) {
         end = .failure(failure)
-        tellEnd()
+        reportEnd()
     }
 
-    func tellEnd() {
+    func reportEnd() {
         guard let end, let events else { return }
         self.events = nil
         if case .failure(let failure) = end {
@@ -237,5 +237,109 @@ extension Transfer {
         } else {
             events.transfer(self, didComplete: nil)
         }
+    }
+}
+
+/// Answers amid an upload.
+extension Transfer {
+    /// Has libcurl look at a stream of HTTP/2 that was answered before its content was sent, if nothing has been
+    /// heard of it for a while: where a stream ends while libcurl 7.88 itself sends, and where the server makes
+    /// room for more, it waits for a socket on which nothing need happen any more.
+    ///
+    /// - Returns: the uptime of the next look.
+    func lookAgain(at now: Double) -> Double {
+        guard handleState.hasHead, isMultiplexed, end == nil, holds.isEmpty, !handleState.isSendPaused, let handle
+        else {
+            return .infinity
+        }
+        // Twice as long each time.
+        let interval = min(max(handleState.lastLook - lastActivity, 0.05), 2)
+        let next = max(handleState.lastLook, lastActivity) + interval
+        guard now >= next else { return next }
+        handleState.lastLook = now
+        // Going on after a pause is what makes it look.
+        curl_easy_pause(handle, pauses | CInt(CURLPAUSE_SEND))
+        recordLoss(curl_easy_pause(handle, pauses))
+        return now + min(max(now - lastActivity, 0.05), 2)
+    }
+
+    /// Whether as much content has come as the response says that it has; of a compressed one nobody knows.
+    private var hasWholeContent: Bool {
+        guard handleState.hasHead, handleState.contentLoss == nil else { return false }
+        return isWithoutContent || announcedLength == handleState.received
+    }
+
+    private var isWithoutContent: Bool { request.method == "HEAD" || [204, 304].contains(handleState.head.status) }
+
+    private var announcedLength: Int64? {
+        guard handleState.head.values(of: "content-encoding").isEmpty else { return nil }
+        return handleState.head.values(of: "content-length").first.flatMap { Int64($0) }
+    }
+
+    /// A response that is complete is one, whatever becomes of the rest of the request: a server may say that it
+    /// wants no more of it (RFC 9113 section 8.1), or just hang up. And none that is not complete has ended well.
+    func judged(_ result: CURLcode) -> CURLcode {
+        guard request.hasContent, handleState.hasHead else { return result }
+        switch result {
+        case CURLE_OK where isMultiplexed && announcedLength != nil:
+            return hasWholeContent ? result : CURLE_PARTIAL_FILE
+        case CURLE_HTTP2_STREAM, CURLE_SEND_ERROR: return hasWholeContent ? CURLE_OK : result
+        default: return result
+        }
+    }
+}
+
+extension Transfer {
+    /// Returns the failure that a result of libcurl stands for.
+    func failure(_ result: CURLcode) -> TransferFailure {
+        if handleState.gateFailure == .superseded || handleState.judge?.isSuperseded == true { return .superseded }
+        if let rejection = handleState.judge?.rejection { return .rejected(rejection) }
+        if handleState.gateFailure != nil || handleState.judge?.lacksVerdict == true {
+            return .refused(
+                SessionRefusal(
+                    .notJudged, "the connection to \(request.url.endpoint) has no live verdict; nothing was sent",
+                    hint: "please report this, with the versions of pintle, libcurl and OpenSSL"))
+        }
+        if result == CURLE_OPERATION_TIMEDOUT { return .timedOut }
+        if let fault = handleState.tunnelFault { return .library(code: CURLE_RECV_ERROR.rawValue, text: fault) }
+        if handleState.judge?.lacksBudget == true {
+            return .library(
+                code: CURLE_SSL_CONNECT_ERROR.rawValue,
+                text: "out of memory: OpenSSL could not set up what judges the server and limits what it reads")
+        }
+        if handleState.judge?.hasExceededBudget == true {
+            return .library(
+                code: CURLE_SSL_CONNECT_ERROR.rawValue,
+                text:
+                    "the server sent more than \(options.readLimits.handshake >> 10) KiB without ending the TLS handshake"
+            )
+        }
+        if let fault = handleState.headFault { return .library(code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: fault) }
+        if let fault = handleState.decodingFault {
+            return .library(code: CURLE_BAD_CONTENT_ENCODING.rawValue, text: fault)
+        }
+        // libcurl keeps 64 MiB of a paused transfer. It reports more as 27 (7.88) or 100 (8.6 and newer).
+        if handleState.isCoded, [27, 100].contains(result.rawValue) {
+            return .library(
+                code: CURLE_BAD_CONTENT_ENCODING.rawValue,
+                text: "the content of the response expands to more than 64 MiB at once")
+        }
+        // libcurl reports a folded line that follows no field as CURLE_BAD_FUNCTION_ARGUMENT.
+        if result == CURLE_BAD_FUNCTION_ARGUMENT, handleState.headLines > 0, !handleState.hasHead {
+            return .library(
+                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response is no field")
+        }
+        // libcurl reports a line of more than 100 kB as CURLE_OUT_OF_MEMORY.
+        if result == CURLE_OUT_OF_MEMORY, !handleState.hasHead {
+            return .library(
+                code: CURLE_WEIRD_SERVER_REPLY.rawValue, text: "a line in the head of the response has no end")
+        }
+        let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
+        if let judge = handleState.judge, judge.hasUnreadableCertificates {
+            let failure = PathFailure(.malformedCertificate, text: text)
+            generation.report(TrustEvaluation(of: request.url.endpoint, unreadable: failure), at: Date())
+            return .rejected(.invalidPath(failure))
+        }
+        return .library(code: result.rawValue, text: text)
     }
 }

@@ -23,11 +23,11 @@ final class DecodingBudget {
     var isUsedUp: Bool { turn == counter.turn && usedInTurn >= Self.perTurn }
 
     /// Counts decoded content; returns `false` where it has to wait for the next turn.
-    func take(_ count: Int) -> Bool {
+    func spend(_ count: Int) -> Bool {
         guard !isUsedUp else { return false }
         if turn != counter.turn { (turn, usedInTurn) = (counter.turn, 0) }
         usedInTurn += count
-        counter.noteDecoded(count)
+        counter.countDecoded(count)
         return true
     }
 }

@@ -124,7 +124,7 @@ final class HandshakeJudge: HandshakeObserver {
         self.state = state
         guard case .refusedUnread(let failure) = state else { return }
         rejection = .invalidPath(failure)
-        generation.tell(TrustEvaluation(of: endpoint, unreadable: failure), at: Date())
+        generation.report(TrustEvaluation(of: endpoint, unreadable: failure), at: Date())
     }
 
     private func verdict(on chain: borrowing PeerChain) -> HandshakeVerdict {
@@ -134,11 +134,11 @@ final class HandshakeJudge: HandshakeObserver {
             endpoint, chain, approvals: generation.snapshot.approvals, at: now,
             newestKnownTime: inForce.newestKnownTime, validator: generation.validator)
         if case .rejected(let rejection) = evaluation.decision { self.rejection = rejection }
-        generation.tell(evaluation, at: now)
+        generation.report(evaluation, at: now)
         let verdict = evaluation.decision.handshakeVerdict
         guard verdict == .accept else { return verdict }
         guard
-            let receipt = HandshakeReceipt(
+            let receipt = ConnectionReceipt(
                 evaluation, in: generation, at: now, isApproval: receipts != .withoutApproval),
             receipts == .missing || receipt.attach(to: chain.connection)
         else { return .abort(.outOfMemory) }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// What was in force when a transport was made, under a number that no other in this process has.
 /// Connections belong to one.
 struct PolicyGeneration: Sendable {
-    let number: Int
+    let serial: Int
     let snapshot: PolicySnapshot
     let validator: PathValidator
     var policy: PinningPolicy { snapshot.policy }
@@ -23,7 +23,7 @@ struct PolicyGeneration: Sendable {
         _ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator,
         observer: (any TrustFailureObserver)? = nil
     ) {
-        number = Self.count.add(1, ordering: .relaxed).newValue
+        serial = Self.count.add(1, ordering: .relaxed).newValue
         self.snapshot = snapshot
         self.source = source
         self.validator = validator
@@ -52,7 +52,7 @@ struct PolicyGeneration: Sendable {
     }
 
     /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.
-    func tell(_ evaluation: TrustEvaluation, at instant: Date) {
+    func report(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,
             let failure = TrustFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
         else { return }

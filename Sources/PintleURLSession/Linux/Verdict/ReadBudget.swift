@@ -74,10 +74,10 @@ final class ReadBudget {
         if !isHandshaking { usedInTurn += limits.perMessage }
     }
 
-    private func note(_ count: Int) {
+    private func spend(_ count: Int) {
         usedInTurn += count
         if isHandshaking { usedInHandshake += count }
-        counter.note(count)
+        counter.countReceived(count)
     }
 
     // MARK: The BIO
@@ -93,7 +93,7 @@ final class ReadBudget {
         case .bytes(let left):
             let received = BIO_read(source, buffer, min(count, CInt(clamping: left)))
             BIO_copy_next_retry(bio)
-            if received > 0 { budget.note(Int(received)) }
+            if received > 0 { budget.spend(Int(received)) }
             return received
         case .later:
             BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)

@@ -24,9 +24,9 @@ final class TurnCounter: Sendable {
         decodedInTurn.store(0, ordering: .relaxed)
     }
 
-    func note(_ count: Int) { received.store(byteCount &+ count, ordering: .relaxed) }
+    func countReceived(_ count: Int) { received.store(byteCount &+ count, ordering: .relaxed) }
 
-    func noteDecoded(_ count: Int) {
+    func countDecoded(_ count: Int) {
         decoded.store(decodedByteCount &+ count, ordering: .relaxed)
         let inTurn = decodedInTurn.load(ordering: .relaxed) &+ count
         decodedInTurn.store(inTurn, ordering: .relaxed)

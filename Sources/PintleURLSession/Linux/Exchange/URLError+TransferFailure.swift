@@ -17,19 +17,7 @@ extension URLError {
                 default: .serverCertificateUntrusted
                 }
             self.init(code, rejection.advice, url: url, underlying: rejection)
-        case .refused(let refusal):
-            let code: URLError.Code =
-                switch refusal.code {
-                case .unsupportedScheme: .unsupportedURL
-                case .plainHTTP, .insecureRedirect: .appTransportSecurityRequiresSecureConnection
-                case .invalidRequest: .badURL
-                case .tooManyRedirects: .httpTooManyRedirects
-                case .unsupportedProxy: .cannotConnectToHost
-                case .notJudged: .secureConnectionFailed
-                case .unsupportedFeature, .unsuitableLibrary, .stockLoader: .unsupportedURL
-                }
-            let own = refusal.errorCode.flatMap { URLError.Code(rawValue: $0) }
-            self.init(own ?? code, refusal.description, url: url, underlying: refusal)
+        case .refused(let refusal): self.init(refusal, url: url)
         case .timedOut: self.init(.timedOut, "the request timed out", url: url)
         case .cancelled: self.init(.cancelled, "cancelled", url: url)
         case .superseded:
@@ -42,14 +30,6 @@ extension URLError {
             self.init(.resourceUnavailable, "nothing in the cache may be used, and nothing else was allowed", url: url)
         case .library(let code, let text): self.init(Self.code(CURLcode(rawValue: code)), text, url: url)
         }
-    }
-
-    private init(_ code: URLError.Code, _ text: String, url: URL?, underlying: (any Error)? = nil) {
-        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
-        userInfo[NSURLErrorFailingURLErrorKey] = url
-        userInfo["NSErrorFailingURLStringKey"] = url?.absoluteString
-        userInfo[NSUnderlyingErrorKey] = underlying
-        self.init(code, userInfo: userInfo)
     }
 
     private static func code(_ code: CURLcode) -> URLError.Code {

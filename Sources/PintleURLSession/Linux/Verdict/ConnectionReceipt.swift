@@ -7,9 +7,11 @@ internal import PintleOpenSSL
 ///
 /// Second gate. Whatever library, option or mistake should ever lead a connection past the verifier, it
 /// has no receipt, and no request is put on it.
-final class HandshakeReceipt: Sendable {
-    let receipt: TrustReceipt
-    private let generation: Int
+final class ConnectionReceipt: Sendable {
+    /// What was decided, for the app.
+    let trust: TrustReceipt
+    /// Of the ``PolicyGeneration`` that decided.
+    let serial: Int
     private let validFrom: Date
 
     /// - Parameter isApproval: `false` only in a test of the second gate: leaves an approval out.
@@ -17,7 +19,7 @@ final class HandshakeReceipt: Sendable {
         _ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date, isApproval: Bool = true
     ) {
         guard case .trusted(let basis) = evaluation.decision, let path = evaluation.path else { return nil }
-        self.generation = generation.number
+        serial = generation.serial
         var time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
         if case .userApproved(let approval) = basis {
             // A person has accepted that the certificate's last day has passed.
@@ -25,15 +27,15 @@ final class HandshakeReceipt: Sendable {
             if let end = approval.expiresAt { time.end = min(time.end, end) }
         }
         validFrom = time.start
-        receipt = TrustReceipt(
+        trust = TrustReceipt(
             endpoint: evaluation.endpoint, basis: isApproval ? basis : .hostNotPinned, rule: evaluation.rule,
             path: path,
             generation: generation.snapshot.generation, validUntil: time.end)
     }
 
     func allows(_ endpoint: ServerEndpoint, in generation: PolicyGeneration, at instant: Date) -> Bool {
-        receipt.endpoint == endpoint && self.generation == generation.number && validFrom <= instant
-            && instant < receipt.validUntil
+        trust.endpoint == endpoint && serial == generation.serial && validFrom <= instant
+            && instant < trust.validUntil
     }
 
     /// While the verdict would be the same. Clocks are set back too: before a certificate was valid, or to a
@@ -59,12 +61,12 @@ final class HandshakeReceipt: Sendable {
 
 // MARK: On the connection
 
-extension HandshakeReceipt {
+extension ConnectionReceipt {
     /// libcurl uses the index of `SSL_get_app_data`, so this one is our own.
     private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil) {
         _, pointer, _, _, _, _ in
         guard let pointer else { return }
-        Unmanaged<HandshakeReceipt>.fromOpaque(pointer).release()
+        Unmanaged<ConnectionReceipt>.fromOpaque(pointer).release()
     }
 
     /// Hands a reference to the connection; false where OpenSSL has no memory.
@@ -76,10 +78,10 @@ extension HandshakeReceipt {
     }
 
     /// The receipt of a connection whose verdict still stands.
-    static func attached(to ssl: OpaquePointer) -> HandshakeReceipt? {
+    static func attached(to ssl: OpaquePointer) -> ConnectionReceipt? {
         guard index >= 0, VerificationHook.hasAccepted(ssl), let pointer = SSL_get_ex_data(ssl, index) else {
             return nil
         }
-        return Unmanaged<HandshakeReceipt>.fromOpaque(pointer).takeUnretainedValue()
+        return Unmanaged<ConnectionReceipt>.fromOpaque(pointer).takeUnretainedValue()
     }
 }

@@ -1,0 +1,42 @@
+internal import Foundation
+internal import FoundationNetworking
+
+// `@unchecked` as the superclass is; what is added never changes.
+final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
+    let loader: TaskLoader
+
+    init(_ loader: TaskLoader) {
+        self.loader = loader
+        super.init()
+        loader.attach(self)
+    }
+
+    override var taskIdentifier: Int { loader.identifier }
+    override var originalRequest: URLRequest? { loader.originalRequest }
+    override var currentRequest: URLRequest? { loader.currentRequest }
+    override var response: URLResponse? { loader.response }
+    override var state: URLSessionTask.State { loader.phase }
+    override var error: (any Error)? { loader.error }
+    override var countOfBytesReceived: Int64 { loader.progress.received }
+    override var countOfBytesSent: Int64 { loader.progress.sent }
+    override var countOfBytesExpectedToReceive: Int64 { loader.progress.expectedToReceive }
+    override var countOfBytesExpectedToSend: Int64 { loader.progress.expectedToSend }
+    override var delegate: (any URLSessionTaskDelegate)? {
+        get { loader.outbox.taskDelegate }
+        set { loader.outbox.taskDelegate = newValue }
+    }
+    override var priority: Float {
+        get { loader.priority }
+        set { loader.priority = newValue }
+    }
+
+    override func resume() { loader.resume() }
+    override func suspend() { loader.suspend() }
+    override func cancel() { loader.cancel() }
+
+    override func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
+        loader.cancel()
+        // As in Foundation for Linux: there is none.
+        completionHandler(nil)
+    }
+}

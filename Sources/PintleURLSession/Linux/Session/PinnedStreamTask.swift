@@ -1,0 +1,28 @@
+internal import Foundation
+internal import FoundationNetworking
+
+// Always fails, and so transfers nothing: see `streamTask(withHostName:port:)`. `@unchecked` as the superclass is; what is
+// added never changes.
+final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
+    let loader: TaskLoader
+
+    init(_ loader: TaskLoader) {
+        self.loader = loader
+        super.init()
+        loader.attach(self)
+    }
+
+    override var taskIdentifier: Int { loader.identifier }
+    override var originalRequest: URLRequest? { loader.originalRequest }
+    override var currentRequest: URLRequest? { loader.currentRequest }
+    override var state: URLSessionTask.State { loader.phase }
+    override var error: (any Error)? { loader.error }
+    override var delegate: (any URLSessionTaskDelegate)? {
+        get { loader.outbox.taskDelegate }
+        set { loader.outbox.taskDelegate = newValue }
+    }
+
+    override func resume() { loader.resume() }
+    override func suspend() { loader.suspend() }
+    override func cancel() { loader.cancel() }
+}

@@ -115,8 +115,8 @@ struct SessionCacheTests {
             source: LivePolicy(try stage.policy()), configuration: configuration(), delegate: nil, delegateQueue: nil)
         let request = URLRequest(url: try server.address())
         _ = try await session.data(for: request)
-        let answer = session.cache.answer(
-            to: request, in: try session.transport().generation, wantsFresh: wantsFresh,
+        let answer = session.resources.cache.answer(
+            to: request, in: try session.resources.transports.transport().generation, wantsFresh: wantsFresh,
             at: Date().addingTimeInterval(seconds))
         #expect((answer == nil) == (seconds < 0))
     }

@@ -78,7 +78,7 @@ struct SessionCodingTests {
             while (try? stream.write(piece)) != nil { written.withLock { $0 += piece.count } }
         }
         let session = URLSession.pinned(to: try stage.policy())
-        let counter = try session.transport().counter
+        let counter = try session.resources.transports.transport().counter
         let plain = try LoopbackTCPServer { serve($0) }
         let secure = try stage.server(stream: serve)
         let url = isPlain ? URL(string: "http://127.0.0.1:\(plain.port)/") : try secure.address()
@@ -170,7 +170,7 @@ struct SessionCodingTests {
             try? stream.write(Array(head.utf8) + content)
         }
         let session = URLSession.pinned(to: try stage.policy())
-        let counter = try session.transport().counter
+        let counter = try session.resources.transports.transport().counter
         let url = try #require(URL(string: "http://127.0.0.1:\(plain.port)/"))
         async let large = session.data(from: url)
         async let small = session.data(from: try good.address())
@@ -200,7 +200,7 @@ struct SessionCodingTests {
             }
         }
         let session = URLSession.pinned(to: try stage.policy())
-        let counter = try session.transport().counter
+        let counter = try session.resources.transports.transport().counter
         let (address, goodAddress) = (try hostile.address(), try good.address())
         _ = try await session.data(from: address)
         let turn = counter.turn

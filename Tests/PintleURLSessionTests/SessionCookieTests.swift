@@ -27,7 +27,7 @@ struct SessionCookieTests {
             response(request.target == "/cookie" ? ["Set-Cookie:a=b"] : ["X-Field:a=b"])
         }
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
-        session.cookieQueue.isSuspended = true
+        session.resources.cookieQueue.isSuspended = true
         let isOver = Atomic(false)
         async let answer = {
             defer { isOver.store(true, ordering: .relaxed) }
@@ -37,13 +37,15 @@ struct SessionCookieTests {
         // It ends while the other one waits, if it has to.
         for _ in 0..<3 { _ = try await session.data(from: try server.address("other")) }
         if path == "cookie" {
-            #expect(!isOver.load(ordering: .relaxed) && session.settings.httpCookieStorage?.cookies?.isEmpty == true)
+            #expect(
+                !isOver.load(ordering: .relaxed)
+                    && session.resources.settings.httpCookieStorage?.cookies?.isEmpty == true)
         } else {
             _ = try await answer
         }
-        session.cookieQueue.isSuspended = false
+        session.resources.cookieQueue.isSuspended = false
         #expect((try await answer.1 as? HTTPURLResponse)?.statusCode == 200)
-        #expect(session.settings.httpCookieStorage?.cookies?.count == (path == "cookie" ? 1 : 0))
+        #expect(session.resources.settings.httpCookieStorage?.cookies?.count == (path == "cookie" ? 1 : 0))
     }
 
     @Test(
@@ -76,14 +78,14 @@ struct SessionCookieTests {
         let server = try stage.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
-        session.cookieQueue.isSuspended = true
+        session.resources.cookieQueue.isSuspended = true
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
         #expect(await server.hasRequest())
         task.cancel()
         await end
-        session.cookieQueue.isSuspended = false
-        await withCheckedContinuation { done in session.cookieQueue.addBarrierBlock { done.resume() } }
+        session.resources.cookieQueue.isSuspended = false
+        await withCheckedContinuation { done in session.resources.cookieQueue.addBarrierBlock { done.resume() } }
         #expect(recorder.events == ["complete"] && server.requests.count == 1)
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
@@ -94,21 +96,21 @@ struct SessionCookieTests {
         let server = try stage.server { [self] _ in response(["Set-Cookie:a=b"]) }
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
-        session.cookieQueue.isSuspended = true
+        session.resources.cookieQueue.isSuspended = true
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
-        for _ in 0..<1_000 where session.cookieQueue.operationCount == 0 {
+        for _ in 0..<1_000 where session.resources.cookieQueue.operationCount == 0 {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(session.cookieQueue.operationCount == 1)
+        #expect(session.resources.cookieQueue.operationCount == 1)
         if isCancelled {
             task.cancel()
             await end
         }
-        session.cookieQueue.isSuspended = false
-        await withCheckedContinuation { done in session.cookieQueue.addBarrierBlock { done.resume() } }
+        session.resources.cookieQueue.isSuspended = false
+        await withCheckedContinuation { done in session.resources.cookieQueue.addBarrierBlock { done.resume() } }
         await end
-        #expect(session.settings.httpCookieStorage?.cookies?.count == (isCancelled ? 0 : 1))
+        #expect(session.resources.settings.httpCookieStorage?.cookies?.count == (isCancelled ? 0 : 1))
     }
 
     @Test("Of one host as many are kept as of others, the youngest; another host's stay", arguments: [3, 5])
@@ -128,7 +130,7 @@ struct SessionCookieTests {
         storage.setCookie(try #require(HTTPCookie(properties: other)))
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         for _ in 0..<rounds { _ = try await session.data(from: try server.address()) }
-        let names = Set((session.settings.httpCookieStorage?.cookies ?? []).map(\.name))
+        let names = Set((session.resources.settings.httpCookieStorage?.cookies ?? []).map(\.name))
         #expect(names.count == 1 + min(rounds * 50, CookieJar.hostLimit) && names.contains("o"))
         #expect(names.isSuperset(of: (0..<50).map { "c\(rounds - 1)-\($0)" }))
     }
@@ -150,7 +152,7 @@ struct SessionCookieTests {
         }
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         _ = try await session.data(from: try server.address())
-        let names = Set((session.settings.httpCookieStorage?.cookies ?? []).map(\.name))
+        let names = Set((session.resources.settings.httpCookieStorage?.cookies ?? []).map(\.name))
         #expect(names.count == (isRoom ? count + 1 : count) && names.contains("c0") == isRoom)
         #expect(names.isSuperset(of: ["new", "c1", "c\(count - 1)"]))
     }
@@ -215,7 +217,7 @@ struct SessionCookieTests {
         let answer = response((0..<50).map { "Set-Cookie:c\($0)=v; Path=/; Domain=shop.example" })
         let login = "sid=good; Path=/; Domain=shop.example\(isSecure ? "; Secure" : "")"
         let shop = try Shop(login: login, plainAnswer: answer)
-        let storage = try #require(shop.session.settings.httpCookieStorage)
+        let storage = try #require(shop.session.resources.settings.httpCookieStorage)
         // As many as one host may have: what comes next has no room.
         for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [

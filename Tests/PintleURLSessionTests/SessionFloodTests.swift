@@ -29,7 +29,7 @@ struct SessionFloodTests {
     }
 
     private func share(of session: PinnedURLSession, _ work: () async throws -> Void) async throws -> Share {
-        let counter = try session.transport().counter
+        let counter = try session.resources.transports.transport().counter
         let (turn, bytes, start) = (counter.turn, counter.byteCount, ProcessInfo.processInfo.systemUptime)
         try await work()
         return Share(

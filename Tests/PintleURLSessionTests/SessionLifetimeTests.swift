@@ -119,7 +119,8 @@ struct SessionLifetimeTests {
         let session = URLSession.pinned(to: try stage.policy(), options: CurlTransport.Options())
         let states = Mutex<[URLSessionTask.State]>([])
         let url = try #require(URL(string: "https://localhost:1/"))
-        let task = PinnedDataTask(TaskLoader(session: session, request: URLRequest(url: url), delivery: .delegate))
+        let task = PinnedDataTask(
+            TaskLoader(session, session.resources, request: URLRequest(url: url), delivery: .delegate))
         task.delegate = Farewell(task) { state in states.withLock { $0.append(state) } }
         task.delegate = nil
         #expect(states.withLock { $0 } == [.suspended])

@@ -191,7 +191,8 @@ struct SessionMessageTests {
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: recorder)
         await recorder.run(session.dataTask(with: try #require(URL(string: "https://localhost:1/secret"))))
         #expect(recorder.events == ["complete"] && recorder.log.withLock { $0.error } is URLError)
-        #expect(session.settings.httpCookieStorage?.cookies?.isEmpty == true && elsewhere.connectionCount == 0)
+        #expect(
+            session.resources.settings.httpCookieStorage?.cookies?.isEmpty == true && elsewhere.connectionCount == 0)
         #expect(
             requests.withLock { $0 }.allSatisfy { $0.hasPrefix("CONNECT localhost:1 ") && !$0.contains("uthorization") }
         )

@@ -3,7 +3,6 @@ public import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
 internal import PintleReports
-internal import Synchronization
 
 /// A `URLSession` whose every connection is judged by a policy, inside the TLS handshake, before a byte of
 /// a request is sent over it. Made by `URLSession.pinned(to:)`.
@@ -12,34 +11,13 @@ internal import Synchronization
 /// over libcurl. What they do not support yet fails with a ``SessionRefusal``; nothing falls back to
 /// Foundation's own loader.
 public final class PinnedURLSession: URLSession, @unchecked Sendable {
-    // `@unchecked` as the superclass is; what is added is behind a lock or never changes.
-    private struct State {
-        /// For the newest generation that a task has asked for; `nil` before the first.
-        var transport: (generation: UInt64, Result<CurlTransport, SessionRefusal>)?
-        /// From the creation of a task to its end.
-        var tasks: [Int: (task: URLSessionTask, loader: TaskLoader)] = [:]
-        var lastIdentifier = 0
-        var isInvalidated = false
-        var delegate: (any URLSessionDelegate)?
-    }
+    // `@unchecked` as the superclass is; what is added never changes.
 
     /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
     /// Such a class would carry requests past the pins. The session does not use them; an observer gets
     /// ``SessionTrouble``.
     public let removedProtocols: [String]
-    let proxies: ProxySetting
-    /// What the loader goes by. Nobody outside gets hold of it, and nobody here changes it.
-    let settings: URLSessionConfiguration
-    /// The configuration's, out of reach of Foundation's loader.
-    let credentials: CredentialStore
-    let cache: ResponseCache
-    /// Where cookies are kept, of four responses at a time. The others wait: what one of them may cost is bounded.
-    let cookieQueue = OperationQueue()
-    private let inner: Mutex<State>
-    private let source: (any PolicySource)?
-    private let observer: (any TrustFailureObserver)?
-    private let validator: PathValidator
-    private let options: CurlTransport.Options
+    let resources: SessionResources
 
     init(
         source: (any PolicySource)?, configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
@@ -48,22 +26,16 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     ) {
         var options = options
         options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
-        self.source = source
-        self.observer = observer
-        self.validator = validator
-        self.options = options
-        proxies = ProxySetting(configuration)
-        inner = Mutex(State(delegate: delegate))
-        credentials = CredentialStore(storage: configuration.urlCredentialStorage)
-        cache = ResponseCache(configuration.urlCache)
-        cookieQueue.maxConcurrentOperationCount = 4
         // `copy()` of a configuration is one, if it is anything.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]
         // Where Foundation's loader would take an answer, or credentials, past the guard.
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
-        settings = guarded
+        resources = SessionResources(
+            configuration, settings: guarded,
+            transports: TransportProvider(source, observer: observer, validator: validator, options: options),
+            delegate: delegate)
         let foreign = ForeignProtocols(in: configuration, removedFrom: guarded)
         removedProtocols = foreign.names
         // Foundation asks for `delegate`, which is overridden; this one it would keep even when invalidated.
@@ -88,108 +60,29 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     /// A copy. Foundation's loader asks for it at each task, and whoever could change it would take away the
     /// guard in front of that loader.
-    public override var configuration: URLSessionConfiguration { Self.copy(of: settings) }
+    public override var configuration: URLSessionConfiguration { Self.copy(of: resources.settings) }
 
-    public override var delegate: (any URLSessionDelegate)? { inner.withLock { $0.delegate } }
-
-    // MARK: For tasks
-
-    /// What carries transfers under the policy that is in force now.
-    func transport() throws(SessionRefusal) -> CurlTransport {
-        guard let source else {
-            throw SessionRefusal(
-                .unsupportedFeature, "PinnedURLSession.shared has no policy", hint: "use URLSession.pinned(to:)")
-        }
-        let snapshot = source.current
-        let (transport, old) = inner.withLock { state in
-            // Another task may have asked later and been faster: newer is better.
-            if let (generation, known) = state.transport, generation >= snapshot.generation {
-                return (known, Result<CurlTransport, SessionRefusal>?.none)
-            }
-            let old = state.transport?.1
-            let new = makeTransport(snapshot, of: source)
-            state.transport = (snapshot.generation, new)
-            return (new, old)
-        }
-        // It goes when its last transfer does, and not under the lock.
-        if case .success(let old) = old { old.retire() }
-        return try transport.get()
-    }
-
-    private func makeTransport(
-        _ snapshot: PolicySnapshot, of source: any PolicySource
-    ) -> Result<CurlTransport, SessionRefusal> {
-        do throws(SessionRefusal) {
-            let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
-            return .success(try CurlTransport(generation, options: options))
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    func nextTaskIdentifier() -> Int {
-        inner.withLock { state in
-            state.lastIdentifier += 1
-            return state.lastIdentifier
-        }
-    }
-
-    /// Keeps a new task until it ends, also where it is never resumed: `invalidateAndCancel` ends it then.
-    ///
-    /// - Returns: false for an invalidated session, which does not keep the task.
-    func admit(_ task: URLSessionTask, loader: TaskLoader) -> Bool {
-        inner.withLock { state in
-            if !state.isInvalidated { state.tasks[loader.identifier] = (task, loader) }
-            return !state.isInvalidated
-        }
-    }
-
-    /// Keeps a task that was made after the session was invalidated, until its delegate or handler has been called.
-    func insert(_ task: URLSessionTask, loader: TaskLoader) {
-        inner.withLock { $0.tasks[loader.identifier] = (task, loader) }
-    }
-
-    func remove(_ loader: TaskLoader) {
-        let (gone, isLast) = inner.withLock { state in
-            (state.tasks.removeValue(forKey: loader.identifier), state.isInvalidated && state.tasks.isEmpty)
-        }
-        if gone != nil, isLast { sayInvalid() }
-    }
-
-    private func sayInvalid() {
-        let delegate = inner.withLock { state in
-            defer { state.delegate = nil }
-            return state.delegate
-        }
-        guard let delegate else { return }
-        delegateQueue.addOperation { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
-    }
+    public override var delegate: (any URLSessionDelegate)? { resources.registry.delegate }
 
     // MARK: The session as a whole
 
-    public override func finishTasksAndInvalidate() {
-        let isIdle = inner.withLock { state in
-            state.isInvalidated = true
-            return state.tasks.isEmpty
-        }
-        if isIdle { sayInvalid() }
-    }
+    public override func finishTasksAndInvalidate() { resources.registry.invalidate(self) }
 
     public override func invalidateAndCancel() {
         finishTasksAndInvalidate()
-        for (_, loader) in inner.withLock({ Array($0.tasks.values) }) { loader.cancel() }
+        for (_, loader) in resources.registry.tasks { loader.cancel() }
     }
 
     /// Empties the cookies, the cache and the credentials that the session was configured with.
     public override func reset(completionHandler: @escaping @Sendable () -> Void) {
-        settings.httpCookieStorage?.removeCookies(since: .distantPast)
-        cache.urlCache?.removeAllCachedResponses()
-        credentials.removeAll()
+        resources.settings.httpCookieStorage?.removeCookies(since: .distantPast)
+        resources.cache.urlCache?.removeAllCachedResponses()
+        resources.credentials.removeAll()
         delegateQueue.addOperation(completionHandler)
     }
 
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-        let tasks = inner.withLock { $0.tasks.sorted { $0.key < $1.key }.map(\.value) }
+        let tasks = resources.registry.tasks
         // Asked in the queue, as Foundation does: a task whose end was told there before is not listed.
         delegateQueue.addOperation { completionHandler(tasks.filter(\.loader.isOutstanding).map(\.task)) }
     }
@@ -296,17 +189,17 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
 extension PinnedURLSession {
     func dataTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDataTask {
-        PinnedDataTask(TaskLoader(session: self, request: request, delivery: delivery))
+        PinnedDataTask(TaskLoader(self, resources, request: request, delivery: delivery))
     }
 
     func uploadTask(
         _ request: URLRequest, _ body: RequestBody, _ delivery: TaskLoader.Delivery
     ) -> PinnedUploadTask {
-        PinnedUploadTask(TaskLoader(session: self, request: request, body: body, delivery: delivery))
+        PinnedUploadTask(TaskLoader(self, resources, request: request, body: body, delivery: delivery))
     }
 
     func downloadTask(_ request: URLRequest, _ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
-        PinnedDownloadTask(TaskLoader(session: self, request: request, delivery: delivery, isDownload: true))
+        PinnedDownloadTask(TaskLoader(self, resources, request: request, delivery: delivery, isDownload: true))
     }
 
     func refusedStreamTask(_ hostname: String, _ port: Int) -> PinnedStreamTask {
@@ -315,14 +208,14 @@ extension PinnedURLSession {
         let refusal = SessionRefusal.unsupported("a stream task", hint: "use TLSClient of PintleOpenSSL")
         let request = URLRequest(url: address.url ?? URL(fileURLWithPath: "/"))
         return PinnedStreamTask(
-            TaskLoader(session: self, request: request, body: .refused(refusal), delivery: .delegate))
+            TaskLoader(self, resources, request: request, body: .refused(refusal), delivery: .delegate))
     }
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         // There is no request in the data: Foundation for Linux never made any.
         let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it anew")
         let loader = TaskLoader(
-            session: self, request: URLRequest(url: URL(fileURLWithPath: "/")), body: .refused(refusal),
+            self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), body: .refused(refusal),
             delivery: delivery, isDownload: true)
         return PinnedDownloadTask(loader)
     }

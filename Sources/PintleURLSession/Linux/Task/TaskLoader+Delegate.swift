@@ -40,7 +40,7 @@ extension TaskLoader {
         guard let offer = pending.offers.first else { return answer(.noCredential, transfer) }
         let space = offer.protectionSpace(of: pending.url)
         let authentication = state.withLock { $0.machine.authentication }
-        let stored = session.credentials.credential(for: space)
+        let stored = resources.credentials.credential(for: space)
         let refused = authentication.refusedCredential(of: pending.url)
         // A credential that was just refused is not proposed again.
         let isNew = stored?.user != refused?.user || stored?.password != refused?.password
@@ -137,7 +137,7 @@ extension TaskLoader {
             return state.content.removeAll()
         }
         // The task is kept until the completion has run.
-        guard let task = outbox.task else { return session.remove(self) }
+        guard let task = outbox.task else { return resources.registry.remove(self, from: session) }
         task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
         task.progress.completedUnitCount = task.progress.totalUnitCount
         let response = response
@@ -171,7 +171,7 @@ extension TaskLoader {
         }
         outbox.close(isQueued: isQueued) { [self] in
             if isQueued { complete() }
-            session.remove(self)
+            resources.registry.remove(self, from: session)
             // Holding on to a task that is over must not keep its delegate alive.
             outbox.taskDelegate = nil
             if !isQueued { complete() }

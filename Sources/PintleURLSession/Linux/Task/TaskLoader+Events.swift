@@ -32,7 +32,7 @@ extension TaskLoader: TransferEvents {
         // Before a redirect is followed: it often leads to what has changed.
         forgetContent(changedBy: request, response)
         let server = transfer.request.url
-        let setsCookies = CookieJar(for: head, from: server, to: request, under: session.settings) != nil
+        let setsCookies = CookieJar(for: head, from: server, to: request, under: resources.settings) != nil
         let reception = Reception(head, response, from: server, to: request, setsCookies: setsCookies)
         let canAsk = outbox.delegate != nil
         advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
@@ -41,7 +41,7 @@ extension TaskLoader: TransferEvents {
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
-        let cacheLimit = session.cache.sizeLimit
+        let cacheLimit = resources.cache.sizeLimit
         // `nil` where the content is refused, 0 where it is discarded.
         let total = state.withLock { state -> Int64? in
             guard let running = state.machine.carrier(of: transfer) else { return 0 }
@@ -87,10 +87,10 @@ extension TaskLoader: TransferEvents {
 
     /// Stores cookies on a queue of the session, for which the transport's thread does not wait.
     func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
-        session.cookieQueue.addOperation { [self] in
+        resources.cookieQueue.addOperation { [self] in
             // A task that is over does not need them, and the tasks behind it wait.
             guard state.withLock({ $0.machine.isStoringCookies(over: running) }) else { return }
-            let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: session.settings)
+            let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
             jar?.store(reception.head, isSecure: reception.url.scheme == .https)
             let canAsk = outbox.delegate != nil
             advance { $0.storedCookies(over: running, canAsk: canAsk) }

@@ -22,7 +22,7 @@ extension TaskLoader {
     /// Makes a transfer of its own for each hop, judged by the policy that is in force now.
     func makeTransfer(for hop: Hop) {
         do throws(SessionRefusal) {
-            let transport = try session.transport()
+            let transport = try resources.transports.transport()
             let (request, authorization) = try translate(hop, for: transport.generation)
             let transfer = transport.make(request, events: self)
             if answerFromCache(hop.request, in: transport.generation) { return }
@@ -40,7 +40,7 @@ extension TaskLoader {
             (state.machine.deadline, state.machine.authentication.authorization, state.priority)
         }
         let translation = RequestTranslation(
-            configuration: session.settings, proxies: session.proxies, generation: generation,
+            configuration: resources.settings, proxies: resources.proxies, generation: generation,
             hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
         var authorization = known
         let request = try translation.transferRequest(
@@ -62,17 +62,17 @@ extension TaskLoader {
 
     private var cachePolicy: URLRequest.CachePolicy {
         let own = originalRequest.cachePolicy
-        return own == .useProtocolCachePolicy ? session.settings.requestCachePolicy : own
+        return own == .useProtocolCachePolicy ? resources.settings.requestCachePolicy : own
     }
 
     private func isCacheable(_ request: URLRequest) -> Bool {
-        session.cache.urlCache != nil && !isDownload
+        resources.cache.urlCache != nil && !isDownload
             && state.withLock { $0.machine.authentication.authorization == nil }
-            && CacheRules.isCacheable(request, session.settings.httpAdditionalHeaders ?? [:])
+            && CacheRules.isCacheable(request, resources.settings.httpAdditionalHeaders ?? [:])
     }
 
     private func acceptedCodings(of request: URLRequest) -> String? {
-        CacheRules.acceptedCodings(of: request, session.settings.httpAdditionalHeaders ?? [:])
+        CacheRules.acceptedCodings(of: request, resources.settings.httpAdditionalHeaders ?? [:])
     }
 
     /// Answers a request from the cache, or fails it, if its cache policy says so.
@@ -85,8 +85,8 @@ extension TaskLoader {
         default: return false
         }
         let wantsFresh = policy == .useProtocolCachePolicy
-        if session.cache.knows(request), isCacheable(request),
-            let cached = session.cache.answer(
+        if resources.cache.knows(request), isCacheable(request),
+            let cached = resources.cache.answer(
                 to: request, accepting: acceptedCodings(of: request), in: generation, wantsFresh: wantsFresh, at: Date()
             )
         {
@@ -108,7 +108,7 @@ extension TaskLoader {
         guard !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 else {
             return
         }
-        session.cache.forget(url)
+        resources.cache.forget(url)
     }
 
     /// Returns what has to be known about a response that may be worth storing.
@@ -121,7 +121,7 @@ extension TaskLoader {
         let end = CacheRules.end(of: response, received: received)
         // A response without a lifetime only serves requests that accept stale responses.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
-            CacheRules.mayStore(response), response.expectedContentLength <= Int64(session.cache.sizeLimit)
+            CacheRules.mayStore(response), response.expectedContentLength <= Int64(resources.cache.sizeLimit)
         else { return nil }
         let isDelegates = if case .delegate = delivery { true } else { false }
         return CacheCandidate(
@@ -133,12 +133,12 @@ extension TaskLoader {
     /// Stores a response that has arrived whole, unless the delegate objects.
     func storeResponse() {
         guard let (candidate, content) = state.withLock({ $0.content.removeCandidate() }),
-            content.count <= session.cache.sizeLimit
+            content.count <= resources.cache.sizeLimit
         else { return }
         // A file on the disk does not say which program has written it.
         let proposal = CachedURLResponse(
             response: candidate.response, data: content, userInfo: nil, storagePolicy: .allowedInMemoryOnly)
-        let cache = session.cache
+        let cache = resources.cache
         guard candidate.content != nil, let delegate = outbox.delegate as? any URLSessionDataDelegate else {
             return cache.store(proposal, as: candidate)
         }

@@ -24,7 +24,8 @@ final class TaskLoader: Sendable {
         var priority = URLSessionTask.defaultPriority
     }
 
-    let session: PinnedURLSession
+    let session: URLSession
+    let resources: SessionResources
     let originalRequest: URLRequest
     let identifier: Int
     let delivery: Delivery
@@ -34,14 +35,16 @@ final class TaskLoader: Sendable {
     let state: Mutex<State>
 
     init(
-        session: PinnedURLSession, request: URLRequest, body: RequestBody? = nil, delivery: Delivery,
+        _ session: URLSession, _ resources: SessionResources, request: URLRequest, body: RequestBody? = nil,
+        delivery: Delivery,
         isDownload: Bool = false
     ) {
         self.session = session
+        self.resources = resources
         self.delivery = delivery
         self.isDownload = isDownload
         originalRequest = request
-        identifier = session.nextTaskIdentifier()
+        identifier = resources.registry.makeIdentifier()
         givenBody = body ?? RequestBody(of: request)
         outbox = DelegateOutbox(session)
         let keepsContent = if case .delegate = delivery { false } else { true }
@@ -51,12 +54,12 @@ final class TaskLoader: Sendable {
     /// Connects the loader with the task that shows it.
     func attach(_ task: URLSessionTask) {
         outbox.task = task
-        if session.admit(task, loader: self) { state.withLock { $0.machine.admitted() } }
+        if resources.registry.admit(task, self) { state.withLock { $0.machine.admitted() } }
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
     func resume() {
-        let limit = session.settings.timeoutIntervalForResource
+        let limit = resources.settings.timeoutIntervalForResource
         advance { $0.resume(deadline: limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity) }
     }
 
@@ -95,7 +98,7 @@ final class TaskLoader: Sendable {
             case .cancelTransfer(let running): running.transport.cancel(running.transfer)
             case .storeCookies(let reception, let hop, let running): store(reception, hop, running)
             case .storeCredential(let authorization):
-                session.credentials.store(authorization.credential, for: authorization.space)
+                resources.credentials.store(authorization.credential, for: authorization.space)
             case .accept(let response, let hop, let running): accept(response, hop, running)
             case .storeResponse: storeResponse()
             case .finish(let outcome): finish(outcome)
@@ -119,7 +122,7 @@ final class TaskLoader: Sendable {
     }
 
     private func keepTask() {
-        if let task = outbox.task { session.insert(task, loader: self) }
+        if let task = outbox.task { resources.registry.insert(task, self) }
     }
 
     private func adjustSuspension(of running: RunningTransfer) {

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import Synchronization
+
+/// The tasks of a session from their creation to their end, and the delegate that hears when there are no more. Safe to use
+/// from any thread.
+final class TaskRegistry: Sendable {
+    private struct State {
+        var tasks: [Int: (task: URLSessionTask, loader: TaskLoader)] = [:]
+        var lastIdentifier = 0
+        var isInvalidated = false
+        var delegate: (any URLSessionDelegate)?
+    }
+
+    private let state: Mutex<State>
+
+    init(delegate: (any URLSessionDelegate)?) {
+        state = Mutex(State(delegate: delegate))
+    }
+
+    /// The session's delegate, until the session becomes invalid.
+    var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
+
+    /// In the order of their creation.
+    var tasks: [(task: URLSessionTask, loader: TaskLoader)] {
+        state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
+    }
+
+    func makeIdentifier() -> Int {
+        state.withLock { state in
+            state.lastIdentifier += 1
+            return state.lastIdentifier
+        }
+    }
+
+    /// Keeps a new task until it ends, also where it is never resumed: `invalidateAndCancel` ends it then.
+    ///
+    /// - Returns: `false` for an invalidated session, which does not keep the task.
+    func admit(_ task: URLSessionTask, _ loader: TaskLoader) -> Bool {
+        state.withLock { state in
+            if !state.isInvalidated { state.tasks[loader.identifier] = (task, loader) }
+            return !state.isInvalidated
+        }
+    }
+
+    /// Keeps a task that was made after the session was invalidated, until its delegate or handler has been called.
+    func insert(_ task: URLSessionTask, _ loader: TaskLoader) {
+        state.withLock { $0.tasks[loader.identifier] = (task, loader) }
+    }
+
+    /// Releases a task that has ended.
+    func remove(_ loader: TaskLoader, from session: URLSession) {
+        // The task is released after the lock.
+        let (removed, isLast) = state.withLock { state in
+            (state.tasks.removeValue(forKey: loader.identifier), state.isInvalidated && state.tasks.isEmpty)
+        }
+        if removed != nil, isLast { reportEnd(of: session) }
+    }
+
+    /// Takes no more tasks. The session becomes invalid once the last task has ended.
+    func invalidate(_ session: URLSession) {
+        let isIdle = state.withLock { state in
+            state.isInvalidated = true
+            return state.tasks.isEmpty
+        }
+        if isIdle { reportEnd(of: session) }
+    }
+
+    /// Tells the delegate that the session is invalid, and releases the delegate.
+    private func reportEnd(of session: URLSession) {
+        let delegate = state.withLock { state in
+            defer { state.delegate = nil }
+            return state.delegate
+        }
+        guard let delegate else { return }
+        session.delegateQueue.addOperation { delegate.urlSession(session, didBecomeInvalidWithError: nil) }
+    }
+}

@@ -1,0 +1,57 @@
+internal import Foundation
+internal import Pintle
+internal import PintleOpenSSL
+internal import PintleReports
+internal import Synchronization
+
+/// Makes a transport for each policy that a source puts in force. Safe to use from any thread.
+final class TransportProvider: Sendable {
+    private typealias Transport = Result<CurlTransport, SessionRefusal>
+
+    private let source: (any PolicySource)?
+    private let observer: (any TrustFailureObserver)?
+    private let validator: PathValidator
+    private let options: CurlTransport.Options
+    /// For the newest policy that a task has asked for, with its generation; `nil` before the first.
+    private let newest = Mutex<(generation: UInt64, transport: Transport)?>(nil)
+
+    /// - Parameter source: `nil` for a session that refuses everything.
+    init(
+        _ source: (any PolicySource)?, observer: (any TrustFailureObserver)?, validator: PathValidator,
+        options: CurlTransport.Options
+    ) {
+        self.source = source
+        self.observer = observer
+        self.validator = validator
+        self.options = options
+    }
+
+    /// Returns the transport that carries transfers under the policy in force now.
+    func transport() throws(SessionRefusal) -> CurlTransport {
+        guard let source else {
+            throw SessionRefusal(
+                .unsupportedFeature, "PinnedURLSession.shared has no policy", hint: "use URLSession.pinned(to:)")
+        }
+        let snapshot = source.current
+        let (transport, old) = newest.withLock { newest -> (Transport, Transport?) in
+            // Another task may have asked later and been faster: its policy is newer.
+            if let newest, newest.generation >= snapshot.generation { return (newest.transport, nil) }
+            let old = newest?.transport
+            let new = makeTransport(snapshot, of: source)
+            newest = (snapshot.generation, new)
+            return (new, old)
+        }
+        // After the lock. The old transport ends with its last transfer.
+        if case .success(let old) = old { old.retire() }
+        return try transport.get()
+    }
+
+    private func makeTransport(_ snapshot: PolicySnapshot, of source: any PolicySource) -> Transport {
+        do throws(SessionRefusal) {
+            let generation = PolicyGeneration(snapshot, of: source, validator: validator, observer: observer)
+            return .success(try CurlTransport(generation, options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import FoundationNetworking
+import PintleTestKit
+import PintleURLSession
+import Synchronization
+import Testing
+
+/// Commands, answers and events that come at the same time from several threads.
+@Suite("Pinned sessions: races")
+struct SessionRaceTests {
+    /// Answers each question twice, from two other threads, and counts how often each task ends.
+    final class HastyDelegate: NSObject, URLSessionDataDelegate, Sendable {
+        let ends = Mutex<[Int: [Int]]>([:])
+        let callbacksAfterEnd = Atomic<Int>(0)
+
+        private func twice(_ task: URLSessionTask, _ answer: @escaping @Sendable (_ isFirst: Bool) -> Void) {
+            if ends.withLock({ $0[task.taskIdentifier] != nil }) { callbacksAfterEnd.add(1, ordering: .relaxed) }
+            for isFirst in [true, false] { DispatchQueue.global().async { answer(isFirst) } }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            twice(task) { _ in completionHandler(request) }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let credential = URLCredential(user: "a", password: "b", persistence: .none)
+            twice(task) { _ in completionHandler(.useCredential, credential) }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            twice(task) { _ in completionHandler(InputStream(data: Data(count: SessionRaceTests.size))) }
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            twice(dataTask) { completionHandler($0 ? .allow : .cancel) }
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            if ends.withLock({ $0[dataTask.taskIdentifier] != nil }) { callbacksAfterEnd.add(1, ordering: .relaxed) }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            let code = (error as? URLError)?.errorCode ?? 0
+            ends.withLock { $0[task.taskIdentifier, default: []].append(code) }
+        }
+    }
+
+    static let size = 300_000
+
+    private func server(_ stage: Stage) throws -> LoopbackTLSServer {
+        try stage.server { request in
+            switch request.target {
+            case "/guarded" where request["authorization"] == nil: .unauthorized(challenge: "Basic realm=\"a\"")
+            case "/moved": .redirect(to: "/moved/again")
+            case "/moved/again": .redirect(to: "/end")
+            default:
+                HTTPResponse(status: 200, reason: "OK", fields: [], body: [UInt8](repeating: 0x78, count: Self.size))
+            }
+        }
+    }
+
+    @Test(
+        "A task ends once, whatever its delegate answers and whenever it is cancelled",
+        arguments: ["moved", "guarded", "plain", "stream"], [true, false])
+    func ends(path: String, isCancelled: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage)
+        let delegate = HastyDelegate()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let count = 40
+        for index in 0..<count {
+            var request = URLRequest(url: try server.address(path == "stream" ? "guarded" : path))
+            let task: URLSessionTask
+            if path == "stream" {
+                request.httpMethod = "POST"
+                task = session.uploadTask(withStreamedRequest: request)
+            } else {
+                task = session.dataTask(with: request)
+            }
+            task.resume()
+            if isCancelled {
+                for thread in 0..<3 {
+                    DispatchQueue.global().async {
+                        usleep(UInt32(index * 400 + thread * 50))
+                        thread == 1 ? task.suspend() : task.cancel()
+                    }
+                }
+            }
+        }
+        for _ in 0..<3_000 where delegate.ends.withLock({ $0.count }) < count {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        // A second end would come by then.
+        await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
+        let ends = delegate.ends.withLock { $0 }
+        #expect(ends.count == count && ends.values.allSatisfy { $0.count == 1 })
+        #expect(delegate.callbacksAfterEnd.load(ordering: .relaxed) == 0)
+        // The second answer to the last question may be the first to come, and cancel.
+        #expect(ends.values.allSatisfy { $0 == [0] || $0 == [URLError.Code.cancelled.rawValue] })
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "A task that threads suspend as often as they resume it runs on, and one that stays suspended does not",
+        arguments: [false, true])
+    func suspensions(staysSuspended: Bool) async throws {
+        let stage = try Stage()
+        let server = try server(stage)
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let ends = Atomic<Int>.Box()
+        var tasks: [URLSessionTask] = []
+        for _ in 0..<20 {
+            let task = session.dataTask(with: try server.address("plain")) { data, _, _ in
+                if data?.count == Self.size { ends.value.add(1, ordering: .relaxed) }
+            }
+            tasks.append(task)
+            if staysSuspended { task.suspend() }
+            task.resume()
+            for _ in 0..<3 {
+                DispatchQueue.global().async {
+                    for _ in 0..<50 {
+                        task.suspend()
+                        task.resume()
+                    }
+                }
+            }
+        }
+        for _ in 0..<(staysSuspended ? 50 : 3_000) where ends.value.load(ordering: .relaxed) < tasks.count {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(ends.value.load(ordering: .relaxed) == (staysSuspended ? 0 : tasks.count))
+        #expect(tasks.allSatisfy { $0.state == (staysSuspended ? .suspended : .completed) })
+        session.invalidateAndCancel()
+    }
+}

@@ -67,7 +67,7 @@ public final class PinnedURLSession: Sendable {
         return leased.session
     }
 
-    /// The session of now, which nobody ends before the lease is given back.
+    /// Returns the current session. It does not end before the lease is given back.
     private func lease() -> LeasedSession {
         let generation = source.current.generation
         let isForBackground = configuration.isForBackground
@@ -131,7 +131,7 @@ public final class PinnedURLSession: Sendable {
         do {
             return try await work(leased.session)
         } catch {
-            // Whoever cancelled knows why.
+            // The caller that cancelled knows why.
             throw Task.isCancelled ? error : delegate.explain(error, url: url, since: mark)
         }
     }
@@ -172,7 +172,7 @@ public final class PinnedURLSession: Sendable {
 
     /// Who hears of a task, and what it sends.
     private enum TaskForm {
-        /// A handler, or whoever awaits it.
+        /// A handler, or an async caller.
         case handled
         /// The delegate, of an upload from memory.
         case reportedFromMemory

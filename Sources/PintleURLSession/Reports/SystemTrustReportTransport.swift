@@ -9,7 +9,7 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Sends reports over connections that the system's trust alone decides about.
+/// Sends reports over connections that only the system's trust decides about.
 ///
 /// No pin of the app counts here, and nothing observes it: what happens to a report never makes another. Only `https`; no
 /// redirect is followed; no cookies, no cache, no credentials, no word about the program or the device.
@@ -25,7 +25,7 @@ public struct SystemTrustReportTransport: ReportTransport {
         trust = SystemTrust(policy: policy)
     }
 
-    /// Of the answer the head alone is read.
+    /// Only the head of the response is read.
     ///
     /// - Throws: `URLError`.
     public func send(_ request: ReportRequest) async throws -> ReportResponse {
@@ -43,7 +43,7 @@ public struct SystemTrustReportTransport: ReportTransport {
 }
 
 extension PinReporter {
-    /// Keeps reports in a folder, and sends them over connections that the system's trust alone decides about.
+    /// Keeps reports in a folder, and sends them over connections that only the system's trust decides about.
     ///
     /// - Parameters:
     ///   - folder: of its own, mode 0700; made where it is not there, in one that is.

@@ -1,9 +1,9 @@
 public import Foundation
 public import Pintle
 
-/// A request that a pinned session does not make: what is the matter, and what to do about it.
+/// The reason why a pinned session does not make a request, and the remedy.
 ///
-/// It is what an `URLError` of a task has as its underlying error.
+/// It is the underlying error of a task's `URLError`.
 public struct SessionRefusal: Error, Sendable, Hashable {
     /// Stable strings.
     public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -11,15 +11,15 @@ public struct SessionRefusal: Error, Sendable, Hashable {
         case invalidRequest = "invalid-request"
         /// Neither `https` nor `http`.
         case unsupportedScheme = "unsupported-scheme"
-        /// `http` to a host that the policy does not leave alone.
+        /// `http` to a host that the policy covers.
         case plainHTTP = "plain-http"
         /// A redirect from `https` to `http`.
         case insecureRedirect = "insecure-redirect"
-        /// A redirect too many.
+        /// More redirects than the limit.
         case tooManyRedirects = "too-many-redirects"
         /// A proxy that cannot be used, or whose setting cannot be read.
         case unsupportedProxy = "unsupported-proxy"
-        /// What URLSession offers and a pinned session does not yet.
+        /// A feature of URLSession that a pinned session does not have yet.
         case unsupportedFeature = "unsupported-feature"
         /// The libcurl of this process cannot be made to ask before it sends.
         case unsuitableLibrary = "unsuitable-library"

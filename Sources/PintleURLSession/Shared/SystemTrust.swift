@@ -7,7 +7,7 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Connections that the system's trust alone decides about, for what must not depend on the app's own pins.
+/// Connections that only the system's trust decides about, for requests that must not depend on the app's own pins.
 ///
 /// Only `https`; no cookies, no cache, no credentials.
 struct SystemTrust: Sendable {

@@ -7,7 +7,7 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// What comes of a task, for one that waits: a task that is cancelled may be complete before anybody does.
+/// The result of a task, for an async caller. A cancelled task may be complete before the caller waits.
 final class TaskOutcome<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var continuation: CheckedContinuation<Value, any Error>?

@@ -1,7 +1,7 @@
 public import Foundation
 public import Pintle
 
-/// What was decided about the connection that carried a response, when it was made.
+/// The decision about the connection that carried a response, as it was when the connection was made.
 public struct TrustReceipt: Sendable, Hashable {
     /// The server that was asked for.
     public let endpoint: ServerEndpoint
@@ -9,7 +9,7 @@ public struct TrustReceipt: Sendable, Hashable {
     public let basis: TrustBasis
     /// The rule that decided; `nil` where none covers the host.
     public let rule: MatchedRule?
-    /// What validation found, leaf to anchor.
+    /// The path that validation found, leaf to anchor.
     public let path: ValidatedPath
     /// The generation of the policy that decided, as the session's ``PolicySource`` has numbered it; 1 where the
     /// session has one policy for good.
@@ -18,7 +18,7 @@ public struct TrustReceipt: Sendable, Hashable {
     /// of a person's approval, whichever comes first.
     public let validUntil: Date
 
-    /// The pin that matched; `nil` where trust rests on the path alone.
+    /// The pin that matched; `nil` where trust rests only on the path.
     public var matchedPin: PinMatch? {
         if case .pinMatched(let match) = basis { match } else { nil }
     }

@@ -8,7 +8,7 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Fetches updates over connections that the system's trust alone decides about.
+/// Fetches updates over connections that only the system's trust decides about.
 ///
 /// No pin of the app counts here: the signature protects an update, and a pin that went wrong must not keep its own remedy
 /// away. Only `https`, redirects included; no cookies, no cache, no credentials.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// One way to answer a 401 that this session knows.
+/// A way to answer a 401 that this session knows.
 enum AuthenticationOffer: Sendable {
     case basic(realm: String?)
     case digest(DigestChallenge)
@@ -27,8 +27,8 @@ enum AuthenticationOffer: Sendable {
         }
     }
 
-    /// Whether what was answered before was good and only its nonce too old. Where anything else differs, the
-    /// credential would go to another realm, or be hashed in another way, and nobody has said that it may.
+    /// Returns `true` if the last answer was right and only its nonce too old. If anything else differs, the credential
+    /// would go to another realm or be hashed in another way, and the delegate has not agreed to that.
     func renews(_ known: AuthenticationOffer) -> Bool {
         guard case .digest(let next) = self, case .digest(let last) = known, next.isStale else { return false }
         return next.realm == last.realm && next.algorithm == last.algorithm && next.isSession == last.isSession

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// A credential on its way to the one origin that it is for.
+/// A credential for one origin, and the scheme that carries it.
 struct Authorization: Sendable {
     let origin: CurlURL
     let space: URLProtectionSpace

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// An answer on its way into the cache.
+/// A response that may go into the cache once its content is complete.
 struct CacheCandidate {
     let response: HTTPURLResponse
     let request: URLRequest
@@ -10,6 +10,6 @@ struct CacheCandidate {
     let end: Date?
     let varies: Bool
     let acceptedCodings: String?
-    /// What a delegate has been given of it; `nil` where the loader keeps the content anyway.
+    /// A copy of the content that the delegate gets; `nil` where the loader keeps the content anyway.
     var content: Data?
 }

@@ -3,8 +3,7 @@ internal import FoundationNetworking
 
 /// The credentials that a configuration comes with.
 ///
-/// Foundation for Linux compares protection spaces by identity, so that what is stored for one is not found
-/// for its equal: what is stored is looked through for it.
+/// Foundation for Linux compares protection spaces by identity. So this searches the storage for an equal space.
 struct CredentialStore: Sendable {
     let storage: URLCredentialStorage?
 
@@ -16,7 +15,7 @@ struct CredentialStore: Sendable {
         return storage.credentials(for: stored)?.min { $0.key < $1.key }?.value
     }
 
-    /// Keeps one that a server has taken, for as long as it says itself.
+    /// Stores a credential that a server has accepted, for as long as its persistence says.
     func store(_ credential: URLCredential, for space: URLProtectionSpace) {
         storage?.set(credential, for: stored(space))
     }

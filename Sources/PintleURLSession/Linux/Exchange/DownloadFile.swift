@@ -2,8 +2,8 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The file that a download is written to, in the temporary directory. It goes with this object, unless
-/// somebody keeps it.
+/// The file that a download is written to, in the temporary directory. It is deleted with this object, unless
+/// ``persist()`` was called.
 final class DownloadFile: Sendable {
     let url: URL
     private let descriptor: CInt
@@ -13,7 +13,7 @@ final class DownloadFile: Sendable {
     init() throws(SessionRefusal) {
         let directory = FileManager.default.temporaryDirectory
         url = directory.appendingPathComponent("CFNetworkDownload_\(UUID().uuidString).tmp")
-        // 0600 and never a file that is there already: the name is known to nobody, the directory is shared.
+        // The directory is shared: mode 0600, a random name, and never a file that exists already.
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw SessionRefusal(
@@ -23,7 +23,7 @@ final class DownloadFile: Sendable {
     }
 
     deinit {
-        // Without a descriptor the file, where there is one, is somebody else's.
+        // Without a descriptor, a file of this name belongs to another program.
         guard descriptor >= 0 else { return }
         close(descriptor)
         if !isKept.load(ordering: .relaxed) { remove() }
@@ -41,7 +41,7 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Leaves the file to whoever has been given its place.
+    /// Lets the file outlive this object. The caller of the download owns it.
     func persist() {
         isKept.store(true, ordering: .relaxed)
     }

@@ -18,9 +18,8 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
         super.init(url: url, statusCode: head.status, httpVersion: head.version, headerFields: fields)
     }
 
-    /// What Foundation for Linux parses at once, in a time that grows with the square of the length: one second for what
-    /// fits into a head, in which nobody else's answer would be read. Longer ones than any server has a use for are left
-    /// out.
+    /// Fields that Foundation for Linux parses at once, in quadratic time. A field that fills a head takes a second, in
+    /// which no other response is read. Fields that are longer than ``parsedLimit`` bytes are left out.
     private static let parsed: Set<String> = ["content-disposition", "content-type"]
     private static let parsedLimit = 4_096
 
@@ -32,7 +31,7 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
 }
 
 extension URLResponse {
-    /// What was decided about the connection that this response came over; `nil` where no pinned session
-    /// made it, for plain http, and after archiving.
+    /// The decision about the connection that this response came over. It is `nil` for a response that no pinned session
+    /// made, for plain http, and after archiving.
     public var trustReceipt: TrustReceipt? { (self as? PinnedHTTPURLResponse)?.receipt }
 }

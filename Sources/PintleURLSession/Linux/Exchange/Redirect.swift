@@ -3,7 +3,7 @@ internal import FoundationNetworking
 
 /// The request that a redirect asks for (RFC 9110 section 15.4).
 enum Redirect {
-    /// As many as browsers follow.
+    /// The number of redirects that browsers follow.
     static let limit = 20
 
     /// - Returns: `nil` where the response is not a redirect.
@@ -37,7 +37,7 @@ enum Redirect {
         return next
     }
 
-    /// - Throws: where a request would go on without TLS, whoever wants it: a server, or a delegate.
+    /// - Throws: where the next request would go without TLS, at the wish of a server or of a delegate.
     static func refuseDowngrade(from base: URL?, to target: URL?) throws(SessionRefusal) {
         guard base?.scheme?.lowercased() == "https", target?.scheme?.lowercased() != "https" else { return }
         throw SessionRefusal(

@@ -8,7 +8,7 @@ struct RequestTranslation {
     let configuration: URLSessionConfiguration
     let proxies: ProxySetting
     let generation: PolicyGeneration
-    /// Whether a redirect has left the origin that the credentials were meant for.
+    /// A Boolean value that indicates whether a redirect has left the origin that the credentials are for.
     var hasLeftOrigin = false
     /// Uptime in seconds.
     var deadline = Double.infinity
@@ -17,9 +17,9 @@ struct RequestTranslation {
     /// As Foundation has it.
     private static let userAgent =
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
-    /// What an origin is told in confidence, and what is true of it alone.
+    /// Fields that are confidential, or that are right for one origin only.
     private static let confidential: Set<String> = ["authorization", "cookie", "host", "proxy-authorization"]
-    /// What libcurl says itself, of a body whose length is known.
+    /// Fields that libcurl writes itself.
     private static let framing: Set<String> = ["content-length", "transfer-encoding", "expect"]
 
     /// - Parameter authorization: what answers a challenge of the request's origin, in place of what the
@@ -54,7 +54,7 @@ struct RequestTranslation {
             if case .stream = body { true } else { body != nil && request.httpBody?.isEmpty == false }
         result.fields = try fields(request, to: url, isForm: isForm, credentials: credentials)
         result.proxy = try proxies.proxy(for: url)
-        // 60 is what a request has of which nobody has said anything.
+        // 60 s is `URLRequest`'s default. Treat it as "not set" and use the session's time-out.
         let timeout = request.timeoutInterval == 60 ? configuration.timeoutIntervalForRequest : request.timeoutInterval
         result.idleTimeout = timeout > 0 ? timeout : 60
         result.deadline = deadline
@@ -73,7 +73,7 @@ struct RequestTranslation {
             guard let name = name.base as? String else { continue }
             put(name, "\(value)")
         }
-        // The request's own have been dropped on the way; what is there now a delegate has put there.
+        // The redirect has removed the request's own fields; the delegate has added those that are there now.
         if hasLeftOrigin { for name in Self.confidential { fields[name] = nil } }
         for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
         for name in Self.framing { fields[name] = nil }
@@ -100,7 +100,7 @@ struct RequestTranslation {
             server.isSameHost(as: url),
             let stored = configuration.httpCookieStorage?.cookies(for: url), !stored.isEmpty
         else { return nil }
-        // Foundation for Linux looks at the domain alone.
+        // Foundation for Linux compares only the domain.
         let isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         let cookies = stored.filter {

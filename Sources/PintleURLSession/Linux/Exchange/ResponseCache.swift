@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The configuration's `URLCache`, as far as a pinned session believes it.
 ///
-/// What comes out of it stands in for an answer of the server. So it is used only if it is the very object
-/// that this session has put in, for this URL, under the policy that is still in force, and if the verdict on
+/// A cached response replaces one of the server. So it is used only if it is the same object that this session has stored,
+/// for this URL, under the policy that is still in force, and if the verdict on
 /// the connection that brought it has not run out, nor the clock been set back since: before a certificate was
 /// valid the verdict would be another. Foundation's own look-up by host, port and path is not
 /// enough: it is blind to scheme and query, others may write to the same cache, and a file on the disk does not
@@ -17,10 +17,10 @@ internal import Synchronization
 final class ResponseCache: Sendable {
     private struct Entry {
         weak var response: URLResponse?
-        /// Of the ``PolicyGeneration`` that the response came under.
+        /// The number of the ``PolicyGeneration`` that the response came under.
         let serial: Int
         let received: Date
-        /// `nil`: it never was fresh.
+        /// The end of its freshness; `nil` for a response that never was fresh.
         let end: Date?
         /// A Boolean value that indicates whether the answer is for requests with the same `Accept-Encoding` only.
         let varies: Bool
@@ -30,7 +30,7 @@ final class ResponseCache: Sendable {
     let urlCache: URLCache?
     private let entries = Mutex<[URL: Entry]>([:])
 
-    /// More than that have been forgotten by the store long since.
+    /// With more entries, the `URLCache` has evicted the oldest responses already.
     private static let entryLimit = 4_096
     /// `URLCache` for Linux traps where something is stored over something else: see `store(_:as:)`.
     private static let access = Mutex(())
@@ -42,7 +42,7 @@ final class ResponseCache: Sendable {
     /// The most content that is worth keeping: a twentieth, as on Apple's systems.
     var sizeLimit: Int { (urlCache?.memoryCapacity ?? 0) / 20 }
 
-    /// Whether there may be an answer: most sessions never store one.
+    /// Returns `true` if there may be a response. Most sessions never store one.
     func knows(_ request: URLRequest) -> Bool {
         guard urlCache != nil, let url = request.url else { return false }
         return entries.withLock { $0[url] != nil }
@@ -98,7 +98,7 @@ final class ResponseCache: Sendable {
         return components.url.map { URLRequest(url: $0) }
     }
 
-    /// The content at a URL is no longer what it was.
+    /// Removes the content of a URL, because it has changed.
     func forget(_ url: URL) {
         _ = entries.withLock { $0.removeValue(forKey: url) }
         guard let store = urlCache, let exact = Self.exactRequest(for: url) else { return }

@@ -45,7 +45,7 @@ extension URLError {
         // The protocol is HTTP/0.9, which is whatever is not HTTP: other schemes have been refused by then.
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
-        // Of a download, to its file: nobody else refuses what comes.
+        // Only a download refuses content, when its file cannot be written.
         case CURLE_WRITE_ERROR: .cannotWriteToFile
         default: .unknown
         }

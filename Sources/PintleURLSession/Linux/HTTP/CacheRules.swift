@@ -2,18 +2,17 @@ internal import CCurl
 internal import Foundation
 internal import FoundationNetworking
 
-/// What a private cache may keep and use again (RFC 9111), in the part that needs no question back to the
-/// server: content that is stale is loaded anew, never asked about.
+/// The rules of a private cache (RFC 9111) without revalidation: a stale response is loaded again.
 enum CacheRules {
     /// Final and whole, and kept by a cache unless it says otherwise (RFC 9110 section 15.1).
     private static let statuses: Set<Int> = [200, 203, 204, 404, 405, 410, 414, 501]
-    /// What asks for a part, for a condition, or for its own answer.
+    /// Fields that ask for a part, set a condition, or need a response of their own.
     private static let selective = [
         "Authorization", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
         "Pragma",
     ]
 
-    /// Whether a request may be answered from a cache, and its answer stored.
+    /// Returns `true` if a request may be answered from a cache, and its response stored.
     ///
     /// - Parameter fields: what the session adds.
     static func isCacheable(_ request: URLRequest, _ fields: [AnyHashable: Any]) -> Bool {
@@ -43,12 +42,12 @@ enum CacheRules {
         !(response.value(forHTTPHeaderField: "Vary") ?? "").isEmpty
     }
 
-    /// Whether a method leaves everything as it was (RFC 9110 section 9.2.1), what is cached included.
+    /// Returns `true` if a method changes nothing (RFC 9110 section 9.2.1), so that cached content stays valid.
     static func leavesContent(_ method: String?) -> Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method ?? "GET")
     }
 
-    /// Whether an answer may be stored at all.
+    /// Returns `true` if a response may be stored.
     static func mayStore(_ response: HTTPURLResponse) -> Bool {
         guard statuses.contains(response.statusCode), response.value(forHTTPHeaderField: "WWW-Authenticate") == nil
         else { return false }
@@ -58,8 +57,7 @@ enum CacheRules {
         return !directives(of: response).has("no-store")
     }
 
-    /// When an answer ceases to be fresh; `nil` where the server does not say, or forbids its use without
-    /// asking.
+    /// Returns the end of a response's freshness; `nil` where the server does not say, or demands revalidation.
     ///
     /// - Parameter received: when it came.
     static func end(of response: HTTPURLResponse, received: Date) -> Date? {

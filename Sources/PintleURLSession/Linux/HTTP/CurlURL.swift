@@ -38,7 +38,7 @@ final class CurlURL: @unchecked Sendable {
         curl_url_cleanup(handle)
     }
 
-    /// Whether another URL is at the same scheme, host and port (RFC 6454).
+    /// Returns `true` if another URL has the same scheme, host and port (RFC 6454).
     func hasSameOrigin(as other: CurlURL) -> Bool {
         scheme == other.scheme && endpoint == other.endpoint
     }

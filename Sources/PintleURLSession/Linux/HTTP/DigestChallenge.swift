@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What a server asks for with the Digest scheme (RFC 7616), as far as it can be answered.
+/// A challenge of the Digest scheme (RFC 7616) that this session can answer.
 struct DigestChallenge: Sendable {
     enum Algorithm: String, CaseIterable {
         // The weakest first.

@@ -4,8 +4,8 @@ internal import Pintle
 internal import PintleOpenSSL
 
 extension HTTPCookie.AcceptPolicy {
-    /// Whether cookies of a server are wanted for a page. As in Foundation, whose storage asks only its own
-    /// policy: the page is the server's, or at a sub-domain of it.
+    /// Returns `true` if cookies of a server are accepted for a page: the page is at the server, or at a sub-domain of it.
+    /// Foundation's storage asks only its own policy.
     func accepts(from url: URL, for page: URL?) -> Bool {
         switch self {
         case .never: return false
@@ -19,16 +19,16 @@ extension HTTPCookie.AcceptPolicy {
 }
 
 extension ResponseHead {
-    /// Of one response, as in libcurl, those that are refused among them; browsers keep as many of a host at least
-    /// (RFC 6265 section 6.1).
+    /// Cookies of one response, refused ones included, as in libcurl. Browsers keep at least as many of a host (RFC 6265
+    /// section 6.1).
     static let cookieLimit = 50
-    /// In bytes of the field. What is longer is none, as in libcurl.
+    /// In bytes of the field. Longer fields are ignored, as in libcurl.
     static let cookieSizeLimit = 5_000
     /// Commas and semicolons in what one response sets. A field with more than are left is none: each costs Foundation's
     /// parser as much as hundreds of other characters, and others wait.
     static let cookieSeparatorLimit = 1_000
 
-    /// What a server wants to be sent again, and may.
+    /// Returns the cookies that the server sets and may set.
     ///
     /// Only what is ASCII, as cookies are (RFC 6265 section 4.1.1), and has no control characters: some of the rest makes
     /// Foundation's parser of cookies trap.

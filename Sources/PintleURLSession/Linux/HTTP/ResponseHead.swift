@@ -1,10 +1,10 @@
-/// A response up to its content, as it came.
+/// The head of a response, as the server sent it.
 struct ResponseHead: Sendable {
     var status = 0
     /// `HTTP/1.1`
     var version = ""
     var fields: [(name: String, value: String)] = []
-    /// Of the connection that it came over; `nil` for plain http.
+    /// The receipt of the connection; `nil` for plain http.
     var receipt: TrustReceipt?
 
     /// The values of a field, whose name is given in lower case.
@@ -12,7 +12,7 @@ struct ResponseHead: Sendable {
         fields.compactMap { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name ? $0.value : nil }
     }
 
-    /// What libcurl goes by itself: a line after the first of these it has read as a field that is none.
+    /// Fields that libcurl interprets itself. It reads a folded line after one of these as another field.
     private static let framing: Set<String> = [
         "connection", "content-encoding", "content-length", "transfer-encoding",
     ]

@@ -50,16 +50,16 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         return guarded
     }
 
-    /// Inherited, and what it would be has no policy. Called through `URLSession.Type` it is a session whose
-    /// tasks all fail.
+    /// Overrides Foundation's shared session, because this one would have no policy. A call through `URLSession.Type`
+    /// returns a session whose tasks all fail.
     @available(*, unavailable, message: "it has no policy; use URLSession.pinned(to:)")
     public override class var shared: URLSession { withoutPolicy }
 
     private static let withoutPolicy = PinnedURLSession(
         source: nil, configuration: .default, delegate: nil, delegateQueue: nil)
 
-    /// A copy. Foundation's loader asks for it at each task, and whoever could change it would take away the
-    /// guard in front of that loader.
+    /// A copy. Foundation's loader asks for it at each task: code that changed the original would remove the guard in front
+    /// of that loader.
     public override var configuration: URLSessionConfiguration { Self.copy(of: resources.settings) }
 
     public override var delegate: (any URLSessionDelegate)? { resources.registry.delegate }
@@ -83,8 +83,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = resources.registry.tasks
-        // Asked in the queue, as Foundation does: a task whose end was told there before is not listed.
-        delegateQueue.addOperation { completionHandler(tasks.filter(\.loader.isOutstanding).map(\.task)) }
+        // Filtered in the queue, as Foundation does: a task whose completion ran there before is not listed.
+        delegateQueue.addOperation { completionHandler(tasks.filter(\.loader.machine.isLive).map(\.task)) }
     }
 
     public override func getTasksWithCompletionHandler(

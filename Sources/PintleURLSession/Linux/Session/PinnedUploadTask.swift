@@ -13,14 +13,14 @@ final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.currentRequest }
-    override var response: URLResponse? { loader.response }
-    override var state: URLSessionTask.State { loader.phase }
-    override var error: (any Error)? { loader.error }
-    override var countOfBytesReceived: Int64 { loader.progress.received }
-    override var countOfBytesSent: Int64 { loader.progress.sent }
-    override var countOfBytesExpectedToReceive: Int64 { loader.progress.expectedToReceive }
-    override var countOfBytesExpectedToSend: Int64 { loader.progress.expectedToSend }
+    override var currentRequest: URLRequest? { loader.machine.request }
+    override var response: URLResponse? { loader.machine.response }
+    override var state: URLSessionTask.State { loader.machine.phase }
+    override var error: (any Error)? { loader.machine.error }
+    override var countOfBytesReceived: Int64 { loader.machine.progress.received }
+    override var countOfBytesSent: Int64 { loader.machine.progress.sent }
+    override var countOfBytesExpectedToReceive: Int64 { loader.machine.progress.expectedToReceive }
+    override var countOfBytesExpectedToSend: Int64 { loader.machine.progress.expectedToSend }
     override var delegate: (any URLSessionTaskDelegate)? {
         get { loader.outbox.taskDelegate }
         set { loader.outbox.taskDelegate = newValue }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Synchronization
 
-/// Does something at a time to come, unless it goes before that.
+/// Runs an action at a deadline, unless this object is released before.
 ///
 /// `@unchecked`: the timer never changes, and dispatch sources may be used on any thread.
 final class Countdown: @unchecked Sendable {
     private let timer: any DispatchSourceTimer
 
-    /// As long as Foundation's clocks reckon with: a hundred years.
+    /// In seconds: the hundred years that Foundation's clocks allow.
     private static let limit = 3_155_760_000.0
 
     /// - Parameters:

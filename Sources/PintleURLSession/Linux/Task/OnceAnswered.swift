@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// What a delegate answers, of which only the first counts.
+/// A completion handler of which only the first call counts.
 ///
-/// A delegate may keep it for ever: so the action must hold neither the task's loader nor the delegate.
+/// A delegate may keep it for ever. So the action must hold neither the task's loader nor the delegate nor the transport.
 final class OnceAnswered<Value>: Sendable {
     private let action: Mutex<(@Sendable (Value) -> Void)?>
 

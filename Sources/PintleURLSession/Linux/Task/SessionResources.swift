@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// What the tasks of a session share.
+/// The settings, stores and queues that the tasks of a session share.
 ///
 /// `@unchecked`: the configuration is not changed after `init`, and no code outside this module has it. The operation queue
 /// may be used from any thread.

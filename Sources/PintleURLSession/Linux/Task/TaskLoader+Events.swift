@@ -22,8 +22,9 @@ extension TaskLoader: TransferEvents {
     }
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold {
-        let (carrier, request) = state.withLock { ($0.machine.carrier(of: transfer), $0.machine.request) }
-        guard let running = carrier else { return [] }
+        let machine = machine
+        guard let running = machine.carrier(of: transfer) else { return [] }
+        let request = machine.request
         guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
             let refusal = SessionRefusal(.invalidRequest, "the response cannot be represented")
             advance { $0.failed(.refused(refusal), over: running) }
@@ -37,7 +38,7 @@ extension TaskLoader: TransferEvents {
         let canAsk = outbox.delegate != nil
         advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
         // After the actions: without a delegate, an answer has come by now.
-        return state.withLock { $0.machine.hold(of: running) }
+        return self.machine.hold(of: running)
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
@@ -89,7 +90,7 @@ extension TaskLoader: TransferEvents {
     func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
         resources.cookieQueue.addOperation { [self] in
             // A task that is over does not need them, and the tasks behind it wait.
-            guard state.withLock({ $0.machine.isStoringCookies(over: running) }) else { return }
+            guard machine.isStoringCookies(over: running) else { return }
             let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
             jar?.store(reception.head, isSecure: reception.url.scheme == .https)
             let canAsk = outbox.delegate != nil

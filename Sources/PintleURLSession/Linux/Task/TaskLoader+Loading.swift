@@ -36,13 +36,11 @@ extension TaskLoader {
     private func translate(
         _ hop: Hop, for generation: PolicyGeneration
     ) throws(SessionRefusal) -> (TransferRequest, Authorization?) {
-        let (deadline, known, priority) = state.withLock { state in
-            (state.machine.deadline, state.machine.authentication.authorization, state.priority)
-        }
+        let machine = machine
         let translation = RequestTranslation(
             configuration: resources.settings, proxies: resources.proxies, generation: generation,
-            hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
-        var authorization = known
+            hasLeftOrigin: hop.hasLeftOrigin, deadline: machine.deadline, priority: priority)
+        var authorization = machine.authentication.authorization
         let request = try translation.transferRequest(
             hop.request, body: hop.content.body, authorization: &authorization)
         return (request, authorization)
@@ -51,7 +49,7 @@ extension TaskLoader {
     func start(_ running: RunningTransfer, _ hop: Hop) {
         if case .stream(let stream?, _) = hop.content {
             stream.whenReady { [weak self] in
-                guard let running = self?.state.withLock({ $0.machine.carrier }) else { return }
+                guard let running = self?.machine.carrier else { return }
                 running.transport.release(running.transfer, [])
             }
         }
@@ -67,7 +65,7 @@ extension TaskLoader {
 
     private func isCacheable(_ request: URLRequest) -> Bool {
         resources.cache.urlCache != nil && !isDownload
-            && state.withLock { $0.machine.authentication.authorization == nil }
+            && machine.authentication.authorization == nil
             && CacheRules.isCacheable(request, resources.settings.httpAdditionalHeaders ?? [:])
     }
 

@@ -58,6 +58,9 @@ final class TaskLoader: Sendable {
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
+    /// A copy of the machine, for reading. It shows one instant: another thread may advance the machine meanwhile.
+    var machine: Machine { state.withLock { $0.machine } }
+
     func resume() {
         let limit = resources.settings.timeoutIntervalForResource
         advance { $0.resume(deadline: limit > 0 ? ProcessInfo.processInfo.systemUptime + limit : .infinity) }
@@ -138,7 +141,7 @@ final class TaskLoader: Sendable {
     }
 
     private func startCountdown() {
-        guard let deadline = state.withLock({ $0.machine.countdownDeadline }) else { return }
+        guard let deadline = machine.countdownDeadline else { return }
         let countdown = Countdown(to: deadline) { [weak self] in self?.advance { $0.reachedDeadline() } }
         state.withLock { state in
             if state.machine.countdownDeadline != nil { state.countdown = countdown }
@@ -152,14 +155,6 @@ extension TaskLoader {
     /// A server may announce anything. Beyond this total, progress under a parent's traps in Foundation for Linux.
     private static let greatestTotal: Int64 = 1 << 53
 
-    /// A Boolean value that indicates whether the task was resumed and has not ended. These are the tasks that a session
-    /// lists.
-    var isOutstanding: Bool { state.withLock { $0.machine.isLive } }
-    var phase: URLSessionTask.State { state.withLock { $0.machine.phase } }
-    var currentRequest: URLRequest? { state.withLock { $0.machine.request } }
-    var response: URLResponse? { state.withLock { $0.machine.response } }
-    var error: URLError? { state.withLock { $0.machine.error } }
-    var progress: TaskProgress { state.withLock { $0.machine.progress } }
     var priority: Float {
         get { state.withLock { $0.priority } }
         set { state.withLock { $0.priority = newValue } }
@@ -168,9 +163,10 @@ extension TaskLoader {
     /// Updates the task's `Progress`: in bytes, both ways, without a total while one of them is unknown or too great.
     func showProgress() {
         guard let task = outbox.task else { return }
-        let (progress, hasResponse) = state.withLock { ($0.machine.progress, $0.machine.response != nil) }
+        let machine = machine
+        let progress = machine.progress
         let (sum, overflows) = progress.expectedToSend.addingReportingOverflow(progress.expectedToReceive)
-        let isKnown = hasResponse && progress.expectedToSend >= 0 && progress.expectedToReceive >= 0
+        let isKnown = machine.response != nil && progress.expectedToSend >= 0 && progress.expectedToReceive >= 0
         task.progress.totalUnitCount =
             isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
         task.progress.completedUnitCount = progress.sent + progress.received

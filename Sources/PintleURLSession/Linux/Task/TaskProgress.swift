@@ -1,4 +1,4 @@
-/// What a task shows of its bytes. Totals are `NSURLSessionTransferSizeUnknown` (-1) where they are not known.
+/// The byte counts of a task. Totals are `NSURLSessionTransferSizeUnknown` (-1) where they are not known.
 struct TaskProgress: Sendable, Equatable {
     var received: Int64 = 0
     var expectedToReceive: Int64 = 0

@@ -52,7 +52,7 @@ extension TaskStateMachine {
     enum Question: Sendable {
         case redirect(HTTPURLResponse)
         case credential(PendingChallenge)
-        /// Whether the content is wanted.
+        /// The delegate is asked whether it wants the content.
         case response
     }
 
@@ -74,7 +74,7 @@ extension TaskStateMachine {
         case failed(URLError)
     }
 
-    /// What the delegate does about a response.
+    /// The part that the delegate has in a response.
     enum Listener: Sendable {
         case none
         /// It is shown the response.
@@ -83,7 +83,7 @@ extension TaskStateMachine {
         case asked
     }
 
-    /// What becomes of a piece of content.
+    /// The use of a piece of content.
     enum ContentUse: Sendable {
         case keep
         case discard
@@ -93,7 +93,7 @@ extension TaskStateMachine {
 }
 
 extension TaskStateMachine {
-    /// What the loader has to do after a transition, in this order.
+    /// A step that the loader has to take after a transition, in the order of the list.
     enum Action: Sendable {
         /// Lets the session keep a task that was made after the session had been invalidated.
         case keepTask

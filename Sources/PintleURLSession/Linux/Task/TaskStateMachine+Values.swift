@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// What others read from the state.
+/// Values that the loader reads from the state.
 extension TaskStateMachine {
     var phase: URLSessionTask.State {
         switch state {

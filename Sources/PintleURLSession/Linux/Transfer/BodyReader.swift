@@ -21,7 +21,7 @@ final class BodyReader {
             file = -1
             return
         }
-        // Opening a pipe waits for its other end, and everybody would wait with this thread.
+        // Opening a pipe blocks until its other end is open, and all transfers would wait with this thread.
         file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             throw .refused(SessionRefusal(.invalidRequest, "the file to upload cannot be read: \(path)"))

@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// A stream as the content of a request, which can be read once.
 ///
-/// Reading a stream may take as long as it likes, and everybody would wait with the transport's thread: so it
-/// is read on a queue of its own, two pieces ahead of what is sent and no more.
+/// Reading a stream may block, and all transfers would wait with the transport's thread. So the stream is read on a queue
+/// of its own, at most two pieces ahead of what is sent.
 ///
-/// `@unchecked`: the stream is touched by `readAhead`, which runs on the serial queue alone, and by `deinit`,
+/// `@unchecked`: the stream is touched by `readAhead`, which runs only on the serial queue, and by `deinit`,
 /// which comes after the last of them, since each holds this object. What else changes is behind the lock.
 final class BodyStream: @unchecked Sendable {
     private struct State {
@@ -33,10 +33,10 @@ final class BodyStream: @unchecked Sendable {
         stream.close()
     }
 
-    /// Whether all of it is still there, for whichever request comes.
+    /// A Boolean value that indicates whether nothing was read yet, so that any request can send all of it.
     var isWhole: Bool { state.withLock { !$0.hasGiven } }
 
-    /// Who is told, on any thread, that there is something to read again.
+    /// Sets the callback, which runs on any thread once there is something to read again.
     func whenReady(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.whenReady = action }
     }
@@ -66,7 +66,7 @@ final class BodyStream: @unchecked Sendable {
         if stream.streamStatus == .notOpen { stream.open() }
         var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
         let count = stream.read(&buffer, maxLength: buffer.count)
-        // What a subclass says may be anything, more than it wrote too: then there are zeros, and nobody's memory.
+        // A subclass may return any count, also a larger one than it wrote. Then zeros are sent, and no other memory.
         let piece = buffer.prefix(max(0, count))
         let whoWaits = state.withLock { state -> (@Sendable () -> Void)? in
             state.isReading = false

@@ -3,9 +3,9 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The thread that libcurl runs on, and the way to it.
+/// The loop of a transport's thread, on which libcurl runs, and its command queue.
 ///
-/// `@unchecked`: other threads use `send` and `wake` alone, which go through the locks. The multi handle's only
+/// `@unchecked`: other threads use only `send` and `wake`, which go through the locks. The multi handle's only
 /// call from there is `curl_multi_wakeup`, which is allowed, under the lock that also ends the handle's life. The
 /// rest belongs to the thread in `run`, once `init`, which comes before it, is over.
 final class CurlLoop: @unchecked Sendable {
@@ -14,7 +14,7 @@ final class CurlLoop: @unchecked Sendable {
         case cancel(Transfer)
         case hold(Transfer, TransferHold)
         case release(Transfer, TransferHold)
-        /// Gives back what has not started.
+        /// Ends the transfers that have not started, as superseded.
         case retire
         /// Takes no new transfers, and ends after the last.
         case finish
@@ -23,31 +23,32 @@ final class CurlLoop: @unchecked Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isClosed = false
-        /// Whether the thread waits for the network, and has to be told that there is something else.
+        /// A Boolean value that indicates whether the thread waits for the network, so that a command has to wake it.
         var isWaiting = false
     }
 
     private let inbox = Mutex(Inbox())
-    /// Whether the multi handle can still be woken. Apart from the inbox: whoever is woken reads that at once.
+    /// A Boolean value that indicates whether the multi handle still exists. It has a lock of its own, because the woken
+    /// thread locks the inbox at once.
     private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
     private let gathering = Gathering()
     let counter = TurnCounter()
     private var queues: HostQueues
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// Those of them that send content.
+    /// The transfers that send content.
     private var uploads: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// Those that have ended, while a hold keeps the end back.
+    /// The transfers that have ended, while a hold delays the report.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
     private var isFinishing = false
     /// Uptime before which no transfer can have timed out.
     private var nextDeadline = Double.infinity
     /// Uptime at which a transfer is to be looked at, whatever the network does.
     private var nextLook = Double.infinity
-    /// Uptime at which something came last.
+    /// Uptime at which a socket was last ready.
     private var lastNews = 0.0
 
-    /// Kept at most, over all servers.
+    /// The limit over all servers.
     private static let idleConnections = 256
 
     init?(connectionsPerHost: Int) {
@@ -87,7 +88,7 @@ final class CurlLoop: @unchecked Sendable {
             obey()
             for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
-            // Whatever was asked for before an answer came has its turn by then.
+            // Commands that were sent before a response came are performed before the response is reported.
             obey()
             handOver()
             collect()
@@ -117,11 +118,10 @@ final class CurlLoop: @unchecked Sendable {
         if ready > 0 { lastNews = ProcessInfo.processInfo.systemUptime }
     }
 
-    /// Milliseconds until somebody may have waited long enough. libcurl's own timers end the wait earlier.
+    /// Milliseconds until the next deadline. libcurl's own timers end the wait earlier.
     ///
-    /// What came for several streams of one connection libcurl 7.88 sometimes hands to some of them alone, and waits with
-    /// the rest for a socket on which nothing need happen any more: until it is asked again. The more time has passed, the
-    /// longer that may take.
+    /// libcurl 7.88 sometimes hands data of several streams to some of them only, and waits with the rest for a socket that
+    /// may stay silent. So the loop asks it again, after a pause that grows with the time since the last data.
     private var patience: CInt {
         let now = ProcessInfo.processInfo.systemUptime
         let longest = transfers.values.contains(where: \.isReadyStream) ? min(max(now - lastNews, 0.05), 2) : 3_600
@@ -252,7 +252,7 @@ final class CurlLoop: @unchecked Sendable {
                 start(transfer)
                 startNext(for: transfer)
             } else {
-                // Told first: to end a connection takes longer than to tell.
+                // Reported first: closing a connection takes longer.
                 transfer.end(result)
                 remove(transfer)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
@@ -265,7 +265,7 @@ final class CurlLoop: @unchecked Sendable {
         guard now >= nextDeadline else { return }
         nextDeadline = .infinity
         for transfer in Array(transfers.values) + queues.waiting + Array(waiting.values) {
-            // While it waits for its turn, or has come to its end, nobody is slow.
+            // A transfer that waits in its queue, or has ended, is not slow: only the deadline of the task counts.
             let deadline = transfer.handle == nil ? transfer.request.deadline : deadline(of: transfer)
             if deadline <= now {
                 remove(transfer)
@@ -284,7 +284,7 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in uploads.values { nextLook = min(nextLook, transfer.lookAgain(at: now)) }
     }
 
-    /// Whoever makes a transfer wait does not make it late; the whole resource's time runs on.
+    /// Returns the uptime at which a transfer times out. A hold stops the idle time-out, and not the deadline of the task.
     private func deadline(of transfer: Transfer) -> Double {
         guard transfer.holds.isEmpty else {
             return min(ProcessInfo.processInfo.systemUptime + transfer.request.idleTimeout, transfer.request.deadline)

@@ -22,7 +22,7 @@ final class CurlTransport: Sendable {
     let generation: PolicyGeneration
     private let options: Options
     private let loop: CurlLoop
-    /// Of the loop; tests read it.
+    /// The counter of the loop. Tests read it.
     let counter: TurnCounter
 
     init(_ generation: PolicyGeneration, options: Options) throws(SessionRefusal) {
@@ -43,14 +43,14 @@ final class CurlTransport: Sendable {
         loop.send(.finish)
     }
 
-    /// Nothing happens before it is started: whoever listens can first note which one it is.
+    /// Makes a transfer. It sends no event before ``start(_:)``, so that the caller can store it first.
     func make(_ request: TransferRequest, events: any TransferEvents) -> Transfer {
         Transfer(request, in: generation, options: options, countedBy: counter, events: events)
     }
 
     func start(_ transfer: Transfer) { loop.send(.start(transfer)) }
 
-    /// Another generation is in force: those that wait for their turn need not wait here.
+    /// Ends the transfers that have not started, because another policy is in force.
     func retire() { loop.send(.retire) }
 
     func cancel(_ transfer: Transfer) { loop.send(.cancel(transfer)) }

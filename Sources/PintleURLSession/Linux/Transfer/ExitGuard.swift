@@ -4,7 +4,7 @@ internal import Synchronization
 /// Stands between the end of the process and the transfers that still run: `exit` has OpenSSL free what its
 /// connections share, while the threads that use them go on.
 ///
-/// A loop that meets the end stops where it is. Its tasks are not told; nothing is after that.
+/// A loop that finds the process exiting stops where it is. Its tasks get no callbacks.
 enum ExitGuard {
     private struct Entry {
         weak var loop: CurlLoop?
@@ -19,7 +19,7 @@ enum ExitGuard {
         return atexit { ExitGuard.stopLoops() } == 0
     }()
 
-    /// Milliseconds. A handshake that is being judged takes a few; whoever is slower is not waited for.
+    /// In milliseconds. A handshake that is being judged takes a few; slower loops are not waited for.
     private static let patience = 2_000
 
     static func enter(_ loop: CurlLoop) {

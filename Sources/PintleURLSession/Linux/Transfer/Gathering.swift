@@ -2,7 +2,7 @@
 final class Gathering {
     private var transfers: [Transfer] = []
     private var yielding: [Transfer] = []
-    /// Those that go on after ``yielding``.
+    /// The transfers that go on after those of ``yielding``.
     private var yieldingLast: [Transfer] = []
     /// A Boolean value that indicates whether the next turn has work that no socket reports.
     var hasYielding: Bool { !yielding.isEmpty || !yieldingLast.isEmpty }

@@ -11,7 +11,7 @@ struct HostQueues {
         var waiting: ArraySlice<Transfer> = []
     }
 
-    /// As many streams as libcurl puts on one connection.
+    /// The number of streams that libcurl puts on one connection.
     private static let streamLimit = 100
 
     private let connectionLimit: Int
@@ -22,11 +22,11 @@ struct HostQueues {
         connectionLimit = max(1, limit)
     }
 
-    /// Those that wait.
+    /// The transfers that wait.
     var waiting: [Transfer] { hosts.values.flatMap(\.waiting) }
     var isEmpty: Bool { hosts.isEmpty }
 
-    /// Behind those that have the same priority, before those of a lower one.
+    /// Adds a transfer, behind those of the same priority and before those of a lower one.
     mutating func add(_ transfer: Transfer) {
         let priority = transfer.request.priority
         func insert(into waiting: inout ArraySlice<Transfer>) {
@@ -36,7 +36,7 @@ struct HostQueues {
         insert(into: &hosts[transfer.request.url.endpoint, default: Host()].waiting)
     }
 
-    /// The next one that may run: what is suspended keeps its place, and is passed over.
+    /// Removes and returns the next transfer that may run. A suspended transfer keeps its place and is skipped.
     mutating func next(for endpoint: ServerEndpoint) -> Transfer? {
         guard var host = hosts[endpoint], host.running < limit(of: host),
             let index = host.waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
@@ -48,7 +48,7 @@ struct HostQueues {
         return transfer
     }
 
-    /// One that ran does no more.
+    /// Frees the place of a transfer that ran.
     mutating func leave(_ transfer: Transfer) {
         let endpoint = transfer.request.url.endpoint
         guard var host = hosts[endpoint] else { return }
@@ -57,7 +57,7 @@ struct HostQueues {
         hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
     }
 
-    /// One that waited does no more.
+    /// Removes a transfer that waited.
     mutating func remove(_ transfer: Transfer) {
         let endpoint = transfer.request.url.endpoint
         guard var host = hosts[endpoint] else { return }
@@ -65,7 +65,7 @@ struct HostQueues {
         hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
     }
 
-    /// Lets go of all that wait.
+    /// Removes and returns all transfers that wait.
     mutating func removeWaiting() -> [Transfer] {
         let waiting = waiting
         for (endpoint, var host) in hosts {

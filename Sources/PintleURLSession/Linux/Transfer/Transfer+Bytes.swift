@@ -60,7 +60,7 @@ extension Transfer {
             handleState.isReceivePaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
-        // libcurl takes what comes after a status of 101, which nobody has asked for, for content.
+        // libcurl takes the bytes after an unrequested status of 101 for content.
         guard handleState.hasHead else { return refuseHead("there is content before the head of the response is over") }
         guard handleState.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
         if handleState.isCoded, !mayDecode(count) {
@@ -74,9 +74,9 @@ extension Transfer {
     func supply(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard let reader = handleState.bodyReader else { return 0 }
-        // What is told is told in its order.
+        // Received content is reported before content that is sent now.
         handOver()
-        // What a delegate is to answer, or to work off, has come: it does not stop what goes.
+        // A pending delegate answer or a backlog pauses receiving only. Sending stops only when the task is suspended.
         guard !holds.contains(.suspended) else {
             handleState.isSendPaused = true
             return pintle_CURL_READFUNC_PAUSE
@@ -97,7 +97,7 @@ extension Transfer {
             ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
     }
 
-    /// Lets go of some reasons to wait, or of none: then it is the content to send that there is more of.
+    /// Removes reasons to wait. An empty set reports that there is more content to send.
     func release(_ hold: TransferHold) {
         holds.subtract(hold)
         if mayReportEnd { return reportEnd() }
@@ -111,7 +111,7 @@ extension Transfer {
         recordLoss(curl_easy_pause(handle, pauses))
     }
 
-    /// What libcurl held back cannot be had any more, if it says so: the first reason counts.
+    /// Records that libcurl has lost content that it held back. The first reason counts.
     func recordLoss(_ code: CURLcode) {
         if code != CURLE_OK { handleState.contentLoss = handleState.contentLoss ?? code }
     }
@@ -194,12 +194,12 @@ extension Transfer {
     }
 }
 
-/// libcurl hands content over record by record, 16 KiB at most. Who is told of it, on whatever queue, is told once of
-/// what came together.
+/// Coalesces content. libcurl hands it over record by record, 16 KiB at most; the task gets one event for all that came in
+/// a turn of the loop.
 extension Transfer {
-    /// What is handed over at once, however much more there is.
+    /// In bytes: this much content is handed over at once.
     private static let gatheringLimit = 256 << 10
-    /// A record that is about full; others are likely to follow.
+    /// In bytes. After a record of this size more records are likely to follow.
     private static let likelyFullRecord = 8 << 10
 
     func gather(_ bytes: UnsafeRawBufferPointer) {
@@ -212,7 +212,7 @@ extension Transfer {
         if handleState.gathered.count >= Self.gatheringLimit { handOver() }
     }
 
-    /// Tells of what was gathered. Whoever is told may have the rest wait, or be unable to keep it: that is a loss.
+    /// Hands gathered content to the task. The task may hold the rest, or fail to keep the content, which is a loss.
     func handOver() {
         guard !handleState.gathered.isEmpty, let events else { return }
         let content = handleState.gathered

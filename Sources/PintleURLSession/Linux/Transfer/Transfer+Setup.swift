@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Foundation
 
-/// What libcurl is told of a transfer.
+/// The options of an easy handle.
 extension Transfer {
     /// Makes the easy handle. It borrows this object, which the loop keeps for longer.
     func makeHandle() throws(TransferFailure) -> UnsafeMutableRawPointer {
@@ -17,7 +17,7 @@ extension Transfer {
         let this = Unmanaged.passUnretained(self).toOpaque()
 
         set(CURLOPT_NOSIGNAL, 1)
-        // Whoever cancels a look-up does not wait for the resolver: its thread ends by itself.
+        // A cancelled look-up does not wait for the resolver's thread, which ends by itself.
         pintle_curl_set_quick_exit(handle)
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         pintle_curl_set_url(handle, request.url.handle)
@@ -50,7 +50,7 @@ extension Transfer {
         return handle
     }
 
-    /// What makes the verdict, and every connection without one useless.
+    /// Sets the options that the verdict rests on.
     ///
     /// - Throws: where libcurl does not take an option that the verdict rests on.
     private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferFailure) {
@@ -97,8 +97,7 @@ extension Transfer {
     /// Has libcurl read an answer over HTTP/2 to the end of its stream. At the end of its content libcurl 7.88
     /// would cease to read, and so never hear that it may go on to send the content of the request.
     ///
-    /// Whether there is more or less than announced nghttp2 watches over (RFC 9113 section 8.1.1), and so does
-    /// ``end(_:)``.
+    /// nghttp2 compares the length with the announced one (RFC 9113 section 8.1.1), and so does ``end(_:)``.
     ///
     /// - Parameter isStream: `false` restores the rule. libcurl may repeat over HTTP/1.1 what a server refused over HTTP/2.
     func readToEndOfStream(_ isStream: Bool) {

@@ -2,55 +2,55 @@ internal import CCurl
 internal import Foundation
 internal import Pintle
 
-/// One request on its way: an easy handle and what its callbacks need.
+/// A request that runs: an easy handle and the state that its callbacks need.
 ///
 /// `@unchecked`: other threads read `request`, `generation` and `options`, which are `let` and Sendable. All
-/// else, `let` or not, is touched by `init`, before anybody else has it, then on the transport's thread alone, from
-/// ``CurlLoop`` and from libcurl's callbacks, which run there, and by `deinit`. Only where the loop is over does
-/// ``CurlLoop/send(_:)`` end a transfer elsewhere: then no thread has it but the one that would start it.
+/// else is used by `init`, then only on the transport's thread, by ``CurlLoop`` and by libcurl's callbacks, and by
+/// `deinit`. ``CurlLoop/send(_:)`` ends a transfer on another thread only when the loop is over: then only the thread that
+/// starts the transfer has it.
 final class Transfer: @unchecked Sendable {
     let request: TransferRequest
     let generation: PolicyGeneration
-    /// The last event ends the reference.
+    /// `nil` after the last event.
     private(set) var events: (any TransferEvents)?
     var handle: UnsafeMutableRawPointer?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// The connection is to be a new one: the verdict on the last had run out.
+    /// A Boolean value that indicates whether the connection has to be a new one, because the last verdict had expired.
     var wantsFreshConnection = false
 
     let options: CurlTransport.Options
-    /// Of the loop that the transfer runs in.
+    /// The counter of the loop that the transfer runs in.
     let counter: TurnCounter
     let fields: StringList
     let addresses: StringList
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     var handleState = HandleState()
-    /// Where the loop looks for transfers that have gathered content.
+    /// The list in which the loop finds transfers that have gathered content.
     var gathering: Gathering?
-    /// What is known to be the end, while a hold keeps it back.
+    /// The result, once there is one. A hold may delay its report.
     private(set) var end: Result<Void, TransferFailure>?
 
-    /// As newer and patched versions of libcurl have it too; others read on for ever.
+    /// In bytes. Newer and patched versions of libcurl have the same limit; others have none.
     static let headLimit = 300 << 10
-    /// Of the answers of a proxy to CONNECT, in bytes. libcurl reads them byte by byte, each with a call of the system.
+    /// The size of a proxy's answers to CONNECT, in bytes. libcurl reads them byte by byte, with a system call for each.
     static let tunnelHeadLimit = 32 << 10
-    /// Each costs more than its bytes.
+    /// Lines of all heads: each costs more than its bytes.
     static let headLineLimit = 1_000
 
-    /// What one easy handle has seen: a second one, where there is one, starts anew.
+    /// The state of one easy handle. If a transfer is repeated on another connection, its second handle starts from here.
     struct HandleState {
         var bodyReader: BodyReader?
         var judge: HandshakeJudge?
-        /// Of the connection that carries the request, which another transfer may have made.
+        /// The judge of the connection that carries the request. Another transfer may have made that connection.
         var connectionJudge: HandshakeJudge?
         var head = ResponseHead()
         var hasHead = false
         /// A Boolean value that indicates whether a 1xx response came with `Content-Length: 0`.
         var hasInterimLength = false
-        /// Whether the next line of a head is its first.
+        /// A Boolean value that indicates whether the next line of a head is its first.
         var isHeadNew = true
-        /// Of all heads, those of responses in between too.
+        /// Bytes of all heads, interim responses included.
         var headSize = 0
         var headLines = 0
         /// A Boolean value that indicates whether a connection is being made: lines of a head are a proxy's until it is.
@@ -66,24 +66,24 @@ final class Transfer: @unchecked Sendable {
         var decoding: DecodingBudget?
         var decodingFault: String?
         var tunnelHeadSize = 0
-        /// Why the proxy makes no tunnel.
+        /// The reason why the proxy opened no tunnel.
         var tunnelFault: String?
-        /// Decoded, handed over or gathered.
+        /// Bytes of decoded content, handed over or gathered.
         var received: Int64 = 0
         /// Content that is handed over as soon as libcurl has no more at hand.
         var gathered = Data()
-        /// Whether the last line belongs to a field, which another may go on with.
+        /// A Boolean value that indicates whether the last line belongs to a field, so that a folded line may follow.
         var isInField = false
-        /// Why the head, or the trailers, cannot be what they look like.
+        /// The reason why the head or the trailers are refused.
         var headFault: String?
-        /// What libcurl has been told to wait with.
+        /// A Boolean value that indicates whether libcurl was asked to pause receiving.
         var isReceivePaused = false
         var isSendPaused = false
         /// Uptime.
         var lastLook = 0.0
-        /// Why part of the content could not be kept: the rest must not pass for the whole.
+        /// The reason why a part of the content was lost. The rest must not pass for the whole.
         var contentLoss: CURLcode?
-        /// Whether it shares its connection with others (HTTP/2).
+        /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         var isStream = false
         var gateFailure: GateFailure?
         /// A Boolean value that indicates whether libcurl leaves the server's name to the verdict, which then has to be
@@ -121,8 +121,8 @@ final class Transfer: @unchecked Sendable {
 // MARK: The gates
 
 extension Transfer {
-    /// Before any connection: a host that no rule covers, where the policy rejects such hosts, gets no connection and so
-    /// does not learn its name from SNI. Without TLS the request has been refused before.
+    /// Checks the host before any connection. If the policy rejects hosts that no rule covers, such a host gets no
+    /// connection and so does not learn its name from SNI. Without TLS the request was refused before.
     func refuseForbiddenHost() throws(TransferFailure) {
         let (policy, endpoint) = (generation.policy, request.url.endpoint)
         guard policy.unpinnedHosts == .reject, policy.rule(for: endpoint) == nil else { return }
@@ -131,7 +131,9 @@ extension Transfer {
         throw .rejected(.hostNotAllowed(endpoint))
     }
 
-    /// For each connection that is made for this transfer.
+    /// Installs a judge on the context of a connection that is made for this transfer.
+    ///
+    /// - Returns: `false` where the connection must not be made.
     func install(on context: OpaquePointer) -> Bool {
         guard request.url.scheme == .https else { return false }
         let judge = HandshakeJudge(
@@ -141,7 +143,8 @@ extension Transfer {
         return judge.install(on: context)
     }
 
-    /// Before each request, on new connections and on those that were kept.
+    /// Returns `true` if the connection, a new or an idle one, has a verdict that allows the request. Runs before each
+    /// request.
     func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
         handleState.isConnecting = false
@@ -176,27 +179,27 @@ extension Transfer {
 // MARK: The end
 
 extension Transfer {
-    /// Whether the transfer may be made once more, on another connection: nothing was sent, because the
-    /// verdict on the one that was kept had run out.
+    /// A Boolean value that indicates whether the transfer may be repeated on another connection. Nothing was sent, because
+    /// the verdict on the idle connection had expired.
     var mayBeRepeated: Bool { handleState.gateFailure == .receiptOver && !wantsFreshConnection }
 
-    /// Whether it is a stream that waits for nobody but the network.
+    /// A Boolean value that indicates whether this is a stream that waits only for the network.
     var isReadyStream: Bool { handleState.isStream && holds.isEmpty }
 
-    /// Whether its connection carries many at a time.
+    /// A Boolean value that indicates whether the connection carries several transfers at a time.
     var isMultiplexed: Bool { handleState.head.version.hasPrefix("HTTP/2") }
 
-    /// Whether nothing but the end of the connection says that the content is over (RFC 9112 section 6.3).
+    /// A Boolean value that indicates whether only the end of the connection ends the content (RFC 9112 section 6.3).
     private var isEndedByConnection: Bool {
         let head = handleState.head
         return head.version.hasPrefix("HTTP/1") && request.method != "HEAD" && ![204, 304].contains(head.status)
             && head.values(of: "content-length").isEmpty && head.values(of: "transfer-encoding").isEmpty
     }
 
-    /// Whether the last event is out.
+    /// A Boolean value that indicates whether the last event was sent.
     var isOver: Bool { events == nil }
 
-    /// Has come to its end, which is told once nothing is held back.
+    /// Records the result of libcurl. It is reported at once, or when no hold delays it any more.
     func end(_ result: CURLcode) {
         handOver()
         var result = judged(result)
@@ -207,7 +210,7 @@ extension Transfer {
                 // libcurl takes a connection that ends within a head for the end of a response.
                 result = CURLE_GOT_NOTHING
             } else if request.url.scheme == .https, isEndedByConnection, handleState.connectionJudge?.sawEnd != true {
-                // And one that somebody cut for the end of content without a length (RFC 9112 section 9.8).
+                // libcurl also takes a cut connection for the end of content without a length (RFC 9112 section 9.8).
                 result = CURLE_PARTIAL_FILE
             }
         }
@@ -215,7 +218,7 @@ extension Transfer {
         if mayReportEnd { reportEnd() }
     }
 
-    /// An error waits for nobody but a delegate that chooses what follows: then the content may not matter.
+    /// An error is reported at once, unless a delegate is choosing the next request: then the content may not matter.
     var mayReportEnd: Bool {
         switch end {
         case .success: holds.isEmpty
@@ -263,7 +266,8 @@ extension Transfer {
         return now + min(max(now - lastActivity, 0.05), 2)
     }
 
-    /// Whether as much content has come as the response says that it has; of a compressed one nobody knows.
+    /// A Boolean value that indicates whether the response is as long as announced. `false` for encoded content, whose
+    /// decoded length is not announced.
     private var hasWholeContent: Bool {
         guard handleState.hasHead, handleState.contentLoss == nil else { return false }
         return isWithoutContent || announcedLength == handleState.received
@@ -276,8 +280,8 @@ extension Transfer {
         return handleState.head.values(of: "content-length").first.flatMap { Int64($0) }
     }
 
-    /// A response that is complete is one, whatever becomes of the rest of the request: a server may say that it
-    /// wants no more of it (RFC 9113 section 8.1), or just hang up. And none that is not complete has ended well.
+    /// Returns success for a complete response, even if the rest of the request could not be sent: a server may refuse the
+    /// rest (RFC 9113 section 8.1), or hang up. Returns an error for an incomplete response.
     func judged(_ result: CURLcode) -> CURLcode {
         guard request.hasContent, handleState.hasHead else { return result }
         switch result {

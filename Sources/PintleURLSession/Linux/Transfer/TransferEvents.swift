@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a transfer tells, always on the transport's thread: whoever listens must not wait there.
+/// The events of a transfer. They come on the transport's thread, and no implementation may block it.
 protocol TransferEvents: AnyObject, Sendable {
     func transfer(_ transfer: Transfer, didSend count: Int)
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold

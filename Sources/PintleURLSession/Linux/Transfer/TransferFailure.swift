@@ -7,13 +7,13 @@ enum TransferFailure: Error {
     case refused(SessionRefusal)
     case timedOut
     case cancelled
-    /// Another policy was put in force before anything was sent: it has to decide, from the start.
+    /// Another policy was put in force before anything was sent. The new policy decides about the request.
     case superseded
-    /// The content has to be sent, once more perhaps, and nobody has a stream for it.
+    /// The content has to be sent, perhaps again, and the delegate has no stream.
     case noBodyStream
-    /// A cache was to answer, and has nothing that may be used.
+    /// The cache policy allows only the cache, which has no usable response.
     case notCached
-    /// libcurl's code and words.
+    /// libcurl's code and text.
     case library(code: UInt32, text: String)
 
     /// A transfer that ended before its response was accepted.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
 
-/// One request, ready for libcurl: redirects and repetitions are other ones.
+/// A request, ready for libcurl. A redirect or a repetition makes another one.
 struct TransferRequest: Sendable {
     enum Body: Sendable {
         case data(Data)
@@ -28,7 +28,7 @@ struct TransferRequest: Sendable {
     /// Whether there is content, if only of no length: where a method foresees content, even none at all
     /// is announced (RFC 9110 section 8.6).
     var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
-    /// Bytes of content; `nil` where nobody knows before its end.
+    /// Bytes of content; `nil` for a stream of unknown length.
     var announcedLength: Int64? { body.map(\.size) ?? 0 }
     /// `nil` for plain http without a setting: libcurl reads the environment itself there.
     var proxy: ProxyConfiguration?
@@ -36,7 +36,7 @@ struct TransferRequest: Sendable {
     var idleTimeout = 60.0
     /// Uptime in seconds at which it ends whatever happens.
     var deadline = Double.infinity
-    /// Who goes first of those that wait for the same server; 0 to 1.
+    /// From 0 to 1. Of the transfers that wait for the same server, those of the highest priority start first.
     var priority: Float = 0.5
 }
 
@@ -45,7 +45,7 @@ extension TransferRequest {
     var fieldLines: [String] {
         var lines = fields.map { field in
             let value = field.value.trimmingBlanks
-            // The semicolon is how libcurl is told of a field without a value: it would leave it out.
+            // libcurl leaves a field without a value out, unless a semicolon follows the name.
             return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
         }
         // Servers that do not know it make every upload wait a second.

@@ -3,14 +3,14 @@ internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
 
-/// The proof that a connection was judged: it hangs on the connection's `SSL` and goes with it.
+/// The proof that a connection was judged. The connection's `SSL` owns it.
 ///
-/// Second gate. Whatever library, option or mistake should ever lead a connection past the verifier, it
-/// has no receipt, and no request is put on it.
+/// This is the second gate. If a library, an option or a mistake ever leads a connection past the verifier, the connection
+/// has no receipt, and no request is sent over it.
 final class ConnectionReceipt: Sendable {
-    /// What was decided, for the app.
+    /// The decision, as the app gets it.
     let trust: TrustReceipt
-    /// Of the ``PolicyGeneration`` that decided.
+    /// The number of the ``PolicyGeneration`` that decided.
     let serial: Int
     private let validFrom: Date
 
@@ -38,8 +38,8 @@ final class ConnectionReceipt: Sendable {
             && instant < trust.validUntil
     }
 
-    /// While the verdict would be the same. Clocks are set back too: before a certificate was valid, or to a
-    /// time at which pins that had expired still counted.
+    /// Returns the time in which the verdict would be the same. It has a start, because a clock may be set back: before a
+    /// certificate was valid, or to a time at which expired pins still counted.
     private static func time(
         of path: ValidatedPath, _ rule: MatchedRule?, in policy: PinningPolicy, at instant: Date
     ) -> (start: Date, end: Date) {

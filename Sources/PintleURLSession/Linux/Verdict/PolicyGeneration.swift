@@ -4,9 +4,9 @@ internal import PintleOpenSSL
 internal import PintleReports
 internal import Synchronization
 
-/// What was in force when a transport was made, under a number that no other in this process has.
-/// Connections belong to one.
+/// The policy that was in force when a transport was made. Each connection belongs to one generation.
 struct PolicyGeneration: Sendable {
+    /// Unique in this process.
     let serial: Int
     let snapshot: PolicySnapshot
     let validator: PathValidator
@@ -31,11 +31,11 @@ struct PolicyGeneration: Sendable {
         ports = PortsOfRules(snapshot.policy)
     }
 
-    /// Whether nothing newer is in force: where something is, nothing may begin any more.
+    /// A Boolean value that indicates whether no newer policy is in force. Under an older one no request may start.
     var isCurrent: Bool { inForce != nil }
 
-    /// The snapshot that the source has now, if it is still of this generation. An update with the same rules is no new
-    /// generation, and its ``PolicySnapshot/newestKnownTime`` is later all the same.
+    /// The snapshot that the source has now, if it is still of this generation. An update with the same rules starts no new
+    /// generation, but has a later ``PolicySnapshot/newestKnownTime``.
     var inForce: PolicySnapshot? {
         let current = source.current
         return current.generation == snapshot.generation ? current : nil
@@ -51,7 +51,7 @@ struct PolicyGeneration: Sendable {
         return approval.acceptsOtherNames(at: instant())
     }
 
-    /// Lets the observer hear of a verdict, if it is one to hear of. Does not wait for it.
+    /// Posts a failure, or a mismatch that is only reported, to the observer. Does not wait for the observer.
     func report(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,
             let failure = TrustFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
@@ -59,12 +59,11 @@ struct PolicyGeneration: Sendable {
         TrustFailureFeed.shared.post(.verdict(failure), to: observer)
     }
 
-    /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about.
+    /// Returns `true` if requests to a host may go without TLS, which the policy must not cover.
     func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool { policy.allowsPlainHTTP(to: endpoint, ports: ports.all) }
 }
 
-/// The ports that rules of a policy are for: read from all of them, once, and by the first plain request,
-/// since most sessions never make one.
+/// The ports in the rules of a policy, collected lazily: most sessions never make a plain request.
 private final class PortsOfRules: Sendable {
     private let policy: PinningPolicy
     private let known = Mutex<Set<UInt16>?>(nil)

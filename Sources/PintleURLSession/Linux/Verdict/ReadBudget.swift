@@ -13,7 +13,7 @@ internal import Synchronization
 final class ReadBudget {
     private let limits: ReadLimits
     private let counter: TurnCounter
-    /// Of the same connection.
+    /// The limit of decoded content on the same connection.
     let decoding: DecodingBudget
     private var turn = -1
     private var usedInTurn = 0
@@ -50,7 +50,7 @@ final class ReadBudget {
 
     private enum Allowance {
         case bytes(Int)
-        /// None in this turn of the loop.
+        /// No more bytes in this turn of the loop.
         case later
         case never
     }

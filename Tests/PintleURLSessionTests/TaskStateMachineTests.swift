@@ -37,7 +37,7 @@ struct TaskStateMachineTests {
         #expect(machine.phase == .running && machine.deadline == 60)
     }
 
-    @Test("The hold of a transfer is what its state says, and none for another transfer")
+    @Test("Each state has its hold for the transfer that runs, and none for another transfer")
     func holds() throws {
         let all: TransferHold = [.answer, .choice]
         let holds: [TaskSituation: TransferHold] = [
@@ -101,7 +101,7 @@ struct TaskStateMachineTests {
         #expect(hop.following(with: start).hasLeftOrigin == leaves)
     }
 
-    @Test("What was sent counts for the transfer that sends it, and bytes of another do not", arguments: [1, 2])
+    @Test("Bytes that were sent count for the transfer that runs, and not for another one", arguments: [1, 2])
     func sent(carrier: Int) throws {
         var machine = try TaskSituation.loading.machine()
         #expect(machine.sent(7, over: carrier) == (carrier == 1))

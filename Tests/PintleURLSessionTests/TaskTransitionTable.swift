@@ -3,7 +3,9 @@ import FoundationNetworking
 
 @testable import PintleURLSession
 
-/// What each event does in each state. A pair that has no row does nothing, and leaves the state as it was.
+/// The actions and the next state for each event in each state. A pair without a row has no actions and keeps its state.
+///
+/// A row is `event: actions > next state`, under the line of its state. `-` stands for no actions.
 enum TaskTransitionTable {
     private static let text = """
         notAdmitted

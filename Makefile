@@ -68,7 +68,7 @@ unit:
 	swift test --skip-build --disable-swift-testing
 
 apple-build:
-	for product in pintlePackageTests ApplePlatforms AppViews; do \
+	for product in pintlePackageTests ApplePlatforms FirstRequest PinnedSession ChangingPolicy Migrating AppViews; do \
 	  PINTLE_APPLE_STANDINS=1 swift build --scratch-path .build/apple --product $$product; \
 	done
 

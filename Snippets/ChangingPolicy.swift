@@ -1,10 +1,15 @@
 // Puts another policy in force while a session is in use.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
-#if canImport(PintleURLSession) && canImport(FoundationNetworking)
+#if canImport(PintleURLSession)
 import Foundation
-import FoundationNetworking
 import PintleURLSession
+
+#if canImport(PintleApple)
+// On Linux the stand-in for URLSession is in a module of this name.
+import Security
+#else
+import FoundationNetworking
+#endif
 
 let bundled = try PinningPolicy {
     try PinnedHost(

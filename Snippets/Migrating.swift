@@ -1,10 +1,14 @@
 // What other libraries' lines become.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
-#if canImport(PintleURLSession) && canImport(FoundationNetworking)
+#if canImport(PintleURLSession)
 import Foundation
-import FoundationNetworking
 import PintleURLSession
+
+#if canImport(PintleApple)
+// On Linux the stand-in for URLSession is in a module of this name.
+import Security
+#else
+import FoundationNetworking
 
 // Stand-ins with the shape of what Alamofire declares, since no other package is fetched here. Sendable: nothing in them.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {}
@@ -21,6 +25,23 @@ extension URLSessionConfiguration {
     static var af: AlamofireConfigurations.Type { AlamofireConfigurations.self }
 }
 
+func alamofireOnLinux(_ policy: LivePolicy) -> Session {
+    // snippet.alamofireOnLinux
+    let rootQueue = DispatchQueue(label: "com.example.app.alamofire")
+    let delegateQueue = OperationQueue()
+    delegateQueue.underlyingQueue = rootQueue
+    delegateQueue.maxConcurrentOperationCount = 1
+    let delegate = SessionDelegate()
+    let session = Session(
+        session: URLSession.pinned(
+            to: policy, configuration: URLSessionConfiguration.af.default, delegate: delegate,
+            delegateQueue: delegateQueue),
+        delegate: delegate, rootQueue: rootQueue)
+    // snippet.end
+    return session
+}
+#endif
+
 func handWritten() throws -> URLSession {
     // snippet.delegate
     let policy = try PinningPolicy {
@@ -29,7 +50,7 @@ func handWritten() throws -> URLSession {
             pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
             backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
     }
-    let session = URLSession.pinned(to: policy)
+    let session: URLSession = .pinned(to: policy)
     // snippet.end
     return session
 }
@@ -47,22 +68,6 @@ func alamofire() throws -> PinningPolicy {
     }
     // snippet.end
     return policy
-}
-
-func alamofireOnLinux(_ policy: LivePolicy) -> Session {
-    // snippet.alamofireOnLinux
-    let rootQueue = DispatchQueue(label: "com.example.app.alamofire")
-    let delegateQueue = OperationQueue()
-    delegateQueue.underlyingQueue = rootQueue
-    delegateQueue.maxConcurrentOperationCount = 1
-    let delegate = SessionDelegate()
-    let session = Session(
-        session: URLSession.pinned(
-            to: policy, configuration: URLSessionConfiguration.af.default, delegate: delegate,
-            delegateQueue: delegateQueue),
-        delegate: delegate, rootQueue: rootQueue)
-    // snippet.end
-    return session
 }
 
 func trustKit() throws -> PinningPolicy {
@@ -90,6 +95,46 @@ func afNetworking() throws -> PinningPolicy {
     }
     // snippet.end
     return policy
+}
+
+func pinnedDomains() throws -> PinningPolicy {
+    // snippet.pinnedDomains
+    let policy = try PinningPolicy {
+        try PinnedHost(
+            "example.com", includingSubdomains: true,
+            pins: [
+                .publicKey("sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=", at: .leaf),
+                .publicKey("sha256/5MyVhN0bErb8ghMyw1dTQT5XG26+c+P12A0/6YgEBS4=", at: .ca),
+            ],
+            backupPins: [.publicKey("sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s=", at: .leaf)],
+            requires: .leafAndCA)
+    }
+    // snippet.end
+    return policy
+}
+
+func sslPinning() throws -> URLSession {
+    // snippet.anchor
+    let nas = try CertificateBundle(resource: "nas", withExtension: "cer")
+    let policy = try PinningPolicy(unpinnedHosts: .reject) {
+        try PinnedHost("nas.example.net", anchors: .only(nas))
+    }
+    let session: URLSession = .pinned(to: policy)
+    // snippet.end
+    return session
+}
+
+func sslPinning(_ fingerprints: [(host: String, sha256: String)], folder: String) throws -> URLSession {
+    // snippet.approvals
+    let store = try TrustApprovalStore(path: folder + "/trust.json")
+    for old in fingerprints {
+        let server = ServerEndpoint(host: try ServerName(old.host))
+        try store.approve(TrustApproval(.certificate(CertificatePin(old.sha256)), for: server, at: Date()))
+    }
+    let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
+    let session: URLSession = .pinned(to: policy, approvals: store)
+    // snippet.end
+    return session
 }
 
 func okHttp() throws -> PinningPolicy {

@@ -1,7 +1,11 @@
 // Pins a URLSession, and says why a server was refused.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
-#if canImport(PintleURLSession) && canImport(FoundationNetworking)
+#if canImport(PintleApple)
+import Foundation
+import PintleURLSession
+// On Linux the stand-in for URLSession is in a module of this name.
+import Security
+#elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
 import Foundation
 import FoundationNetworking
@@ -26,7 +30,9 @@ do {
     }
 }
 // snippet.end
+#endif
 
+#if canImport(PintleURLSession)
 func systemSession(_ policy: PinningPolicy) -> URLSession {
     // snippet.type
     let session: URLSession = .pinned(to: policy)

@@ -1,0 +1,37 @@
+// The first pinned request, on Apple's systems and on Linux.
+
+#if canImport(PintleApple)
+// On Linux the stand-in for URLSession is in a module of this name.
+import Security
+
+// snippet.apple
+import Foundation
+import PintleURLSession
+
+let policy = try PinningPolicy {
+    try PinnedHost(
+        "example.com",
+        pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+        backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+}
+let session: URLSession = .pinned(to: policy)
+let (data, _) = try await session.data(from: URL(string: "https://example.com/")!)
+// snippet.end
+print(data.count)
+#elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
+// snippet.linux
+import Foundation
+import FoundationNetworking
+import PintleURLSession
+
+let policy = try PinningPolicy {
+    try PinnedHost(
+        "example.com",
+        pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
+        backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
+}
+let session = URLSession.pinned(to: policy)
+let (data, _) = try await session.data(from: URL(string: "https://example.com/")!)
+// snippet.end
+print(data.count)
+#endif

@@ -23,5 +23,6 @@ let session = URLSession.pinned(to: policy)
 // Later, from any thread:
 policy.replace(with: stricter)
 // snippet.end
-print(session.configuration, policy.current.generation)
+print(policy.current.generation)
+session.finishTasksAndInvalidate()
 #endif

@@ -15,9 +15,13 @@ let policy = try PinningPolicy {
         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
 }
 let session: URLSession = .pinned(to: policy)
-let (data, _) = try await session.data(from: URL(string: "https://example.com/")!)
+guard let url = URL(string: "https://example.com/") else { throw URLError(.badURL) }
+do {
+    print(try await session.data(from: url).0.count)
+} catch {
+    print(TrustRejection(underlying: session.explain(error))?.reason ?? "\(error)")
+}
 // snippet.end
-print(data.count)
 #elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.linux
 import Foundation
@@ -30,8 +34,12 @@ let policy = try PinningPolicy {
         pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
 }
-let session = URLSession.pinned(to: policy)
-let (data, _) = try await session.data(from: URL(string: "https://example.com/")!)
+let session: URLSession = .pinned(to: policy)
+guard let url = URL(string: "https://example.com/") else { throw URLError(.badURL) }
+do {
+    print(try await session.data(from: url).0.count)
+} catch {
+    print(TrustRejection(underlying: session.explain(error))?.reason ?? "\(error)")
+}
 // snippet.end
-print(data.count)
 #endif

@@ -1,4 +1,4 @@
-// Fail, ask, store, try again: servers that only a person can know.
+// Fail, ask, store, try again: servers that only the user can identify.
 
 // As on Linux; on Apple's systems Foundation has no module for networking of its own.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
@@ -6,7 +6,7 @@ import Foundation
 import FoundationNetworking
 import PintleURLSession
 
-/// - Parameter ask: shows a person what is known of a server, and returns whether they said yes.
+/// - Parameter ask: shows the user what is known of a server, and returns whether they said yes.
 func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async throws -> Data {
     // snippet.loop
     let store = try TrustApprovalStore(path: folder + "/trust.json") { event in print(event) }
@@ -16,9 +16,9 @@ func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async th
         return try await session.data(from: url).0
     } catch {
         guard case .unknownHost(let host) = TrustRejection(underlying: error) else { throw error }
-        // Nobody knows who was approved before: this may be a certificate that has changed, and no first contact.
+        // Earlier approvals are not all known, so this may be a changed certificate instead of a first contact.
         guard host.approvalRecord == .complete else { throw store.problem ?? error }
-        // Nothing waits here: the connection is closed, and the person may take all day.
+        // The connection is closed, so the user may take all day.
         guard await ask(host) else { throw error }
         try store.approve(host)
     }

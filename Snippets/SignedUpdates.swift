@@ -15,7 +15,7 @@ func load(_ url: URL, latest: URL, bundled: PinningPolicy, keys: [String], folde
     let source = UpdateSource(urls: [latest], transport: SystemTrustTransport())
     Task { await store.keepFresh(from: source) }
 
-    // Whatever is in force when a request starts decides about it.
+    // Each request uses the policy that is in force when it starts.
     let session = URLSession.pinned(to: store)
     let (data, _) = try await store.refreshIfMismatch(from: source) { try await session.data(from: url) }
     // snippet.end
@@ -32,7 +32,7 @@ func openStrictly(
     do {
         return try open(.refuse)
     } catch PolicyStoreError.lostStore {
-        // This one fetches, and no session is pinned to it. What is older than the lost update it does not take.
+        // Only fetches. No session is pinned to it, and it takes no update older than the lost one.
         try await open(.useBundled).refresh(from: source)
         return try open(.refuse)
     }

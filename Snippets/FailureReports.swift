@@ -1,4 +1,4 @@
-// Hears of failures, keeps reports of them, and sends them to a collector.
+// Observes failures, keeps reports of them, and sends them to a collector.
 
 // As on Linux; on Apple's systems Foundation has no module for networking of its own.
 #if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
@@ -11,7 +11,7 @@ import PintleUpdates
 
 func report(_ policy: PinningPolicy, folder: String, url: URL) async throws -> Data {
     // snippet.report
-    // Once, when the app starts. The folder is the app's own; it is made where it is not there.
+    // Once, when the app starts. The folder is the app's own, and is created if needed.
     var options = ReportOptions()
     options.app = ["name": "Mail", "version": "7.1"]
     let reporter = try PinReporter(folder: folder, options: options)
@@ -34,7 +34,7 @@ func redact() -> ReportOptions {
     // snippet.redact
     var options = ReportOptions()
     options.redact = { report in
-        // A host of a customer, not of ours: keep it to the device.
+        // A customer's host: neither keep nor send the report.
         if report.hostname.hasSuffix(".customers.example.com") { return nil }
         var report = report
         report.validatedCertificateChain = []

@@ -44,24 +44,9 @@ func redact() -> ReportOptions {
     return options
 }
 
-/// Stands in for the one of swift-log, which this package does not depend on.
-struct Logger: Sendable {
-    enum Level { case notice, warning, error }
-
-    init(label: String) {}
-    func log(level: Level, _ message: String) {}
-}
-
 func log(_ policy: PinningPolicy, _ reporter: PinReporter) -> URLSession {
     // snippet.log
-    let logger = Logger(label: "tls")
-    let log = TrustFailureLog { level, line in
-        switch level {
-        case .notice: logger.log(level: .notice, "\(line)")
-        case .warning: logger.log(level: .warning, "\(line)")
-        case .error: logger.log(level: .error, "\(line)")
-        }
-    }
+    let log = TrustFailureLog { level, line in print(level, line) }
     let session = URLSession.pinned(to: policy, observer: TrustFailureObservers(reporter, log))
     // snippet.end
     return session
@@ -69,8 +54,8 @@ func log(_ policy: PinningPolicy, _ reporter: PinReporter) -> URLSession {
 
 func updates(_ reporter: PinReporter, folder: String, trust: UpdateTrust, bundled: PinningPolicy) throws -> PolicyStore
 {
-    // snippet.updates
     let log = TrustFailureLog { level, line in print(level, line) }
+    // snippet.updates
     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { event in log.observe(event) }
     // snippet.end
     return store

@@ -45,6 +45,7 @@ report 'the import is not allowed here' < <(Scripts/imports.sh)
 report 'the documentation says something else than the code' < <(Scripts/documented.sh && Scripts/one-line.sh)
 
 Scripts/rooms.sh || found=1
+Scripts/prose.sh >/dev/null || found=1
 
 [ $found -eq 0 ] || { echo "lint: the lines above break a house rule" >&2 && exit 1; }
 echo "lint: nothing found"

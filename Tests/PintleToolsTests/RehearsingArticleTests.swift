@@ -83,7 +83,7 @@ struct RehearsingArticleTests {
     }
 
     @Test(
-        "A pinned session in Swift, in the program that the article shows",
+        "A pinned session in Swift, in the program of Snippets that the article names",
         .enabled(if: PrintedRecipe.snippet != nil, "skipped: the snippet was not built beside the tests"))
     func session() throws {
         try link(try #require(PrintedRecipe.snippet), as: ".build/release/client")

@@ -8,13 +8,18 @@ import Foundation
 #endif
 
 // Stand-ins with the shape of what SwiftNIO SSL declares, since no other package is fetched here.
-struct NIOSSLCertificate {
-    let der: [UInt8]
+enum NIOSSLSerializationFormats {
+    case pem, der
+}
+
+final class NIOSSLCertificate {
+    private let der: [UInt8]
+    init(bytes: [UInt8], format: NIOSSLSerializationFormats) throws { der = bytes }
     func toDERBytes() throws -> [UInt8] { der }
 }
 
-enum NIOSSLVerificationResult {
-    case certificateVerified, failed
+struct ValidatedCertificateChain {
+    init(_ validatedChain: [NIOSSLCertificate]) {}
 }
 
 enum NIOSSLVerificationResultWithMetadata {
@@ -23,30 +28,22 @@ enum NIOSSLVerificationResultWithMetadata {
 }
 
 struct VerificationMetadata {
-    init(_ validatedCertificateChain: [NIOSSLCertificate]?) {}
+    init(_ validatedCertificateChain: ValidatedCertificateChain?) {}
 }
 
 struct EventLoopPromise<Value> {
     func succeed(_ value: Value) {}
 }
 
-enum TLSVersion {
-    case tlsv1, tlsv11, tlsv12, tlsv13
-}
-
-struct TLSConfiguration {
-    var minimumTLSVersion = TLSVersion.tlsv1
-    static func makeClientConfiguration() -> TLSConfiguration { TLSConfiguration() }
-}
-
-struct NIOSSLContext {
-    init(configuration: TLSConfiguration) throws {}
-}
+struct NIOSSLContext {}
 
 struct NIOSSLClientHandler {
     init(
         context: NIOSSLContext, serverHostname: String?,
-        customVerificationCallback: @escaping ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResult>) -> Void
+        customVerificationCallbackWithMetadata:
+            @escaping (
+                [NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>
+            ) -> Void
     ) throws {}
 }
 
@@ -71,32 +68,7 @@ func ask(_ evaluator: ServerTrustEvaluator, _ chain: [[UInt8]]) throws -> Bool {
     return evaluation.decision.isTrusted
 }
 
-// snippet.nio
-func clientContext() throws -> NIOSSLContext {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    // NIOSSL's own minimum is TLS 1.0.
-    configuration.minimumTLSVersion = .tlsv12
-    return try NIOSSLContext(configuration: configuration)
-}
-
-func clientHandler(
-    for server: ServerEndpoint, _ evaluator: ServerTrustEvaluator, _ context: NIOSSLContext
-) throws -> NIOSSLClientHandler {
-    // SNI carries names only, never an address.
-    let name = server.host.isIPAddress ? nil : server.host.description
-    return try NIOSSLClientHandler(context: context, serverHostname: name) { certificates, promise in
-        do {
-            let presented = try certificates.map { try $0.toDERBytes() }
-            let evaluation = evaluator.evaluate(server, presented: presented, at: Date())
-            promise.succeed(evaluation.decision.isTrusted ? .certificateVerified : .failed)
-        } catch {
-            promise.succeed(.failed)
-        }
-    }
-}
-// snippet.end
-
-// snippet.grpc
+// snippet.callback
 func verificationCallback(
     for server: ServerEndpoint, _ evaluator: ServerTrustEvaluator
 ) -> @Sendable ([NIOSSLCertificate], EventLoopPromise<NIOSSLVerificationResultWithMetadata>) -> Void {
@@ -104,11 +76,25 @@ func verificationCallback(
         do {
             let presented = try certificates.map { try $0.toDERBytes() }
             let evaluation = evaluator.evaluate(server, presented: presented, at: Date())
-            promise.succeed(evaluation.decision.isTrusted ? .certificateVerified(VerificationMetadata(nil)) : .failed)
+            let path = try evaluation.path?.certificates.map { try NIOSSLCertificate(bytes: $0, format: .der) }
+            let metadata = VerificationMetadata(path.map(ValidatedCertificateChain.init))
+            promise.succeed(evaluation.decision.isTrusted ? .certificateVerified(metadata) : .failed)
         } catch {
-            promise.succeed(.failed)
+            promise.succeed(.failed)  // such as a certificate that cannot be read
         }
     }
+}
+// snippet.end
+
+// snippet.nio
+func clientHandler(
+    for server: ServerEndpoint, _ evaluator: ServerTrustEvaluator, _ context: NIOSSLContext
+) throws -> NIOSSLClientHandler {
+    // SNI carries names only, never an address.
+    let name = server.host.ipAddress == nil ? server.host.description : nil
+    return try NIOSSLClientHandler(
+        context: context, serverHostname: name,
+        customVerificationCallbackWithMetadata: verificationCallback(for: server, evaluator))
 }
 // snippet.end
 

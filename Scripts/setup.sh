@@ -21,6 +21,7 @@ for purpose in "$@"; do
         command nginx nginx-light
         command readelf binutils
         command xmllint libxml2-utils
+        command aapt2 aapt
         [ .build/venv/ready -nt Scripts/venv.sh ] || python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3 python3-venv)
         ;;
     docs) command jq jq ;;

@@ -75,10 +75,10 @@ struct RehearsingArticleTests {
     }
 
     @Test(
-        "Node with the program that the article shows",
+        "Node with the program of Examples that the article names",
         .enabled(if: PrintedRecipe.works(["node", "--version"]), "skipped: Node is not installed"))
     func node() throws {
-        try directory.write(try #require(try PrintedRecipe.blocks("js").first), to: "client.mjs")
+        try directory.write(try Recipes.file("Examples/rehearsal/client.mjs"), to: "client.mjs")
         expectBlocked(try run("node"))
     }
 
@@ -162,7 +162,7 @@ struct PrintedRecipe {
     static func works(_ command: [String]) -> Bool { (try? runProcess(command))?.status == 0 }
 
     /// The code blocks of a language.
-    static func blocks(_ language: String) throws -> [String] {
+    private static func blocks(_ language: String) throws -> [String] {
         let article = String(decoding: try Recipes.file("Sources/Pintle/Pintle.docc/Rehearsing.md"), as: UTF8.self)
         return article.split(separator: "```\(language)\n").dropFirst().map { part in
             String(part.split(separator: "```", omittingEmptySubsequences: false).first ?? "")

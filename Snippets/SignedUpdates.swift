@@ -9,7 +9,7 @@ import PintleUpdates
 
 func load(_ url: URL, latest: URL, bundled: PinningPolicy, keys: [String], folder: String) async throws -> Data {
     // snippet.store
-    // Once, when the app starts. The folder is the app's own and exists; `latest` is the URL of latest.json.
+    // Once, when the app starts. The folder is the app's own and exists. `latest` is the URL of latest.json.
     let trust = try UpdateTrust(keys: keys.map { try UpdateKey(pem: $0) })
     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { event in print(event) }
     let source = UpdateSource(urls: [latest], transport: SystemTrustTransport())

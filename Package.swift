@@ -107,7 +107,7 @@ func linuxTargets() -> [Target] {
         resourceTests(),
         tests("PintleTestKitTests", on: "PintleTestKit", "COpenSSL"),
         // The tests of an app, as the documentation shows them.
-        tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession"),
+        tests("AppTests", on: "Pintle", "PintleOpenSSL", "PintleTestKit", "PintleURLSession", features: .none),
         tests(
             "PintleUpdatesTests", on: "Pintle", "PintleCrypto", "PintleStorage", "PintleTestKit", "PintleTestPeers",
             "PintleUpdates", "UpdateVictim"),
@@ -125,7 +125,7 @@ func appleTargets() -> [Target] {
     appleSession() + [
         module("PintleCrypto", settings: apple), appleTestKit("PintleTestKit"),
         tests("PintleTests", on: "Pintle", "PintleCrypto"),
-        tests("AppTests", on: "Pintle", "PintleApple", "PintleTestKit", "PintleURLSession"),
+        tests("AppTests", on: "Pintle", "PintleApple", "PintleTestKit", "PintleURLSession", features: .none),
     ]
 }
 
@@ -162,7 +162,7 @@ func standInTargets() -> [Target] {
         resourceTests(),
         // There `import PintleTestKit` means what it means on Apple's systems.
         tests(
-            "AppTests", on: "Pintle", "PintleApple", "PintleURLSession", "TestKitOnApple",
+            "AppTests", on: "Pintle", "PintleApple", "PintleURLSession", "TestKitOnApple", features: .none,
             settings: [.unsafeFlags(["-module-alias", "PintleTestKit=TestKitOnApple"])]),
     ]
 }

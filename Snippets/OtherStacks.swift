@@ -91,7 +91,7 @@ func clientHandler(
     for server: ServerEndpoint, _ evaluator: ServerTrustEvaluator, _ context: NIOSSLContext
 ) throws -> NIOSSLClientHandler {
     // SNI carries names only, never an address.
-    let name = server.host.ipAddress == nil ? server.host.description : nil
+    let name = server.host.isIPAddress ? nil : server.host.description
     return try NIOSSLClientHandler(
         context: context, serverHostname: name,
         customVerificationCallbackWithMetadata: verificationCallback(for: server, evaluator))

@@ -14,7 +14,8 @@ def conformances($names): map(select(.kind == "conformsTo"))
         path: (.pathComponents | join(".")),
         kind: $kind,
         isType: ($kind | IN("actor", "class", "enum", "protocol", "struct", "typealias")),
-        isDocumented: (.docComment != null),
+        # What overrides has the comment of what it overrides.
+        isDocumented: (.docComment != null or ([.declarationFragments[].spelling] | first == "override")),
         text: (
             (if .accessLevel == "open" then "open " else "" end)
             + ([.declarationFragments[].spelling] | join("") | gsub("\\s+"; " "))

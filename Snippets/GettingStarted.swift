@@ -4,7 +4,6 @@
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
 import Foundation
-import FoundationNetworking
 import PintleURLSession
 
 let root = try CertificateBundle(contentsOfFile: "root.pem")

@@ -8,7 +8,6 @@ import Security
 #elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
 import Foundation
-import FoundationNetworking
 import PintleURLSession
 
 let policy = try PinningPolicy {

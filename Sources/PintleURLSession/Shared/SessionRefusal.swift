@@ -29,7 +29,9 @@ public struct SessionRefusal: Error, Sendable, Hashable {
         case stockLoader = "stock-loader"
     }
 
+    /// The reason, stable for machines.
     public let code: Code
+    /// The reason in English, for people.
     public let message: String
     /// The remedy, where one is known.
     public let hint: String?

@@ -15,6 +15,7 @@ internal import FoundationNetworking
 public struct SystemTrustTransport: UpdateTransport {
     private let trust: SystemTrust
 
+    /// Makes a transport that sends no cookies or credentials and reads no cache.
     public init() {
         trust = SystemTrust(policy: nil)
     }

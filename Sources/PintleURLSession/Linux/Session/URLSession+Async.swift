@@ -68,6 +68,9 @@ extension (any URLSessionTaskDelegate)? {
 
 // The same with a delegate for this one task, which hides the session's.
 extension URLSession {
+    /// Loads a request with a delegate for this task, which the session calls in place of its own.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func data(
         for request: URLRequest, delegate: any URLSessionTaskDelegate
     ) async throws -> (Data, URLResponse) {
@@ -77,10 +80,14 @@ extension URLSession {
         return try await session.load(delegate) { session.dataTask(request, $0) }
     }
 
+    /// Loads a URL with a delegate for this task, as `data(for:delegate:)` does a request.
     public func data(from url: URL, delegate: any URLSessionTaskDelegate) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
+    /// Uploads content with a delegate for this task, which the session calls in place of its own.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: any URLSessionTaskDelegate
     ) async throws -> (Data, URLResponse) {
@@ -90,6 +97,9 @@ extension URLSession {
         return try await session.load(delegate) { session.uploadTask(request, .data(bodyData), $0) }
     }
 
+    /// Uploads a file with a delegate for this task, which the session calls in place of its own.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: any URLSessionTaskDelegate
     ) async throws -> (Data, URLResponse) {
@@ -99,6 +109,9 @@ extension URLSession {
         return try await session.load(delegate) { session.uploadTask(request, .file(fileURL), $0) }
     }
 
+    /// Downloads to a file in the temporary directory, with a delegate for this task. The caller moves or removes the file.
+    ///
+    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
     public func download(
         for request: URLRequest, delegate: any URLSessionTaskDelegate
     ) async throws -> (URL, URLResponse) {
@@ -108,6 +121,7 @@ extension URLSession {
         return try await session.download(request, delegate)
     }
 
+    /// Downloads a URL with a delegate for this task, as `download(for:delegate:)` does a request.
     public func download(from url: URL, delegate: any URLSessionTaskDelegate) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url), delegate: delegate)
     }

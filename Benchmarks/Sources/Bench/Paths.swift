@@ -45,10 +45,12 @@ enum PathSection {
         let endpoint = ServerEndpoint(host: try ServerName("bench.example"))
         let validator = PathValidator()
         let instant = Date()
-        guard let context = baseline_path_context(path) else { stop("no context") }
+        guard let context = baseline_path_context(path), let connection = baseline_connection() else {
+            stop("no context")
+        }
         return Peer(name: "Pintle, in the handshake") { count in
             for _ in 0..<count {
-                guard let chain = PeerChain(borrowing: context) else { stop("no chain") }
+                guard let chain = PeerChain(borrowing: context, of: connection) else { stop("no chain") }
                 check(policy.evaluate(endpoint, chain, at: instant, validator: validator))
             }
             return count

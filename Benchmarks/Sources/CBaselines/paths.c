@@ -3,6 +3,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,4 +62,8 @@ struct x509_store_ctx_st *baseline_path_context(const baseline_path *path) {
     X509_STORE_CTX *context = X509_STORE_CTX_new();
     X509_STORE_CTX_init(context, path->store, path->leaf, sent);
     return context;
+}
+
+struct ssl_st *baseline_connection(void) {
+    return SSL_new(SSL_CTX_new(TLS_client_method()));
 }

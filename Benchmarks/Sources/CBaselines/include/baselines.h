@@ -40,6 +40,9 @@ int baseline_path_verify(baseline_path *path, int from_der);
 /// The context that OpenSSL would hand to a verification callback: leaf, and everything that was sent.
 struct x509_store_ctx_st *baseline_path_context(const baseline_path *path);
 
+/// A connection to no server; a presented chain needs one.
+struct ssl_st *baseline_connection(void);
+
 // D. Hosts.
 
 typedef struct baseline_hosts baseline_hosts;

@@ -7,7 +7,7 @@ import Testing
 import WebKit
 
 /// Pages from real servers.
-@Suite("Apple: web views")
+@Suite("Apple: web views", .timeLimit(.minutes(1)))
 @MainActor
 struct WebViewTests {
     @Test(
@@ -72,75 +72,6 @@ struct WebViewTests {
         }
     }
 
-    /// Policies under which a page over http from localhost is cancelled, and one under which it loads.
-    private static func policies() throws -> [(policy: PinningPolicy, isAllowed: Bool)] {
-        let stage = try Stage()
-        return [
-            (try stage.policy(), false), (try PinningPolicy(hosts: [], unpinnedHosts: .reject), false),
-            (try PinningPolicy(hosts: [], unpinnedHosts: .askUser), false),
-            (try stage.policy(host: "example.com"), true),
-        ]
-    }
-
-    @Test(
-        "A page over http from a host that the policy covers is cancelled with its reason; one from another host loads")
-    func plainHTTP() async throws {
-        for (policy, isAllowed) in try Self.policies() {
-            let plain = try LoopbackTCPServer.http()
-            let url = try #require(URL(string: "HTTP://localhost:\(plain.port)/"))
-            let navigation = Navigation()
-            let error = try await navigation.load(url, WebViewTrustDelegate(policy, forwardingTo: navigation))
-            #expect((error as? URLError)?.code == (isAllowed ? nil : .appTransportSecurityRequiresSecureConnection))
-            #expect((error as? URLError)?.failingURL == (isAllowed ? nil : url))
-            let loaded = ["action", "start", "response", "commit", "finish"]
-            #expect(navigation.events == (isAllowed ? loaded : ["failure"]))
-            #expect(plain.connectionCount == (isAllowed ? 1 : 0))
-        }
-    }
-
-    @Test("A page over http is cancelled where the policy comes to cover its host while the delegate decides")
-    func plainHTTPMeanwhile() async throws {
-        for (next, isAllowed) in try Self.policies() {
-            let plain = try LoopbackTCPServer.http()
-            let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
-            let policy = LivePolicy(try PinningPolicy(hosts: []))
-            let navigation = Navigation(onAction: { policy.replace(with: next) })
-            let error = try await navigation.load(url, WebViewTrustDelegate(policy, forwardingTo: navigation))
-            #expect((error as? URLError)?.code == (isAllowed ? nil : .appTransportSecurityRequiresSecureConnection))
-            #expect(navigation.events.first == "action" && plain.connectionCount == (isAllowed ? 1 : 0))
-        }
-    }
-
-    @Test("A frame or a download over http from a covered host is cancelled too, and the page goes on")
-    func plainFrames() throws {
-        let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try Stage().policy(), forwardingTo: navigation)
-        for (text, isAllowed) in [
-            ("http://localhost/", false), ("http://0.0.0.0/", false), ("https://localhost/", true),
-            ("http://example.com/", true), ("about:blank", true),
-        ] {
-            let request = URLRequest(url: try #require(URL(string: text)))
-            for isDownload in [false, true] {
-                var seen: WKNavigationActionPolicy?
-                trust.webView(
-                    WKWebView(),
-                    decidePolicyFor: .asked(request, shouldPerformDownload: isDownload, isMainFrame: false),
-                    preferences: WKWebpagePreferences()
-                ) { policy, _ in seen = policy }
-                #expect(seen == (isAllowed ? .allow : .cancel), "\(text)")
-            }
-        }
-        #expect(!navigation.events.contains("failure"))
-    }
-
-    @Test("A page over http from an alias of an address fails for that reason")
-    func plainAlias() async throws {
-        let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try PinningPolicy(hosts: []), forwardingTo: navigation)
-        let error = try await navigation.load(try #require(URL(string: "http://0.0.0.0/")), trust)
-        #expect((error as? URLError)?.code == .badURL && navigation.events == ["failure"])
-    }
-
     @Test("What is not about trust goes to the delegate, and old TLS to nobody")
     func others() throws {
         let stage = try Stage()
@@ -181,78 +112,5 @@ struct WebViewTests {
         #expect(answers.withLock { $0 } == [.rejectProtectionSpace])
         for _ in 0..<3 { trust.webViewWebContentProcessDidTerminate(webView) }
         #expect(webView.reloadCount == 1)
-    }
-}
-
-@MainActor
-private final class Navigation: NSObject, WKNavigationDelegate {
-    var events: [String] = []
-    private let webView = WKWebView()
-    private var ended: CheckedContinuation<(any Error)?, Never>?
-    private let onAction: @MainActor () -> Void
-
-    init(onAction: @escaping @MainActor () -> Void = {}) {
-        self.onAction = onAction
-    }
-
-    func load(_ url: URL, _ delegate: WebViewTrustDelegate) async throws -> (any Error)? {
-        webView.navigationDelegate = delegate
-        return await withCheckedContinuation { continuation in
-            ended = continuation
-            webView.load(URLRequest(url: url))
-        }
-    }
-
-    func webView(
-        _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction,
-        decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy) -> Void
-    ) {
-        events.append("action")
-        onAction()
-        decisionHandler(.allow)
-    }
-
-    func webView(
-        _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
-        decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
-    ) {
-        events.append("response")
-        decisionHandler(.allow)
-    }
-
-    func webView(
-        _ webView: WKWebView, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler:
-            @escaping @MainActor @Sendable (
-                URLSession.AuthChallengeDisposition, URLCredential?
-            ) -> Void
-    ) {
-        events.append("challenge")
-        completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
-    }
-
-    func webViewWebContentProcessDidTerminate(_ webView: WKWebView) { events.append("terminated") }
-
-    func webView(_ webView: WKWebView, didStartProvisionalNavigation navigation: WKNavigation!) {
-        events.append("start")
-    }
-
-    func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) { events.append("commit") }
-
-    func webView(_ webView: WKWebView, didFinish navigation: WKNavigation!) {
-        events.append("finish")
-        end(nil)
-    }
-
-    func webView(
-        _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
-    ) {
-        events.append("failure")
-        end(error)
-    }
-
-    private func end(_ error: (any Error)?) {
-        ended?.resume(returning: error)
-        ended = nil
     }
 }

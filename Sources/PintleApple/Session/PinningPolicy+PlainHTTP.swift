@@ -18,10 +18,23 @@ extension PinningPolicy {
     /// to a host that the policy has nothing to say about.
     package func allowsPlainHTTP(to url: URL) -> Bool {
         guard let usual = url.scheme.flatMap({ Self.plainSchemes[$0.lowercased()] }) else { return true }
-        guard let name = url.host, let host = try? ServerName(name), let port = UInt16(exactly: url.port ?? usual)
-        else {
+        guard let server = Self.server(of: url, usualPort: usual) else { return false }
+        return allowsPlainHTTP(to: server, ports: portsOfRules)
+    }
+
+    /// Returns true for the `https` URL of a host that the policy covers, one to which it would allow no plain `http`.
+    func coversHTTPS(of url: URL?) -> Bool {
+        guard let url, url.scheme?.lowercased() == "https", let server = Self.server(of: url, usualPort: 443) else {
             return false
         }
-        return allowsPlainHTTP(to: ServerEndpoint(host: host, port: port), ports: portsOfRules)
+        return !allowsPlainHTTP(to: server, ports: portsOfRules)
+    }
+
+    private static func server(of url: URL, usualPort: Int) -> ServerEndpoint? {
+        guard let name = url.host, let host = try? ServerName(name), let port = UInt16(exactly: url.port ?? usualPort)
+        else {
+            return nil
+        }
+        return ServerEndpoint(host: host, port: port)
     }
 }

@@ -30,12 +30,15 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         decisionHandler(false)
     }
 
-    /// Forwards to your delegate, with an error that names the reason of a refusal.
+    /// Forwards to your delegate, with an error that names the reason of a refusal. Where this delegate cancelled a redirect
+    /// or a response, its error stands in the place of WebKit's "Frame load interrupted".
     public func webView(
         _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
     ) {
-        forwarded.flatMap { offered($0.webView(_:didFailProvisionalNavigation:withError:)) }?(
-            webView, navigation, rejections.explain(error, url: webView.url, since: start))
+        let refusal = loads.removeValue(for: webView)?.refusal
+        if let refusal, Self.isInterruption(error) { return fail(webView, navigation, refusal) }
+        fail(webView, navigation, rejections.explain(error, url: webView.url, since: start))
+        if let refusal { fail(webView, nil, refusal) }
     }
 
     /// Forwards to your delegate, with an error that names the reason of a refusal.
@@ -47,6 +50,9 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didStartProvisionalNavigation navigation: WKNavigation!) {
         start = rejections.mark
+        let refusal = loads.removeValue(for: webView)?.refusal
+        loads[webView] = OpenLoad(isFromCoveredHost: policy.coversHTTPS(of: webView.url))
+        if let refusal { fail(webView, nil, refusal) }
         forwarded.flatMap { offered($0.webView(_:didStartProvisionalNavigation:)) }?(webView, navigation)
     }
 
@@ -54,13 +60,16 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     public func webView(
         _ webView: WKWebView, didReceiveServerRedirectForProvisionalNavigation navigation: WKNavigation!
     ) {
+        if policy.coversHTTPS(of: webView.url) { loads[webView]?.isFromCoveredHost = true }
         forwarded.flatMap { offered($0.webView(_:didReceiveServerRedirectForProvisionalNavigation:)) }?(
             webView, navigation)
     }
 
     /// Forwards to your delegate.
     public func webView(_ webView: WKWebView, didCommit navigation: WKNavigation!) {
+        let refusal = loads.removeValue(for: webView)?.refusal
         forwarded.flatMap { offered($0.webView(_:didCommit:)) }?(webView, navigation)
+        if let refusal { fail(webView, nil, refusal) }
     }
 
     /// Forwards to your delegate.
@@ -70,6 +79,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
 
     /// Forwards to your delegate; without its method, loads the page again, at most once in 30 seconds.
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
+        if let refusal = loads.removeValue(for: webView)?.refusal { fail(webView, nil, refusal) }
         if let handler = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
             return handler(webView)
         }
@@ -108,32 +118,68 @@ extension WebViewTrustDelegate {
             WKWebView, WKNavigationResponse, @escaping AnswerToResponse
         ) -> Void
 
-    /// Cancels a page or frame that would come over `http` from a host that the policy covers. For the page itself, your
-    /// delegate's `didFailProvisionalNavigation` gets the error, with no navigation: the system made none. Everything else is
-    /// your delegate's to decide.
+    /// Cancels a page or frame that would come over `http` from a host that the policy covers. Everything else is your
+    /// delegate's to decide.
+    ///
+    /// For a page or a new window, your delegate's `didFailProvisionalNavigation` gets an `URLError` with the code
+    /// `appTransportSecurityRequiresSecureConnection`, or `badURL` for an alias of an address. Its text names the reason;
+    /// `TrustRejection(underlying:)` finds none, because no server was judged. Where the page's load had begun, as with a
+    /// redirect, the method gets that navigation, else `nil`: the system made none.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction, preferences: WKWebpagePreferences,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
     ) {
-        let decide: AnswerWithPreferences = { [weak self] answer, preferences in
+        // The app may release this delegate while its own decides.
+        let decide: AnswerWithPreferences = { [source, weak self] answer, preferences in
             // The policy may have changed while your delegate decided.
-            guard answer != .cancel, let self, let error = self.plainHTTPError(of: navigationAction) else {
+            guard answer != .cancel, let error = Self.plainError(navigationAction.request.url, source) else {
                 return decisionHandler(answer, preferences)
             }
-            decisionHandler(.cancel, preferences)
-            guard navigationAction.targetFrame?.isMainFrame == true else { return }
-            self.forwarded.flatMap { offered($0.webView(_:didFailProvisionalNavigation:withError:)) }?(
-                webView, nil, error)
+            // Without a frame it is a new window, which is no part of the open load.
+            let frame = navigationAction.targetFrame
+            guard let self, frame?.isMainFrame ?? true else { return decisionHandler(.cancel, preferences) }
+            self.refuse(webView, error, isPartOfLoad: frame != nil) { decisionHandler(.cancel, preferences) }
         }
-        guard plainHTTPError(of: navigationAction) == nil else { return decide(.allow, preferences) }
+        guard Self.plainError(navigationAction.request.url, source) == nil else { return decide(.allow, preferences) }
         ask(webView, navigationAction, preferences, decide)
     }
 
-    /// Returns the error of a navigation that would send in the clear to a host that the policy covers.
-    private func plainHTTPError(of action: WKNavigationAction) -> URLError? {
-        guard let url = action.request.url, !policy.allowsPlainHTTP(to: url) else { return nil }
+    /// Returns the error of a navigation that is in the clear with a host that the policy covers, or after a redirect from
+    /// such a host's `https`.
+    private static func plainError(
+        _ url: URL?, _ source: any PolicySource, isFromCoveredHost: Bool = false
+    ) -> URLError? {
+        guard let url else { return nil }
+        if isFromCoveredHost, url.scheme?.lowercased() == "http" {
+            return PinningSessionDelegate.plainError(.insecureRedirect, url)
+        }
+        guard !source.current.policy.allowsPlainHTTP(to: url) else { return nil }
         let alias = url.host.flatMap { try? ServerName($0) }.flatMap { AddressAlias($0) }
         return PinningSessionDelegate.plainError(alias.map { .alias($0) } ?? .plainHTTP, url)
+    }
+
+    /// Cancels, and has your delegate get the error once: in the place of WebKit's own where that ends the open load, else at
+    /// once. A link that is cancelled while a page loads cannot be told from a redirect of that page, so its error comes when
+    /// the load ends.
+    private func refuse(_ webView: WKWebView, _ error: URLError, isPartOfLoad: Bool, cancel: () -> Void) {
+        if isPartOfLoad, let load = loads[webView], load.refusal == nil {
+            loads[webView]?.refusal = error
+            return cancel()
+        }
+        cancel()
+        fail(webView, nil, error)
+    }
+
+    private func fail(_ webView: WKWebView, _ navigation: WKNavigation?, _ error: any Error) {
+        forwarded.flatMap { offered($0.webView(_:didFailProvisionalNavigation:withError:)) }?(
+            webView, navigation, error)
+    }
+
+    /// Returns true for the error that WebKit ends a load with whose redirect or response a delegate cancelled:
+    /// `WebKitErrorFrameLoadInterruptedByPolicyChange`, which has a name on macOS only.
+    private static func isInterruption(_ error: any Error) -> Bool {
+        let error = error as NSError
+        return error.domain == "WebKitErrorDomain" && error.code == 102
     }
 
     private func ask(
@@ -151,17 +197,31 @@ extension WebViewTrustDelegate {
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 
-    /// Forwards to your delegate.
+    /// Cancels a page or frame that came over `http`, though it was allowed when it was asked for: from a host that the policy
+    /// covers by now, or, for a page, after a redirect from the `https` of a host that the policy covers. The request has been
+    /// sent by then. For a page, your delegate gets the error as that of a cancelled redirect. Everything else is your
+    /// delegate's to decide.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
     ) {
+        let (url, isPage) = (navigationResponse.response.url, navigationResponse.isForMainFrame)
+        let isFromCoveredHost = isPage && loads[webView]?.isFromCoveredHost ?? false
+        let decide: AnswerToResponse = { [source, weak self] answer in
+            // The policy may have changed while your delegate decided.
+            guard answer != .cancel,
+                let error = Self.plainError(url, source, isFromCoveredHost: isFromCoveredHost)
+            else { return decisionHandler(answer) }
+            guard let self, isPage else { return decisionHandler(.cancel) }
+            self.refuse(webView, error, isPartOfLoad: true) { decisionHandler(.cancel) }
+        }
+        guard Self.plainError(url, source, isFromCoveredHost: isFromCoveredHost) == nil else { return decide(.allow) }
         // As the system does by itself: what a web view cannot show it does not load.
         let standard: WKNavigationResponsePolicy = navigationResponse.canShowMIMEType ? .allow : .cancel
-        guard let forwarded else { return decisionHandler(standard) }
+        guard let forwarded else { return decide(standard) }
         let ask: AskAboutResponse? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
-        guard let ask else { return decisionHandler(standard) }
-        ask(webView, navigationResponse, decisionHandler)
+        guard let ask else { return decide(standard) }
+        ask(webView, navigationResponse, decide)
     }
 }
 #endif

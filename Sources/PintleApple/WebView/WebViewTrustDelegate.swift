@@ -16,7 +16,8 @@ import WebKit
 /// server is missing from it, and ``init(_:forwardingTo:observer:)`` has an observer who hears of it. Evaluation is done
 /// away from the main queue. Private anchors and approved servers load as in a session.
 ///
-/// A page or frame over `http` from a host that the policy covers is cancelled. Images, scripts and other parts of a page are not
+/// A page or frame over `http` from a host that the policy covers is cancelled, also where the policy covers the host only
+/// when the response arrives, and so is a page that a covered host's `https` redirects to `http`. Images, scripts and other parts of a page are not
 /// asked about: where the policy covers their host, the app has to keep App Transport Security on, which refuses them.
 ///
 /// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
@@ -25,12 +26,22 @@ import WebKit
 /// is the system's to say.
 @MainActor
 public final class WebViewTrustDelegate: NSObject {
-    private let source: any PolicySource
+    /// A page's load, from its start until WebKit commits the page or the load fails.
+    struct OpenLoad: Sendable {
+        /// The error of a navigation that was cancelled during the load and that your delegate has not got yet.
+        var refusal: URLError?
+        /// A Boolean value that indicates whether the load began at, or was redirected to, the `https` of a covered host.
+        var isFromCoveredHost: Bool
+    }
+
+    let source: any PolicySource
     weak var forwarded: (any WKNavigationDelegate)?
     let rejections = RejectionLog()
     private let observer: @Sendable (TrustEvaluation) -> Void
     /// When the page's loading began.
     var start = 0
+    /// The open loads; an app may give one delegate to several web views.
+    var loads = WeakTable<WKWebView, OpenLoad>(capacity: 1_024)
     /// When downloads first asked about a server.
     private var downloads = WeakTable<WKDownload, Int>(capacity: 1_024)
     /// When a page was last loaded again because its process was lost.

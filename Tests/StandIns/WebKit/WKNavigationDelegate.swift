@@ -26,15 +26,16 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
     public let shouldPerformDownload: Bool
     public let targetFrame: WKFrameInfo?
 
-    init(request: URLRequest, shouldPerformDownload: Bool = false, isMainFrame: Bool = true) {
+    /// - Parameter isMainFrame: `nil` for a new window, which has no frame yet.
+    init(request: URLRequest, shouldPerformDownload: Bool = false, isMainFrame: Bool? = true) {
         self.request = request
         self.shouldPerformDownload = shouldPerformDownload
-        targetFrame = WKFrameInfo(isMainFrame: isMainFrame)
+        targetFrame = isMainFrame.map { WKFrameInfo(isMainFrame: $0) }
     }
 
     /// Apple's has no such initialiser: there, only the web view makes them.
     public static func asked(
-        _ request: URLRequest, shouldPerformDownload: Bool, isMainFrame: Bool = true
+        _ request: URLRequest, shouldPerformDownload: Bool = false, isMainFrame: Bool? = true
     ) -> WKNavigationAction {
         WKNavigationAction(
             request: request, shouldPerformDownload: shouldPerformDownload, isMainFrame: isMainFrame)
@@ -44,9 +45,16 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
 @MainActor open class WKNavigationResponse: NSObject {
     public let response: URLResponse
     public let canShowMIMEType = true
+    public let isForMainFrame: Bool
 
-    init(response: URLResponse) {
+    init(response: URLResponse, isForMainFrame: Bool = true) {
         self.response = response
+        self.isForMainFrame = isForMainFrame
+    }
+
+    /// Apple's has no such function: there, only the web view makes them.
+    public static func arrived(_ response: URLResponse, isForMainFrame: Bool) -> WKNavigationResponse {
+        WKNavigationResponse(response: response, isForMainFrame: isForMainFrame)
     }
 }
 

@@ -27,17 +27,11 @@ public import Security
     }
 
     private func load(_ request: URLRequest, _ navigation: WKNavigation) async {
-        let action = WKNavigationAction(request: request)
-        let policy: WKNavigationActionPolicy = await withCheckedContinuation { continuation in
-            guard let delegate = navigationDelegate else { return continuation.resume(returning: .allow) }
-            delegate.webView(self, decidePolicyFor: action, preferences: WKWebpagePreferences()) { policy, _ in
-                continuation.resume(returning: policy)
-            }
-        }
-        guard policy == .allow else { return }
+        guard await decide(about: request) == .allow else { return }
         url = request.url
+        isInterrupted = false
         navigationDelegate?.webView(self, didStartProvisionalNavigation: navigation)
-        let session = URLSession(configuration: .ephemeral, delegate: Bridge(self), delegateQueue: nil)
+        let session = URLSession(configuration: .ephemeral, delegate: Bridge(self, navigation), delegateQueue: nil)
         defer { session.finishTasksAndInvalidate() }
         do {
             let (data, response) = try await session.data(for: request)
@@ -46,13 +40,47 @@ public import Security
                 guard let delegate = navigationDelegate else { return continuation.resume(returning: .allow) }
                 delegate.webView(self, decidePolicyFor: answer) { continuation.resume(returning: $0) }
             }
-            guard policy == .allow else { return }
+            if policy == .download {
+                navigationDelegate?.webView(self, navigationResponse: answer, didBecome: .idle())
+            }
+            guard policy == .allow else { throw interruption }
             document = data
             navigationDelegate?.webView(self, didCommit: navigation)
             navigationDelegate?.webView(self, didFinish: navigation)
         } catch {
-            navigationDelegate?.webView(self, didFailProvisionalNavigation: navigation, withError: error)
+            navigationDelegate?.webView(
+                self, didFailProvisionalNavigation: navigation, withError: isInterrupted ? interruption : error)
         }
+    }
+
+    /// A redirect was cancelled.
+    private var isInterrupted = false
+
+    /// The error of a load whose redirect or response the delegate does not let go on.
+    private var interruption: NSError {
+        NSError(
+            domain: "WebKitErrorDomain", code: 102, userInfo: [NSLocalizedDescriptionKey: "Frame load interrupted"])
+    }
+
+    private func decide(about request: URLRequest) async -> WKNavigationActionPolicy {
+        let action = WKNavigationAction(request: request)
+        return await withCheckedContinuation { continuation in
+            guard let delegate = navigationDelegate else { return continuation.resume(returning: .allow) }
+            delegate.webView(self, decidePolicyFor: action, preferences: WKWebpagePreferences()) { policy, _ in
+                continuation.resume(returning: policy)
+            }
+        }
+    }
+
+    /// Asks the delegate about each hop, as about the first request.
+    fileprivate func allowsRedirect(to request: URLRequest, _ navigation: WKNavigation) async -> Bool {
+        guard await decide(about: request) == .allow else {
+            isInterrupted = true
+            return false
+        }
+        url = request.url
+        navigationDelegate?.webView(self, didReceiveServerRedirectForProvisionalNavigation: navigation)
+        return true
     }
 
     fileprivate func answer(
@@ -65,11 +93,13 @@ public import Security
 }
 
 /// Takes the session's questions to the main queue.
-private final class Bridge: NSObject, URLSessionDelegate {
+private final class Bridge: NSObject, URLSessionTaskDelegate {
     private let webView: WKWebView
+    private let navigation: WKNavigation
 
-    init(_ webView: WKWebView) {
+    init(_ webView: WKWebView, _ navigation: WKNavigation) {
         self.webView = webView
+        self.navigation = navigation
     }
 
     func urlSession(
@@ -77,5 +107,19 @@ private final class Bridge: NSObject, URLSessionDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         Task { @MainActor in webView.answer(challenge, completionHandler) }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        Task { @MainActor in
+            guard await webView.allowsRedirect(to: request, navigation) else {
+                // First, or the task ends with the redirect's own response.
+                task.cancel()
+                return completionHandler(nil)
+            }
+            completionHandler(request)
+        }
     }
 }

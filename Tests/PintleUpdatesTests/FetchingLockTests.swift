@@ -28,8 +28,9 @@ struct FetchingLockTests {
             let transport = Probing(document: try scene.update(version)) {
                 held.withLock { $0.append(LockProbe.heldLocks(in: folder)) }
             }
+            let url = try #require(URL(string: "a"))
             _ = await store.refresh(
-                from: UpdateSource(urls: [URL(string: "a")].compactMap(\.self), transport: transport),
+                from: UpdateSource(urls: [url], transport: transport),
                 at: Publication.now)
             #expect(store.version == Int(version))
         }

@@ -78,8 +78,9 @@ struct FetchingTests {
         scene = try StoreScene()
     }
 
-    private func source(_ servers: TestServers, _ urls: String...) -> UpdateSource {
-        var source = UpdateSource(urls: urls.compactMap { URL(string: $0) }, transport: servers)
+    private func source(_ servers: TestServers, _ urls: String...) throws -> UpdateSource {
+        let urls = try urls.map { try #require(URL(string: $0)) }
+        var source = UpdateSource(urls: urls, transport: servers)
         source.graceSeconds = 60
         return source
     }
@@ -88,7 +89,7 @@ struct FetchingTests {
     func entityTag() async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"7\"")])
         let store = try scene.open()
-        let source = source(servers, "a")
+        let source = try source(servers, "a")
         guard case .adopted(let update) = await store.refresh(from: source, at: Publication.now) else {
             Issue.record("not adopted")
             return
@@ -117,7 +118,7 @@ struct FetchingTests {
             "c": .serves(stranger, tag: nil), "d": .fails,
         ])
         let store = try scene.open()
-        _ = await store.refresh(from: source(servers, "a", "b", "c", "d"), at: Publication.now)
+        _ = try await store.refresh(from: source(servers, "a", "b", "c", "d"), at: Publication.now)
         #expect(store.version == 8)
         #expect(Set(scene.takeEvents()).isSuperset(of: ["adopted 8", "rejected invalid-signature c", "not fetched d"]))
         #expect(try scene.open(.refuse).version == 8)
@@ -126,7 +127,7 @@ struct FetchingTests {
     @Test("A transport that ignores cancellation does not hold a refresh past its time-out", arguments: [false, true])
     func ignoredCancellation(hasOther: Bool) async throws {
         let servers = TestServers(["a": .ignoresCancellation, "b": .serves(try scene.update(7), tag: nil)])
-        var source = hasOther ? source(servers, "a", "b") : source(servers, "a")
+        var source = try hasOther ? source(servers, "a", "b") : source(servers, "a")
         // The other server has time to answer on a busy machine.
         (source.timeoutSeconds, source.graceSeconds) = (hasOther ? 60 : 0.2, 0.01)
         let store = try scene.open()
@@ -149,7 +150,7 @@ struct FetchingTests {
     @Test("Requests to a transport that ignores cancellation do not pile up; once it has ended, the next refresh asks")
     func noPile() async throws {
         let servers = TestServers(["a": .ignoresCancellation, "b": .fails])
-        var source = source(servers, "a", "b")
+        var source = try source(servers, "a", "b")
         (source.timeoutSeconds, source.graceSeconds) = (0.01, 0.01)
         let store = try scene.open()
         await expectFailure(of: store, source)
@@ -165,7 +166,7 @@ struct FetchingTests {
         #expect(scene.takeEvents() == (0..<20).flatMap { _ in ["not fetched a", "not fetched b"] })
         #expect(!servers.hasEnded.withLock { $0 })
         // Where no other is left, nothing is asked.
-        var alone = self.source(servers, "a")
+        var alone = try self.source(servers, "a")
         alone.timeoutSeconds = 0.01
         await expectFailure(of: store, alone)
         #expect(servers.takeRequests().isEmpty && scene.takeEvents() == ["not fetched a"])
@@ -186,14 +187,14 @@ struct FetchingTests {
     @Test("A server that hangs keeps nobody from the others, nor longer than the time-out")
     func hanging() async throws {
         let servers = TestServers(["a": .hangs, "b": .serves(try scene.update(7), tag: nil)])
-        var source = source(servers, "a", "b")
+        var source = try source(servers, "a", "b")
         source.graceSeconds = 0.01
         let store = try scene.open()
         guard case .adopted = await store.refresh(from: source, at: Publication.now) else {
             Issue.record("not adopted")
             return
         }
-        source = self.source(servers, "a")
+        source = try self.source(servers, "a")
         source.timeoutSeconds = 0.01
         await expectFailure(of: store, source)
         #expect(store.version == 7)
@@ -203,7 +204,7 @@ struct FetchingTests {
     func frozen() async throws {
         let seven = try scene.update(7)
         let servers = TestServers(["a": .serves(seven, tag: nil), "b": .servesLater(try scene.update(8))])
-        var source = source(servers, "a", "b")
+        var source = try source(servers, "a", "b")
         source.graceSeconds = 0.001
         let store = try scene.open()
         try await store.adopt(seven, at: Publication.now)
@@ -220,16 +221,16 @@ struct FetchingTests {
         let store = try scene.open()
         try await store.adopt(scene.update(7), at: Publication.now)
         _ = scene.takeEvents()
-        guard case .failed = await store.refresh(from: source(servers, "a"), at: Publication.now) else {
+        guard case .failed = try await store.refresh(from: source(servers, "a"), at: Publication.now) else {
             Issue.record("not failed")
             return
         }
         #expect(scene.takeEvents() == ["not fetched a"])
         // The twin: with a tag, it is one.
         servers.set("a", .serves(try scene.update(7), tag: "\"7\""))
-        _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+        _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
         servers.set("a", .notModified)
-        guard case .unchanged = await store.refresh(from: source(servers, "a"), at: Publication.now) else {
+        guard case .unchanged = try await store.refresh(from: source(servers, "a"), at: Publication.now) else {
             Issue.record("not unchanged")
             return
         }
@@ -247,28 +248,28 @@ struct FetchingTests {
     func foreignTag(tag: String, isOne: Bool) async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: tag)])
         let store = try scene.open()
-        _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+        _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
         // In this process, and after a restart.
         for store in [store, try scene.open()] {
             _ = servers.takeRequests()
-            _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+            _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
             #expect(servers.takeRequests().map(\.entityTag) == [isOne ? tag : nil])
         }
         servers.set("a", .serves(try scene.update(8), tag: nil))
-        _ = await store.refresh(from: source(servers, "a"), at: Publication.now)
+        _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
         #expect(store.version == 8)
     }
 
     @Test("A tag that an earlier release took down is asked for by nobody", arguments: ["*", "\"7\""])
     func storedTag(tag: String) async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"6\"")])
-        _ = await (try scene.open()).refresh(from: source(servers, "a"), at: Publication.now)
+        _ = try await scene.open().refresh(from: source(servers, "a"), at: Publication.now)
         let file = "\(scene.folder)/fetches.json"
         let text = try String(contentsOfFile: file, encoding: .utf8)
         try text.replacing("\\\"6\\\"", with: tag.replacing("\"", with: "\\\"")).write(
             toFile: file, atomically: true, encoding: .utf8)
         _ = servers.takeRequests()
-        _ = await (try scene.open()).refresh(from: source(servers, "a"), at: Publication.now)
+        _ = try await scene.open().refresh(from: source(servers, "a"), at: Publication.now)
         #expect(servers.takeRequests().map(\.entityTag) == [tag == "*" ? nil : tag])
     }
 
@@ -282,7 +283,7 @@ struct FetchingTests {
         let store = try PolicyStore(
             files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
             bundled: try Publication.read(scene.app.bundled), mismatchLimit: MismatchLimit())
-        let source = source(servers, "a")
+        let source = try source(servers, "a")
         _ = await store.refresh(from: source, at: Publication.now)
         servers.set("a", .serves(try scene.update(8), tag: "\"8\""))
         if `case` == "mismatch" {
@@ -300,7 +301,7 @@ struct FetchingTests {
     func due() async throws {
         let servers = TestServers(["a": .fails])
         let store = try scene.open()
-        let source = source(servers, "a")
+        let source = try source(servers, "a")
         guard case .failed = await store.refreshIfDue(from: source, at: Publication.now) else {
             Issue.record("not failed")
             return
@@ -332,11 +333,11 @@ struct FetchingTests {
         let servers = TestServers(["a": .serves(try short.signed(by: scene.app.one), tag: nil)])
         let later = Publication.now.addingTimeInterval(60)
         _ = scene.takeEvents()
-        _ = await store.refresh(from: source(servers, "a"), at: later)
+        _ = try await store.refresh(from: source(servers, "a"), at: later)
         #expect(scene.takeEvents() == ["stale 7", "rejected expired a"] && store.version == 7)
         servers.set("a", .serves(try scene.update(8), tag: nil))
-        _ = await store.refresh(from: source(servers, "a"), at: later)
-        _ = await store.refresh(from: source(servers, "a"), at: later)
+        _ = try await store.refresh(from: source(servers, "a"), at: later)
+        _ = try await store.refresh(from: source(servers, "a"), at: later)
         #expect(scene.takeEvents() == ["stale 7", "adopted 8"])
     }
 
@@ -344,7 +345,7 @@ struct FetchingTests {
     func atOnce() async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: nil)])
         let store = try scene.open()
-        let source = source(servers, "a")
+        let source = try source(servers, "a")
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<20 { group.addTask { await store.refresh(from: source, at: Publication.now) } }
         }
@@ -357,7 +358,7 @@ struct FetchingTests {
         let store = try PolicyStore(
             files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
             bundled: try Publication.read(scene.app.bundled), mismatchLimit: MismatchLimit())
-        let source = source(servers, "a")
+        let source = try source(servers, "a")
         #expect(await store.refreshAfterMismatch(refusedBy: 1, from: source, at: Publication.now))
         #expect(servers.takeRequests().count == 1 && store.current.generation == 2)
         #expect(await store.refreshAfterMismatch(refusedBy: 2, from: source, at: Publication.now) == false)
@@ -375,7 +376,7 @@ struct FetchingTests {
             let store = try PolicyStore(
                 files: StoreFiles(folder: scene.folder), trust: try scene.app.trust,
                 bundled: try Publication.read(scene.app.bundled), mismatchLimit: limit)
-            let source = source(servers, "a")
+            let source = try source(servers, "a")
             _ = await store.refresh(from: source, at: Publication.now)
             _ = servers.takeRequests()
             if !isAllowed { #expect(limit.allows()) }

@@ -13,7 +13,7 @@ struct FloorKnowledgeTests {
     }
 
     private static func text(_ knowledge: FloorKnowledge) -> String {
-        let floor = knowledge.lowest.map { "\($0.version)" } ?? "none"
+        let floor = knowledge.lowerBound.map { "\($0.version)" } ?? "none"
         return switch knowledge {
         case .known: "known \(floor)"
         case .outdated(_, let error): "outdated \(floor) \(error.code.rawValue)"
@@ -57,7 +57,7 @@ struct FloorKnowledgeTests {
         let first = try #require(Self.floor(3, 1))
         let other = try #require(Self.floor(3, 2))
         let higher = try #require(Self.floor(4, 2))
-        #expect(FloorKnowledge.known(first).updated(by: .known(other)).lowest == first)
-        #expect(FloorKnowledge.known(first).updated(by: .known(higher)).lowest == higher)
+        #expect(FloorKnowledge.known(first).updated(by: .known(other)).lowerBound == first)
+        #expect(FloorKnowledge.known(first).updated(by: .known(higher)).lowerBound == higher)
     }
 }

@@ -26,10 +26,11 @@ private struct UnchangedServer: UpdateTransport {
 struct LateFloorTests {
     let scene: StoreScene
     private let place = FloorPlace()
-    private let source = UpdateSource(urls: [URL(string: "a")].compactMap(\.self), transport: UnchangedServer())
+    private let source: UpdateSource
 
     init() throws {
         scene = try StoreScene()
+        source = UpdateSource(urls: [try #require(URL(string: "a"))], transport: UnchangedServer())
     }
 
     private func setLocked(_ isLocked: Bool) {

@@ -151,8 +151,9 @@ struct PolicyStoreTests {
     func wayBack() async throws {
         func fetch(_ version: UInt8, into store: PolicyStore) async throws {
             let server = OneServer(update: try scene.update(version), tag: "\(version)")
+            let url = try #require(URL(string: "https://a"))
             await store.refresh(
-                from: UpdateSource(urls: [URL(string: "https://a")].compactMap(\.self), transport: server),
+                from: UpdateSource(urls: [url], transport: server),
                 at: Publication.now)
         }
         try await fetch(7, into: scene.open(.refuse))

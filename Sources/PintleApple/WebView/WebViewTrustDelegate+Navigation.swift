@@ -158,9 +158,9 @@ extension WebViewTrustDelegate {
         return PinningSessionDelegate.plainError(alias.map { .alias($0) } ?? .plainHTTP, url)
     }
 
-    /// Cancels, and has your delegate get the error once: in the place of WebKit's own where that ends the open load, else at
-    /// once. A link that is cancelled while a page loads cannot be told from a redirect of that page, so its error comes when
-    /// the load ends.
+    /// Cancels, and passes the error to your delegate: in the place of WebKit's own error where that one ends the open load,
+    /// otherwise at once. A link that is cancelled while a page loads cannot be told from a redirect of that page, so its
+    /// error is passed on when the load ends.
     private func refuse(_ webView: WKWebView, _ error: URLError, isPartOfLoad: Bool, cancel: () -> Void) {
         if isPartOfLoad, let load = loads[webView], load.refusal == nil {
             loads[webView]?.refusal = error
@@ -197,10 +197,10 @@ extension WebViewTrustDelegate {
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 
-    /// Cancels a page or frame that came over `http`, though it was allowed when it was asked for: from a host that the policy
-    /// covers by now, or, for a page, after a redirect from the `https` of a host that the policy covers. The request has been
-    /// sent by then. For a page, your delegate gets the error as that of a cancelled redirect. Everything else is your
-    /// delegate's to decide.
+    /// Cancels a page or frame that came over `http` though its request was allowed: from a host that the policy covers by
+    /// now, or, for a page, after a redirect from the `https` of a host that the policy covers. The request has been sent by
+    /// then. For a page, your delegate gets the error as that of a cancelled redirect. Everything else is your delegate's to
+    /// decide.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void

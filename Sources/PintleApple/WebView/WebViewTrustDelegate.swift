@@ -17,8 +17,9 @@ import WebKit
 /// away from the main queue. Private anchors and approved servers load as in a session.
 ///
 /// A page or frame over `http` from a host that the policy covers is cancelled, also where the policy covers the host only
-/// when the response arrives, and so is a page that a covered host's `https` redirects to `http`. Images, scripts and other parts of a page are not
-/// asked about: where the policy covers their host, the app has to keep App Transport Security on, which refuses them.
+/// when the response arrives, and so is a page that a covered host's `https` redirects to `http`. WebKit does not ask about
+/// images, scripts and other parts of a page: where the policy covers their host, the app has to keep App Transport Security
+/// on, which refuses them.
 ///
 /// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
 ///

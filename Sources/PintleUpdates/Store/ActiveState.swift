@@ -28,7 +28,7 @@ package struct ActiveState: Sendable {
     }
 
     /// A Boolean value that indicates whether an update above the active one is known to have been adopted.
-    var isBelowFloor: Bool { snapshot.policy.updateVersion < floor.lowest?.version ?? 0 }
+    var isBelowFloor: Bool { snapshot.policy.updateVersion < floor.lowerBound?.version ?? 0 }
 
     /// A Boolean value that indicates whether an update is active and no other one above it was adopted. Only then may a
     /// server's answer be that nothing has changed.
@@ -38,7 +38,7 @@ package struct ActiveState: Sendable {
     ///
     /// - Returns: `true` where the update was not active before and is now.
     mutating func activate(_ update: VerifiedUpdate) -> Bool {
-        guard update.version > self.update?.version ?? 0, update.version >= floor.lowest?.version ?? 0 else {
+        guard update.version > self.update?.version ?? 0, update.version >= floor.lowerBound?.version ?? 0 else {
             return false
         }
         replacePolicy(with: update)
@@ -55,11 +55,11 @@ package struct ActiveState: Sendable {
         let wasUnchecked = floor.isUnchecked
         floor = floor.updated(by: stored.floor)
         guard floor.error == nil else { return nil }
-        if wasUnchecked, let found = stored.floor.lowest, let update, found.version >= update.version,
+        if wasUnchecked, let found = stored.floor.lowerBound, let update, found.version >= update.version,
             found != update.floor(under: trust)
         {
             self.update = nil
-            if found.version >= floor.lowest?.version ?? 0 { floor = .known(found) }
+            if found.version >= floor.lowerBound?.version ?? 0 { floor = .known(found) }
         }
         if let update = stored.update, activate(update) { return .adopted(update) }
         guard wasUnchecked, update == nil else { return nil }

@@ -11,8 +11,9 @@ enum FloorKnowledge: Sendable {
     /// copy only, so it may have been withdrawn.
     case unchecked(atLeast: UpdateFloor?, StorageError)
 
-    /// The highest floor that any copy has shown. The floor is at least as high.
-    var lowest: UpdateFloor? {
+    /// A lower bound of the floor: the highest one that a look of this process found, or that an adoption wrote. A copy that
+    /// could not be read may be higher.
+    var lowerBound: UpdateFloor? {
         switch self {
         case .known(let floor), .outdated(let floor, _), .unchecked(let floor, _): floor
         }
@@ -29,11 +30,12 @@ enum FloorKnowledge: Sendable {
     /// A Boolean value that indicates whether the active update was never compared with the copy outside of the folder.
     var isUnchecked: Bool { if case .unchecked = self { true } else { false } }
 
-    /// Returns the knowledge after another look. The floor never falls while the process lives; of two floors of one version
-    /// the earlier one stays.
+    /// Returns the knowledge after another look. The floor never falls while the process lives. Of two floors of one version
+    /// the earlier one stays. After `unchecked`, ``ActiveState/apply(_:)`` takes the later one instead, where that one is not
+    /// the floor of the active update.
     func updated(by look: FloorKnowledge) -> FloorKnowledge {
-        var highest = lowest
-        if let floor = look.lowest, floor.version > highest?.version ?? 0 { highest = floor }
+        var highest = lowerBound
+        if let floor = look.lowerBound, floor.version > highest?.version ?? 0 { highest = floor }
         switch (self, look.error) {
         case (_, nil): return .known(highest)
         case (.unchecked, let error?): return .unchecked(atLeast: highest, error)

@@ -79,7 +79,7 @@ public actor PolicyStore: PolicySource {
     nonisolated public var update: VerifiedUpdate? { vault.active.update }
 
     /// The floor as far as it is known: no update below it is adopted.
-    nonisolated package var floor: UpdateFloor? { vault.active.floor.lowest }
+    nonisolated package var floor: UpdateFloor? { vault.active.floor.lowerBound }
 
     /// Why the bundled policy is in force although an update was; `nil` where nothing is lost, and after the next
     /// update.

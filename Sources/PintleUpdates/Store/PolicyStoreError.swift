@@ -13,9 +13,10 @@ public enum PolicyStoreError: Error, Sendable, Hashable {
     case lostStore(PolicyStoreLoss)
     /// The update was not taken.
     case rejected(UpdateRejection)
-    /// The disk, or where the floor is kept, did not take it.
+    /// The update or its floor could not be written: to the folder, or to the copy of the floor outside of it.
     case notStored(StorageError)
-    /// Where the floor is kept cannot be read at this moment, so nobody can tell how old an update may be.
+    /// The copy of the floor outside of the folder cannot be read at this moment, so the store cannot check whether the
+    /// update is older than one that was adopted before.
     case floorUnreadable(StorageError)
 }
 

@@ -1,7 +1,7 @@
 package import PintleStorage
 
 /// The two files of a store, in a folder of its own: the update as it arrived, and the floor. They are apart, so that what
-/// damages one leaves the other. Beside them the copy of the floor outside of the folder, where there is one.
+/// damages one leaves the other. A store may also have a copy of the floor outside of the folder.
 package struct StoreFiles: Sendable {
     let update: DurableFile
     let floor: DurableFile

@@ -7,7 +7,7 @@ struct StoredState: Sendable {
     /// The stored update, where it passes the checks.
     private(set) var update: VerifiedUpdate?
     /// `known` or `unchecked`: one look knows of no earlier one. The floor is that of the stored update, or the higher one
-    /// of the two copies where no update is stored.
+    /// of the two copies where no stored update passes.
     let floor: FloorKnowledge
     /// The reason that an update which was active once is not stored any more.
     let loss: PolicyStoreLoss?
@@ -68,10 +68,10 @@ struct StoredState: Sendable {
     /// outside of the folder is raised for a verified update only: the floor's file is not signed, and must not outlive the
     /// folder.
     var outdatedCopies: [StoreFiles.FloorCopy] {
-        guard let lowest = floor.lowest else { return [] }
+        guard let expected = floor.lowerBound else { return [] }
         var copies: [StoreFiles.FloorCopy] = []
-        if fileFloor != lowest { copies.append(.file) }
-        if update != nil, let outside, outside.error == nil, outside.floor != lowest { copies.append(.outside) }
+        if fileFloor != expected { copies.append(.file) }
+        if update != nil, let outside, outside.error == nil, outside.floor != expected { copies.append(.outside) }
         return copies
     }
 

@@ -64,7 +64,7 @@ package final class UpdateVault: Sendable {
         let before = active
         let update: VerifiedUpdate
         do {
-            update = try verifier.verify(envelope, floor: before.floor.lowest, active: before.update, at: now)
+            update = try verifier.verify(envelope, floor: before.floor.lowerBound, active: before.update, at: now)
         } catch {
             throw .rejected(error)
         }
@@ -107,7 +107,7 @@ package final class UpdateVault: Sendable {
     ) -> StoredState {
         var stored = files.stored(verifiedBy: verifier, active: active?.update)
         let outdated = stored.outdatedCopies
-        guard let floor = stored.floor.lowest, !outdated.isEmpty else {
+        guard let floor = stored.floor.lowerBound, !outdated.isEmpty else {
             if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }
             return stored
         }

@@ -79,8 +79,7 @@ struct FetchingTests {
     }
 
     private func source(_ servers: TestServers, _ urls: String...) throws -> UpdateSource {
-        let urls = try urls.map { try #require(URL(string: $0)) }
-        var source = UpdateSource(urls: urls, transport: servers)
+        var source = UpdateSource(urls: try urls.map { try #require(URL(string: $0)) }, transport: servers)
         source.graceSeconds = 60
         return source
     }

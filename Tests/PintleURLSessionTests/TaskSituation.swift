@@ -6,9 +6,13 @@ import Pintle
 
 /// Every state of a task, reached by events only.
 enum TaskSituation: String, CaseIterable {
-    case notAdmitted, idle, idleSuspended, opening, checkingContent, preparing, awaitingStream, askingAboutCached
-    case loading, loadingSuspended, storingCookies, askingRedirect, askingCredential, askingTwoOffers
-    case accepting, acceptingHeld, askingResponse, receiving, passing, cancelling, succeeded, failed
+    case notAdmitted, idle, idleSuspended, opening, checkingContent, awaitingStream
+    case preparing, preparingSuspended, preparingNext, preparingAgain, askingAboutCached
+    case loading, loadingSuspended, loadingAuthorized
+    case storingCookies, storingCookiesOfRedirect, storingCookiesOfChallenge, storingCookiesOfStaleNonce,
+        storingCookiesOfRefusal
+    case askingRedirect, askingCredential, askingTwoOffers
+    case accepting, acceptingHeld, askingResponse, receiving, passing, passingAtLimit, cancelling, succeeded, failed
 
     private var path: [TaskEvent] {
         switch self {
@@ -18,11 +22,20 @@ enum TaskSituation: String, CaseIterable {
         case .opening: Self.idle.path + [.resume]
         case .checkingContent: Self.opening.path + [.opened]
         case .preparing: Self.checkingContent.path + [.hasContent]
+        case .preparingSuspended: Self.preparing.path + [.suspend]
+        case .preparingNext: Self.passing.path + [.completed, .hasContent]
+        case .preparingAgain:
+            Self.opening.path + [.openedWithData, .hasContent, .hasTransport, .made, .sent, .superseded, .hasContent]
         case .awaitingStream: Self.checkingContent.path + [.lacksContent]
         case .askingAboutCached: Self.preparing.path + [.cachedAsked]
-        case .loading: Self.preparing.path + [.made]
+        case .loading: Self.preparing.path + [.hasTransport, .made]
+        case .loadingAuthorized: Self.preparing.path + [.hasTransport, .madeAuthorized]
         case .loadingSuspended: Self.loading.path + [.suspend]
         case .storingCookies: Self.loading.path + [.cookies]
+        case .storingCookiesOfRedirect: Self.loading.path + [.cookiesAndRedirect]
+        case .storingCookiesOfChallenge: Self.loading.path + [.cookiesAndChallenge]
+        case .storingCookiesOfStaleNonce: Self.loadingAuthorized.path + [.cookiesAndStaleChallenge]
+        case .storingCookiesOfRefusal: Self.loading.path + [.cookiesAndRefusedRedirect]
         case .askingRedirect: Self.loading.path + [.redirect]
         case .askingCredential: Self.loading.path + [.challenge]
         case .askingTwoOffers: Self.loading.path + [.challengeTwice]
@@ -31,6 +44,7 @@ enum TaskSituation: String, CaseIterable {
         case .askingResponse: Self.accepting.path + [.acceptedAsked]
         case .receiving: Self.accepting.path + [.accepted]
         case .passing: Self.loading.path + [.redirectUnasked]
+        case .passingAtLimit: Self.passing.path + [.limitData]
         case .cancelling: Self.loading.path + [.cancel]
         case .succeeded: Self.receiving.path + [.completed]
         case .failed: Self.loading.path + [.timedOut]
@@ -47,12 +61,13 @@ enum TaskSituation: String, CaseIterable {
 /// Every event, in the forms that lead to different states. The transfer is 1, where an event does not say another.
 enum TaskEvent: String, CaseIterable {
     case admitted, resume, suspend, cancel
-    case opened, hasContent, lacksContent, lacksContentUnasked, cached, cachedInformed, cachedAsked, made
+    case opened, openedWithData, hasContent, lacksContent, lacksContentUnasked, hasTransport
+    case cached, cachedInformed, cachedAsked, made, madeAuthorized
     case failedToPrepare, failed, deadline
-    case head, cookies, cookiesAndRedirect, redirect, redirectUnasked, refusedRedirect, challenge, challengeTwice,
-        plain401
-    case storedCookies, accepted, acceptedInformed, acceptedAsked
-    case data, muchData, completed, timedOut, superseded, otherCompleted
+    case head, redirect, redirectUnasked, refusedRedirect, challenge, challengeTwice, staleChallenge, plain401
+    case cookies, cookiesAndRedirect, cookiesAndChallenge, cookiesAndStaleChallenge, cookiesAndRefusedRedirect
+    case storedCookies, storedCookiesUnasked, accepted, acceptedInformed, acceptedAsked
+    case sent, data, limitData, muchData, completed, timedOut, superseded, otherCompleted
     case follow, noRedirect, downgrade, credential, noCredential, nextOffer, stream, noStream
     case allow, refuse, allowCached, refuseCached, otherAllow
 
@@ -61,10 +76,12 @@ enum TaskEvent: String, CaseIterable {
         return URLRequest(url: url)
     }
 
-    /// Returns the actions, in order, or what becomes of a piece of content.
+    /// Returns the actions, in order, or the use of a piece of content.
     func apply(to machine: inout TaskStateMachine<Int>) throws -> String {
         switch self {
+        case .sent: machine.sent(7, over: 1) ? "counted" : ""
         case .data: "\(machine.receivedData(100, over: 1))"
+        case .limitData: "\(machine.receivedData(TaskStateMachine<Int>.discardLimit, over: 1))"
         case .muchData: "\(machine.receivedData(TaskStateMachine<Int>.discardLimit + 1, over: 1))"
         default: try actions(&machine).map(\.summary).joined(separator: ", ")
         }
@@ -80,24 +97,30 @@ enum TaskEvent: String, CaseIterable {
         case .suspend: return machine.suspend()
         case .cancel: return machine.cancel()
         case .opened: return machine.opened(Hop(request: try Self.request(), content: .none))
+        case .openedWithData:
+            return machine.opened(Hop(request: try Self.request(), content: .fixed(.data(Data([1, 2, 3])))))
         case .hasContent: return machine.hasContent()
         case .lacksContent: return machine.lacksContent(canAsk: true)
         case .lacksContentUnasked: return machine.lacksContent(canAsk: false)
+        case .hasTransport: return machine.hasTransport()
         case .cached: return machine.foundInCache(try cachedResponse(), by: .none)
         case .cachedInformed: return machine.foundInCache(try cachedResponse(), by: .informed)
         case .cachedAsked: return machine.foundInCache(try cachedResponse(), by: .asked)
         case .made: return machine.made(1, authorization: nil)
+        case .madeAuthorized: return machine.made(1, authorization: try authorization())
         case .failedToPrepare: return machine.failed(.refused(refusal))
         case .failed: return machine.failed(.refused(refusal), over: 1)
         case .deadline: return machine.reachedDeadline()
-        case .head, .cookies, .cookiesAndRedirect, .redirect, .redirectUnasked, .refusedRedirect, .challenge,
-            .challengeTwice, .plain401:
+        case .head, .redirect, .redirectUnasked, .refusedRedirect, .challenge, .challengeTwice, .staleChallenge,
+            .plain401,
+            .cookies, .cookiesAndRedirect, .cookiesAndChallenge, .cookiesAndStaleChallenge, .cookiesAndRefusedRedirect:
             return machine.receivedHead(try reception(), over: 1, canAsk: self != .redirectUnasked)
         case .storedCookies: return machine.storedCookies(over: 1, canAsk: true)
+        case .storedCookiesUnasked: return machine.storedCookies(over: 1, canAsk: false)
         case .accepted: return machine.accepted(over: 1, by: .none)
         case .acceptedInformed: return machine.accepted(over: 1, by: .informed)
         case .acceptedAsked: return machine.accepted(over: 1, by: .asked)
-        case .data, .muchData: return []
+        case .sent, .data, .limitData, .muchData: return []
         case .completed: return machine.completed(1, nil)
         case .timedOut: return machine.completed(1, .timedOut)
         case .superseded: return machine.completed(1, .superseded)
@@ -124,32 +147,37 @@ enum TaskEvent: String, CaseIterable {
 
     private func authorization() throws -> Authorization {
         let url = try CurlURL("https://localhost/first")
-        let offer = AuthenticationOffer.basic(realm: "a")
+        guard let offer = AuthenticationOffer.offers(in: [Self.digest(nonce: "first")]).first else {
+            throw URLError(.userAuthenticationRequired)
+        }
         return Authorization(
             URLCredential(user: "user", password: "password", persistence: .none), for: offer,
             in: offer.protectionSpace(of: url), at: url)
     }
 
+    private static func digest(nonce: String) -> String { "Digest realm=\"b\", nonce=\"\(nonce)\", qop=\"auth\"" }
+
     private func reception() throws -> Reception {
         var head = ResponseHead(status: 200, version: "HTTP/1.1")
         switch self {
-        case .redirect, .redirectUnasked, .cookiesAndRedirect, .refusedRedirect:
-            head.status = 302
-            head.fields = [("Location", self == .refusedRedirect ? "http://localhost/" : "/next")]
-        case .challenge, .challengeTwice, .plain401:
-            head.status = 401
-            let challenges = ["Basic realm=\"a\"", "Digest realm=\"b\", nonce=\"n\", qop=\"auth\""]
-            head.fields = challenges.prefix(self == .challenge ? 1 : self == .challengeTwice ? 2 : 0).map {
-                ("WWW-Authenticate", $0)
-            }
+        case .redirect, .redirectUnasked, .cookiesAndRedirect: head.fields = [("Location", "/next")]
+        case .refusedRedirect, .cookiesAndRefusedRedirect: head.fields = [("Location", "http://localhost/")]
+        case .challenge, .cookiesAndChallenge: head.fields = [("WWW-Authenticate", "Basic realm=\"a\"")]
+        case .challengeTwice:
+            let values = ["Basic realm=\"a\"", Self.digest(nonce: "other")]
+            head.fields = values.map { ("WWW-Authenticate", $0) }
+        case .staleChallenge, .cookiesAndStaleChallenge:
+            head.fields = [("WWW-Authenticate", Self.digest(nonce: "second") + ", stale=true")]
         default: break
         }
+        if let name = head.fields.first?.name { head.status = name == "Location" ? 302 : 401 }
+        if self == .plain401 { head.status = 401 }
         let request = try Self.request()
         guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
             throw URLError(.badServerResponse)
         }
         return Reception(
             head, response, from: try CurlURL(url.absoluteString), to: request,
-            setsCookies: self == .cookies || self == .cookiesAndRedirect)
+            setsCookies: rawValue.hasPrefix("cookies"))
     }
 }

@@ -41,7 +41,9 @@ struct TaskStateMachineTests {
     func holds() throws {
         let all: TransferHold = [.answer, .choice]
         let holds: [TaskSituation: TransferHold] = [
-            .storingCookies: all, .askingRedirect: all, .askingCredential: all, .askingTwoOffers: all,
+            .storingCookies: all, .storingCookiesOfRedirect: all, .storingCookiesOfChallenge: all,
+            .storingCookiesOfStaleNonce: all, .storingCookiesOfRefusal: all, .askingRedirect: all,
+            .askingCredential: all, .askingTwoOffers: all,
             .acceptingHeld: all, .askingResponse: .answer,
         ]
         for situation in TaskSituation.allCases {
@@ -62,7 +64,8 @@ struct TaskStateMachineTests {
             _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
-        #expect(machine.summary == (count > Redirect.limit ? "failed -1007" : "loading"))
+        let expected = "loading, 1 of /next, redirects \(Redirect.limit)"
+        #expect(machine.summary == (count > Redirect.limit ? "failed -1007" : expected))
     }
 
     @Test("A policy may change 64 times before a transfer is sent, and not 65 times", arguments: [64, 65])
@@ -73,7 +76,8 @@ struct TaskStateMachineTests {
             _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
-        #expect(machine.summary == (count > 64 ? "failed -1200" : "loading"))
+        let expected = "loading, 1 of /first, supersessions 64"
+        #expect(machine.summary == (count > 64 ? "failed -1200" : expected))
     }
 
     @Test("A delegate may give as many credentials as the limit; the next 401 is the response", arguments: [20, 21])
@@ -87,7 +91,8 @@ struct TaskStateMachineTests {
             _ = machine.hasContent()
             _ = machine.made(1, authorization: machine.authentication.authorization)
         }
-        #expect(machine.summary == (count > AuthenticationState.challengeLimit ? "accepting" : "loading"))
+        let step = count > AuthenticationState.challengeLimit ? "accepting 401" : "loading"
+        #expect(machine.summary == "\(step), 1 of /first, authorized first, given 20")
     }
 
     @Test(

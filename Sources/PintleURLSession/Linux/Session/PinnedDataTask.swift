@@ -18,14 +18,14 @@ final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.machine.request }
-    override var response: URLResponse? { loader.machine.response }
-    override var state: URLSessionTask.State { loader.machine.phase }
-    override var error: (any Error)? { loader.machine.error }
-    override var countOfBytesReceived: Int64 { loader.machine.progress.received }
-    override var countOfBytesSent: Int64 { loader.machine.progress.sent }
-    override var countOfBytesExpectedToReceive: Int64 { loader.machine.progress.expectedToReceive }
-    override var countOfBytesExpectedToSend: Int64 { loader.machine.progress.expectedToSend }
+    override var currentRequest: URLRequest? { loader.read(\.request) }
+    override var response: URLResponse? { loader.read(\.response) }
+    override var state: URLSessionTask.State { loader.read(\.phase) }
+    override var error: (any Error)? { loader.read(\.error) }
+    override var countOfBytesReceived: Int64 { loader.read(\.progress.received) }
+    override var countOfBytesSent: Int64 { loader.read(\.progress.sent) }
+    override var countOfBytesExpectedToReceive: Int64 { loader.read(\.progress.expectedToReceive) }
+    override var countOfBytesExpectedToSend: Int64 { loader.read(\.progress.expectedToSend) }
     override var delegate: (any URLSessionTaskDelegate)? {
         get { loader.outbox.taskDelegate }
         set { loader.outbox.taskDelegate = newValue }

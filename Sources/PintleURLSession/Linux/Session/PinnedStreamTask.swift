@@ -14,9 +14,9 @@ final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
 
     override var taskIdentifier: Int { loader.identifier }
     override var originalRequest: URLRequest? { loader.originalRequest }
-    override var currentRequest: URLRequest? { loader.machine.request }
-    override var state: URLSessionTask.State { loader.machine.phase }
-    override var error: (any Error)? { loader.machine.error }
+    override var currentRequest: URLRequest? { loader.read(\.request) }
+    override var state: URLSessionTask.State { loader.read(\.phase) }
+    override var error: (any Error)? { loader.read(\.error) }
     override var delegate: (any URLSessionTaskDelegate)? {
         get { loader.outbox.taskDelegate }
         set { loader.outbox.taskDelegate = newValue }

@@ -84,7 +84,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = resources.registry.tasks
         // Filtered in the queue, as Foundation does: a task whose completion ran there before is not listed.
-        delegateQueue.addOperation { completionHandler(tasks.filter(\.loader.machine.isLive).map(\.task)) }
+        delegateQueue.addOperation { completionHandler(tasks.filter { $0.loader.read(\.isLive) }.map(\.task)) }
     }
 
     public override func getTasksWithCompletionHandler(

@@ -39,7 +39,7 @@ extension TaskLoader {
     func ask(for pending: PendingChallenge, _ transfer: Transfer) {
         guard let offer = pending.offers.first else { return answer(.noCredential, transfer) }
         let space = offer.protectionSpace(of: pending.url)
-        let authentication = machine.authentication
+        let authentication = read(\.authentication)
         let stored = resources.credentials.credential(for: space)
         let refused = authentication.refusedCredential(of: pending.url)
         // A credential that was just refused is not proposed again.
@@ -119,12 +119,12 @@ extension TaskLoader {
             if let task = task as? URLSessionDownloadTask {
                 (delegate as? any URLSessionDownloadDelegate)?.urlSession(
                     session, downloadTask: task, didWriteData: Int64(piece.count), totalBytesWritten: piece.received,
-                    totalBytesExpectedToWrite: machine.progress.expectedToReceive)
+                    totalBytesExpectedToWrite: read(\.progress.expectedToReceive))
             } else if let task = task as? URLSessionDataTask {
                 (delegate as? any URLSessionDataDelegate)?.urlSession(session, dataTask: task, didReceive: piece.data)
             }
         } relieve: { [self] in
-            guard let running = machine.carrier else { return }
+            guard let running = read(\.carrier) else { return }
             running.transport.release(running.transfer, .backlog)
         }
     }
@@ -140,7 +140,7 @@ extension TaskLoader {
         guard let task = outbox.task else { return resources.registry.remove(self, from: session) }
         task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
         task.progress.completedUnitCount = task.progress.totalUnitCount
-        let response = machine.response
+        let response = read(\.response)
         let error: URLError? = if case .failed(let error) = outcome { error } else { nil }
         let succeeded = error == nil
         let isQueued: Bool

@@ -22,23 +22,24 @@ extension TaskLoader: TransferEvents {
     }
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold {
-        let machine = machine
-        guard let running = machine.carrier(of: transfer) else { return [] }
-        let request = machine.request
+        let (request, carrier) = read { ($0.request, $0.carrier(of: transfer)) }
         guard let url = request.url, let response = PinnedHTTPURLResponse(head, url: url) else {
+            guard let running = carrier else { return [] }
             let refusal = SessionRefusal(.invalidRequest, "the response cannot be represented")
             advance { $0.failed(.refused(refusal), over: running) }
             return []
         }
-        // Before a redirect is followed: it often leads to what has changed.
+        // Before a redirect is followed: it often leads to what has changed. Also for a task that was cancelled: the server
+        // has changed the content all the same.
         forgetContent(changedBy: request, response)
+        guard let running = carrier else { return [] }
         let server = transfer.request.url
         let setsCookies = CookieJar(for: head, from: server, to: request, under: resources.settings) != nil
         let reception = Reception(head, response, from: server, to: request, setsCookies: setsCookies)
         let canAsk = outbox.delegate != nil
         advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
         // After the actions: without a delegate, an answer has come by now.
-        return self.machine.hold(of: running)
+        return read { $0.hold(of: running) }
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
@@ -90,7 +91,7 @@ extension TaskLoader: TransferEvents {
     func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
         resources.cookieQueue.addOperation { [self] in
             // A task that is over does not need them, and the tasks behind it wait.
-            guard machine.isStoringCookies(over: running) else { return }
+            guard read({ $0.isStoringCookies(over: running) }) else { return }
             let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
             jar?.store(reception.head, isSecure: reception.url.scheme == .https)
             let canAsk = outbox.delegate != nil

@@ -23,6 +23,7 @@ extension TaskLoader {
     func makeTransfer(for hop: Hop) {
         do throws(SessionRefusal) {
             let transport = try resources.transports.transport()
+            advance { $0.hasTransport() }
             let (request, authorization) = try translate(hop, for: transport.generation)
             let transfer = transport.make(request, events: self)
             if answerFromCache(hop.request, in: transport.generation) { return }
@@ -36,11 +37,11 @@ extension TaskLoader {
     private func translate(
         _ hop: Hop, for generation: PolicyGeneration
     ) throws(SessionRefusal) -> (TransferRequest, Authorization?) {
-        let machine = machine
+        let (deadline, known) = read { ($0.deadline, $0.authentication.authorization) }
         let translation = RequestTranslation(
             configuration: resources.settings, proxies: resources.proxies, generation: generation,
-            hasLeftOrigin: hop.hasLeftOrigin, deadline: machine.deadline, priority: priority)
-        var authorization = machine.authentication.authorization
+            hasLeftOrigin: hop.hasLeftOrigin, deadline: deadline, priority: priority)
+        var authorization = known
         let request = try translation.transferRequest(
             hop.request, body: hop.content.body, authorization: &authorization)
         return (request, authorization)
@@ -49,7 +50,7 @@ extension TaskLoader {
     func start(_ running: RunningTransfer, _ hop: Hop) {
         if case .stream(let stream?, _) = hop.content {
             stream.whenReady { [weak self] in
-                guard let running = self?.machine.carrier else { return }
+                guard let running = self?.read(\.carrier) else { return }
                 running.transport.release(running.transfer, [])
             }
         }
@@ -65,7 +66,7 @@ extension TaskLoader {
 
     private func isCacheable(_ request: URLRequest) -> Bool {
         resources.cache.urlCache != nil && !isDownload
-            && machine.authentication.authorization == nil
+            && read(\.authentication.authorization) == nil
             && CacheRules.isCacheable(request, resources.settings.httpAdditionalHeaders ?? [:])
     }
 

@@ -58,8 +58,10 @@ final class TaskLoader: Sendable {
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
-    /// A copy of the machine, for reading. It shows one instant: another thread may advance the machine meanwhile.
-    var machine: Machine { state.withLock { $0.machine } }
+    /// Returns values of one instant: another thread may advance the machine meanwhile.
+    ///
+    /// The machine is not copied out of the lock: such a copy could be the last owner of a stream of the app's own class.
+    func read<Value: Sendable>(_ value: (Machine) -> Value) -> Value { state.withLock { value($0.machine) } }
 
     func resume() {
         let limit = resources.settings.timeoutIntervalForResource
@@ -141,7 +143,7 @@ final class TaskLoader: Sendable {
     }
 
     private func startCountdown() {
-        guard let deadline = machine.countdownDeadline else { return }
+        guard let deadline = read(\.countdownDeadline) else { return }
         let countdown = Countdown(to: deadline) { [weak self] in self?.advance { $0.reachedDeadline() } }
         state.withLock { state in
             if state.machine.countdownDeadline != nil { state.countdown = countdown }
@@ -163,10 +165,9 @@ extension TaskLoader {
     /// Updates the task's `Progress`: in bytes, both ways, without a total while one of them is unknown or too great.
     func showProgress() {
         guard let task = outbox.task else { return }
-        let machine = machine
-        let progress = machine.progress
+        let (progress, hasResponse) = read { ($0.progress, $0.response != nil) }
         let (sum, overflows) = progress.expectedToSend.addingReportingOverflow(progress.expectedToReceive)
-        let isKnown = machine.response != nil && progress.expectedToSend >= 0 && progress.expectedToReceive >= 0
+        let isKnown = hasResponse && progress.expectedToSend >= 0 && progress.expectedToReceive >= 0
         task.progress.totalUnitCount =
             isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
         task.progress.completedUnitCount = progress.sent + progress.received

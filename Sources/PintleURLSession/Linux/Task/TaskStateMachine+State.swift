@@ -102,8 +102,8 @@ extension TaskStateMachine {
         /// Checks whether the content of the hop is there; answer with ``TaskStateMachine/hasContent()`` or
         /// ``TaskStateMachine/lacksContent(canAsk:)``.
         case checkContent(Hop)
-        /// Looks into the cache, or makes a transfer; answer with ``TaskStateMachine/foundInCache(_:by:)`` or
-        /// ``TaskStateMachine/made(_:authorization:)``.
+        /// Looks into the cache, or makes a transfer; answer with ``TaskStateMachine/hasTransport()``, then with
+        /// ``TaskStateMachine/foundInCache(_:by:)`` or ``TaskStateMachine/made(_:authorization:)``.
         case makeTransfer(Hop)
         /// Lets the deadline of the task run on, while there is no transfer that would observe it.
         case startCountdown

@@ -98,12 +98,18 @@ extension TaskStateMachine {
         guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
         live.step = .preparing(hop)
         state = .live(live)
+        return [.makeTransfer(hop)]
+    }
+
+    /// There is a transport for the request of the hop. A failure before that is one of the request that led to it.
+    mutating func hasTransport() -> [Action] {
+        guard case .live(let live) = state, case .preparing(let hop) = live.step else { return [] }
         request = hop.request
         // Without content, what an earlier request has sent still counts.
         if let body = hop.content.body {
             (progress.sent, progress.expectedToSend) = (0, body.size ?? NSURLSessionTransferSizeUnknown)
         }
-        return [.makeTransfer(hop)]
+        return []
     }
 
     /// A stream has to be given, once more perhaps.

@@ -1,0 +1,119 @@
+import Foundation
+import FoundationNetworking
+import Pintle
+import PintleTestKit
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// Events that the transport's thread delivers while another thread cancels the task.
+@Suite("Pinned sessions: events after a cancellation")
+struct SessionLateEventTests {
+    /// A task whose transfer is not started: the test sends the events.
+    private struct Rig {
+        let task: PinnedDataTask
+        let transfer: Transfer
+        let end = AsyncStream<Result<Data, URLError>>.makeStream()
+
+        init(_ request: URLRequest, on session: PinnedURLSession) throws {
+            let continuation = end.continuation
+            let task = session.dataTask(with: request) { data, _, error in
+                if let data { continuation.yield(.success(data)) }
+                if let error = error as? URLError { continuation.yield(.failure(error)) }
+            }
+            self.task = try #require(task as? PinnedDataTask)
+            let loader = self.task.loader
+            let transport = try session.resources.transports.transport()
+            let translation = RequestTranslation(
+                configuration: session.resources.settings, proxies: session.resources.proxies,
+                generation: transport.generation, hasLeftOrigin: false, deadline: .infinity, priority: 0.5)
+            var authorization: Authorization?
+            let transfer = transport.make(
+                try translation.transferRequest(request, body: nil, authorization: &authorization), events: loader)
+            self.transfer = transfer
+            loader.state.withLock { state in
+                _ = state.machine.resume(deadline: .infinity)
+                _ = state.machine.opened(Hop(request: request, content: .none))
+                _ = state.machine.hasContent()
+                _ = state.machine.hasTransport()
+                _ = state.machine.made(
+                    RunningTransfer(transport: transport, transfer: transfer), authorization: nil)
+            }
+        }
+
+        func receive(_ fields: [(String, String)] = []) {
+            let head = ResponseHead(status: 200, version: "HTTP/1.1", fields: fields)
+            #expect(task.loader.transfer(transfer, didReceive: head) == [])
+        }
+
+        func receive(_ text: String) { _ = task.loader.transfer(transfer, didReceive: Data(text.utf8)) }
+    }
+
+    private func session(_ stage: Stage) throws -> PinnedURLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
+        return PinnedURLSession(
+            source: LivePolicy(try stage.policy()), configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    @Test(
+        "A response whose last byte comes after the task was cancelled is not cached, and the task ends as cancelled",
+        arguments: [true, false])
+    func lastByte(isCancelled: Bool) async throws {
+        let session = try session(try Stage())
+        let request = URLRequest(url: try #require(URL(string: "https://localhost/a")))
+        let rig = try Rig(request, on: session)
+        rig.receive([("Cache-Control", "max-age=60"), ("Content-Length", "4")])
+        rig.receive("ab")
+        if isCancelled { rig.task.cancel() }
+        rig.receive("cd")
+        rig.task.loader.transfer(rig.transfer, didComplete: nil)
+        for await end in rig.end.stream {
+            switch end {
+            case .success(let data): #expect(!isCancelled && data == Data("abcd".utf8))
+            case .failure(let error): #expect(isCancelled && error.code == .cancelled)
+            }
+            break
+        }
+        #expect(rig.task.countOfBytesReceived == (isCancelled ? 2 : 4))
+        #expect(session.resources.cache.knows(request) == !isCancelled)
+    }
+
+    @Test("A head that comes after the task was cancelled is not shown", arguments: [true, false])
+    func head(isCancelled: Bool) async throws {
+        let session = try session(try Stage())
+        let rig = try Rig(URLRequest(url: try #require(URL(string: "https://localhost/a"))), on: session)
+        if isCancelled { rig.task.cancel() }
+        rig.receive()
+        #expect((rig.task.response == nil) == isCancelled)
+        rig.task.loader.transfer(rig.transfer, didComplete: nil)
+        for await end in rig.end.stream {
+            switch end {
+            case .success: #expect(!isCancelled)
+            case .failure(let error): #expect(isCancelled && error.code == .cancelled)
+            }
+            break
+        }
+    }
+
+    @Test(
+        "The response to a cancelled request that changes content removes the cached content; a response to HEAD does not",
+        arguments: ["PUT", "HEAD"], [true, false])
+    func change(method: String, isCancelled: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server { _ in
+            HTTPResponse(status: 200, reason: "OK", fields: [HTTPField("Cache-Control", "max-age=60")], body: [0x78])
+        }
+        let session = try session(stage)
+        var request = URLRequest(url: try server.address("a"))
+        _ = try await session.data(for: request)
+        #expect(session.resources.cache.knows(request))
+        request.httpMethod = method
+        let rig = try Rig(request, on: session)
+        if isCancelled { rig.task.cancel() }
+        rig.receive()
+        #expect(session.resources.cache.knows(request) == (method == "HEAD"))
+        rig.task.loader.transfer(rig.transfer, didComplete: nil)
+    }
+}

@@ -1,0 +1,385 @@
+extension TaskTransitionTable {
+    static let text = """
+        notAdmitted
+            admitted: - > idle 1
+            resume: keepTask, finish -999 > failed -999
+            suspend: - > idle 2, not admitted
+            cancel: keepTask, finish -999 > failed -999
+            data: discard > idle 1, not admitted
+            limitData: discard > idle 1, not admitted
+            muchData: discard > idle 1, not admitted
+        idle
+            resume: openContent > opening
+            suspend: - > idle 2
+            cancel: finish -999 > failed -999
+            data: discard > idle 1
+            limitData: discard > idle 1
+            muchData: discard > idle 1
+        idleSuspended
+            resume: - > idle 1
+            suspend: - > idle 3
+            cancel: finish -999 > failed -999
+            data: discard > idle 2
+            limitData: discard > idle 2
+            muchData: discard > idle 2
+        opening
+            suspend: - > opening, suspended 1
+            cancel: finish -999 > failed -999
+            opened: checkContent /first > checkingContent of /first
+            openedWithData: checkContent /first with data > checkingContent of /first with data
+            failedToPrepare: finish -1000 > failed -1000
+            data: discard > opening
+            limitData: discard > opening
+            muchData: discard > opening
+        checkingContent
+            suspend: - > checkingContent of /first, suspended 1
+            cancel: finish -999 > failed -999
+            hasContent: makeTransfer /first > preparing /first
+            lacksContent: startCountdown, askForStream /first > awaitingStream of /first
+            lacksContentUnasked: finish -1021 > failed -1021
+            failedToPrepare: finish -1000 > failed -1000
+            data: discard > checkingContent of /first
+            limitData: discard > checkingContent of /first
+            muchData: discard > checkingContent of /first
+        awaitingStream
+            suspend: - > awaitingStream of /first, suspended 1
+            cancel: finish -999 > failed -999
+            failedToPrepare: finish -1000 > failed -1000
+            deadline: finish -1001 > failed -1001
+            data: discard > awaitingStream of /first
+            limitData: discard > awaitingStream of /first
+            muchData: discard > awaitingStream of /first
+            stream: checkContent /first with stream > checkingContent of /first with stream
+            noStream: finish -1021 > failed -1021
+        preparing
+            suspend: - > preparing /first, suspended 1
+            cancel: finish -999 > failed -999
+            cached: finish > succeeded, response 200, received 3 of 3
+            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
+            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, response 200, received 3 of 3
+            made: start 1 /first > loading, 1 of /first
+            madeAuthorized: start 1 /first > loading, 1 of /first, authorized first
+            failedToPrepare: finish -1000 > failed -1000
+            data: discard > preparing /first
+            limitData: discard > preparing /first
+            muchData: discard > preparing /first
+        preparingSuspended
+            resume: - > preparing /first
+            suspend: - > preparing /first, suspended 2
+            cancel: finish -999 > failed -999
+            cached: finish > succeeded, response 200, received 3 of 3
+            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
+            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, suspended 1, response 200, received 3 of 3
+            made: adjustSuspension 1, start 1 /first > loading, 1 of /first, suspended 1
+            madeAuthorized: adjustSuspension 1, start 1 /first > loading, 1 of /first, suspended 1, authorized first
+            failedToPrepare: finish -1000 > failed -1000
+            data: discard > preparing /first, suspended 1
+            limitData: discard > preparing /first, suspended 1
+            muchData: discard > preparing /first, suspended 1
+        preparingNext
+            suspend: - > preparing /next, suspended 1, redirects 1
+            cancel: finish -999 > failed -999
+            hasTransport: - > preparing /next, redirects 1, request /next
+            cached: finish > succeeded, response 200, received 3 of 3
+            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, received 3 of 3
+            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, redirects 1, response 200, received 3 of 3
+            made: start 1 /next > loading, 1 of /next, redirects 1
+            madeAuthorized: start 1 /next > loading, 1 of /next, redirects 1, authorized first
+            failedToPrepare: finish -1000 > failed -1000
+            data: discard > preparing /next, redirects 1
+            limitData: discard > preparing /next, redirects 1
+            muchData: discard > preparing /next, redirects 1
+        preparingAgain
+            suspend: - > preparing /first with data, suspended 1, supersessions 1, sent 7 of 3
+            cancel: finish -999 > failed -999, sent 7 of 3
+            hasTransport: - > preparing /first with data, supersessions 1, sent 0 of 3
+            cached: finish > succeeded, response 200, sent 7 of 3, received 3 of 3
+            cachedInformed: showResponse 200, showContent 3, finish > succeeded, response 200, sent 7 of 3, received 3 of 3
+            cachedAsked: startCountdown, askAboutResponse cached 200 > askingAboutCached 3, supersessions 1, response 200, sent 7 of 3, received 3 of 3
+            made: start 1 /first with data > loading, 1 of /first with data, supersessions 1, sent 7 of 3
+            madeAuthorized: start 1 /first with data > loading, 1 of /first with data, supersessions 1, authorized first, sent 7 of 3
+            failedToPrepare: finish -1000 > failed -1000, sent 7 of 3
+            data: discard > preparing /first with data, supersessions 1, sent 7 of 3
+            limitData: discard > preparing /first with data, supersessions 1, sent 7 of 3
+            muchData: discard > preparing /first with data, supersessions 1, sent 7 of 3
+        askingAboutCached
+            suspend: - > askingAboutCached 3, suspended 1, response 200, received 3 of 3
+            cancel: finish -999 > failed -999, response 200, received 3 of 3
+            failedToPrepare: finish -1000 > failed -1000, response 200, received 3 of 3
+            deadline: finish -1001 > failed -1001, response 200, received 3 of 3
+            data: discard > askingAboutCached 3, response 200, received 3 of 3
+            limitData: discard > askingAboutCached 3, response 200, received 3 of 3
+            muchData: discard > askingAboutCached 3, response 200, received 3 of 3
+            allowCached: showContent 3, finish > succeeded, response 200, received 3 of 3
+            refuseCached: finish -1000 > failed -1000, response 200, received 3 of 3
+        loading
+            suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            head: accept 1 200 /first > accepting 200, 1 of /first
+            redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1
+            redirectUnasked: - > passing to /next, 1 of /first, redirects 1
+            refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
+            challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first
+            challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first
+            staleChallenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first
+            plain401: accept 1 401 /first > accepting 401, 1 of /first
+            cookies: storeCookies 1 200 /first > storingCookies of 200, 1 of /first
+            cookiesAndRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first
+            cookiesAndChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first
+            cookiesAndStaleChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first
+            cookiesAndRefusedRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first
+            sent: counted > loading, 1 of /first, sent 7 of 0
+            data: refuse > loading, 1 of /first
+            limitData: refuse > loading, 1 of /first
+            muchData: refuse > loading, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: checkContent /first > checkingContent of /first, supersessions 1
+        loadingSuspended
+            resume: adjustSuspension 1 > loading, 1 of /first
+            suspend: - > loading, 1 of /first, suspended 2
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            head: accept 1 200 /first > accepting 200, 1 of /first, suspended 1
+            redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, suspended 1, redirects 1
+            redirectUnasked: - > passing to /next, 1 of /first, suspended 1, redirects 1
+            refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
+            challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, suspended 1
+            challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first, suspended 1
+            staleChallenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, suspended 1
+            plain401: accept 1 401 /first > accepting 401, 1 of /first, suspended 1
+            cookies: storeCookies 1 200 /first > storingCookies of 200, 1 of /first, suspended 1
+            cookiesAndRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, suspended 1
+            cookiesAndChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, suspended 1
+            cookiesAndStaleChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, suspended 1
+            cookiesAndRefusedRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, suspended 1
+            sent: counted > loading, 1 of /first, suspended 1, sent 7 of 0
+            data: refuse > loading, 1 of /first, suspended 1
+            limitData: refuse > loading, 1 of /first, suspended 1
+            muchData: refuse > loading, 1 of /first, suspended 1
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: checkContent /first > checkingContent of /first, suspended 1, supersessions 1
+        loadingAuthorized
+            suspend: adjustSuspension 1 > loading, 1 of /first, suspended 1, authorized first
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            head: storeCredential, accept 1 200 /first > accepting 200, 1 of /first, authorized first
+            redirect: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1, authorized first
+            redirectUnasked: - > passing to /next, 1 of /first, redirects 1, authorized first
+            refusedRedirect: finish -1022, cancelTransfer 1 > failed -1022
+            challenge: askForCredential 1 of 1 > asking credential of 1, 1 of /first, authorized first
+            challengeTwice: askForCredential 1 of 2 > asking credential of 2, 1 of /first, authorized first
+            staleChallenge: - > passing to /first, 1 of /first, authorized second
+            plain401: accept 1 401 /first > accepting 401, 1 of /first, authorized first
+            cookies: storeCookies 1 200 /first > storingCookies of 200, 1 of /first, authorized first
+            cookiesAndRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, authorized first
+            cookiesAndChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, authorized first
+            cookiesAndStaleChallenge: storeCookies 1 401 /first > storingCookies of 401, 1 of /first, authorized first
+            cookiesAndRefusedRedirect: storeCookies 1 302 /first > storingCookies of 302, 1 of /first, authorized first
+            sent: counted > loading, 1 of /first, authorized first, sent 7 of 0
+            data: refuse > loading, 1 of /first, authorized first
+            limitData: refuse > loading, 1 of /first, authorized first
+            muchData: refuse > loading, 1 of /first, authorized first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: checkContent /first > checkingContent of /first, supersessions 1, authorized first
+        storingCookies
+            suspend: adjustSuspension 1 > storingCookies of 200, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            storedCookies: accept 1 200 /first > accepting 200 held, 1 of /first
+            storedCookiesUnasked: accept 1 200 /first > accepting 200 held, 1 of /first
+            sent: counted > storingCookies of 200, 1 of /first, sent 7 of 0
+            data: refuse > storingCookies of 200, 1 of /first
+            limitData: refuse > storingCookies of 200, 1 of /first
+            muchData: refuse > storingCookies of 200, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        storingCookiesOfRedirect
+            suspend: adjustSuspension 1 > storingCookies of 302, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            storedCookies: askAboutRedirect 1 302 /next > asking redirect 302, 1 of /first, redirects 1
+            storedCookiesUnasked: release 1 answer choice > passing to /next, 1 of /first, redirects 1
+            sent: counted > storingCookies of 302, 1 of /first, sent 7 of 0
+            data: refuse > storingCookies of 302, 1 of /first
+            limitData: refuse > storingCookies of 302, 1 of /first
+            muchData: refuse > storingCookies of 302, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        storingCookiesOfChallenge
+            suspend: adjustSuspension 1 > storingCookies of 401, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            storedCookies: askForCredential 1 of 1 > asking credential of 1, 1 of /first
+            storedCookiesUnasked: askForCredential 1 of 1 > asking credential of 1, 1 of /first
+            sent: counted > storingCookies of 401, 1 of /first, sent 7 of 0
+            data: refuse > storingCookies of 401, 1 of /first
+            limitData: refuse > storingCookies of 401, 1 of /first
+            muchData: refuse > storingCookies of 401, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        storingCookiesOfStaleNonce
+            suspend: adjustSuspension 1 > storingCookies of 401, 1 of /first, suspended 1, authorized first
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            storedCookies: release 1 answer choice > passing to /first, 1 of /first, authorized second
+            storedCookiesUnasked: release 1 answer choice > passing to /first, 1 of /first, authorized second
+            sent: counted > storingCookies of 401, 1 of /first, authorized first, sent 7 of 0
+            data: refuse > storingCookies of 401, 1 of /first, authorized first
+            limitData: refuse > storingCookies of 401, 1 of /first, authorized first
+            muchData: refuse > storingCookies of 401, 1 of /first, authorized first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        storingCookiesOfRefusal
+            suspend: adjustSuspension 1 > storingCookies of 302, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            storedCookies: finish -1022, cancelTransfer 1 > failed -1022
+            storedCookiesUnasked: finish -1022, cancelTransfer 1 > failed -1022
+            sent: counted > storingCookies of 302, 1 of /first, sent 7 of 0
+            data: refuse > storingCookies of 302, 1 of /first
+            limitData: refuse > storingCookies of 302, 1 of /first
+            muchData: refuse > storingCookies of 302, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        askingRedirect
+            suspend: adjustSuspension 1 > asking redirect 302, 1 of /first, suspended 1, redirects 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            sent: counted > asking redirect 302, 1 of /first, redirects 1, sent 7 of 0
+            data: refuse > asking redirect 302, 1 of /first, redirects 1
+            limitData: refuse > asking redirect 302, 1 of /first, redirects 1
+            muchData: refuse > asking redirect 302, 1 of /first, redirects 1
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+            follow: release 1 answer choice > passing to /chosen, 1 of /first, redirects 1
+            noRedirect: accept 1 302 /first > accepting 302 held, 1 of /first, redirects 1
+            downgrade: finish -1022, cancelTransfer 1 > failed -1022
+        askingCredential
+            suspend: adjustSuspension 1 > asking credential of 1, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            sent: counted > asking credential of 1, 1 of /first, sent 7 of 0
+            data: refuse > asking credential of 1, 1 of /first
+            limitData: refuse > asking credential of 1, 1 of /first
+            muchData: refuse > asking credential of 1, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+            credential: release 1 answer choice > passing to /first, 1 of /first, authorized first, given 1
+            noCredential: accept 1 401 /first > accepting 401 held, 1 of /first
+            nextOffer: accept 1 401 /first > accepting 401 held, 1 of /first
+        askingTwoOffers
+            suspend: adjustSuspension 1 > asking credential of 2, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            sent: counted > asking credential of 2, 1 of /first, sent 7 of 0
+            data: refuse > asking credential of 2, 1 of /first
+            limitData: refuse > asking credential of 2, 1 of /first
+            muchData: refuse > asking credential of 2, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+            credential: release 1 answer choice > passing to /first, 1 of /first, authorized first, given 1
+            noCredential: accept 1 401 /first > accepting 401 held, 1 of /first
+            nextOffer: askForCredential 1 of 1 > asking credential of 1, 1 of /first
+        accepting
+            suspend: adjustSuspension 1 > accepting 200, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            accepted: - > receiving, 1 of /first, response 200, received 0 of -1
+            acceptedInformed: showResponse 200 > receiving, 1 of /first, response 200, received 0 of -1
+            acceptedAsked: askAboutResponse 1 200 > asking response, 1 of /first, response 200, received 0 of -1
+            sent: counted > accepting 200, 1 of /first, sent 7 of 0
+            data: refuse > accepting 200, 1 of /first
+            limitData: refuse > accepting 200, 1 of /first
+            muchData: refuse > accepting 200, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        acceptingHeld
+            suspend: adjustSuspension 1 > accepting 200 held, 1 of /first, suspended 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            accepted: release 1 answer choice > receiving, 1 of /first, response 200, received 0 of -1
+            acceptedInformed: showResponse 200, release 1 answer choice > receiving, 1 of /first, response 200, received 0 of -1
+            acceptedAsked: askAboutResponse 1 200, release 1 choice > asking response, 1 of /first, response 200, received 0 of -1
+            sent: counted > accepting 200 held, 1 of /first, sent 7 of 0
+            data: refuse > accepting 200 held, 1 of /first
+            limitData: refuse > accepting 200 held, 1 of /first
+            muchData: refuse > accepting 200 held, 1 of /first
+            completed: finish -1005 > failed -1005
+            timedOut: finish -1001 > failed -1001
+            superseded: finish -1200 > failed -1200
+        askingResponse
+            suspend: adjustSuspension 1 > asking response, 1 of /first, suspended 1, response 200, received 0 of -1
+            cancel: cancelTransfer 1 > cancelling 1, response 200, received 0 of -1
+            failed: finish -1000, cancelTransfer 1 > failed -1000, response 200, received 0 of -1
+            sent: counted > asking response, 1 of /first, response 200, sent 7 of 0, received 0 of -1
+            data: refuse > asking response, 1 of /first, response 200, received 0 of -1
+            limitData: refuse > asking response, 1 of /first, response 200, received 0 of -1
+            muchData: refuse > asking response, 1 of /first, response 200, received 0 of -1
+            completed: finish -1005 > failed -1005, response 200, received 0 of -1
+            timedOut: finish -1001 > failed -1001, response 200, received 0 of -1
+            superseded: finish -1200 > failed -1200, response 200, received 0 of -1
+            allow: release 1 answer > receiving, 1 of /first, response 200, received 0 of -1
+            refuse: finish -1000, cancelTransfer 1 > failed -1000, response 200, received 0 of -1
+        receiving
+            suspend: adjustSuspension 1 > receiving, 1 of /first, suspended 1, response 200, received 0 of -1
+            cancel: cancelTransfer 1 > cancelling 1, response 200, received 0 of -1
+            failed: finish -1000, cancelTransfer 1 > failed -1000, response 200, received 0 of -1
+            sent: counted > receiving, 1 of /first, response 200, sent 7 of 0, received 0 of -1
+            data: keep > receiving, 1 of /first, response 200, received 100 of -1
+            limitData: keep > receiving, 1 of /first, response 200, received 262144 of -1
+            muchData: keep > receiving, 1 of /first, response 200, received 262145 of -1
+            completed: storeResponse, finish > succeeded, response 200, received 0 of -1
+            timedOut: finish -1001 > failed -1001, response 200, received 0 of -1
+            superseded: finish -1200 > failed -1200, response 200, received 0 of -1
+        passing
+            suspend: adjustSuspension 1 > passing to /next, 1 of /first, suspended 1, redirects 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            sent: counted > passing to /next, 1 of /first, redirects 1, sent 7 of 0
+            data: discard > passing to /next, 100 discarded, 1 of /first, redirects 1
+            limitData: discard > passing to /next, 262144 discarded, 1 of /first, redirects 1
+            muchData: refuse > passing to /next, 262145 discarded, 1 of /first, redirects 1
+            completed: checkContent /next > checkingContent of /next, redirects 1
+            timedOut: checkContent /next > checkingContent of /next, redirects 1
+            superseded: checkContent /next > checkingContent of /next, redirects 1
+        passingAtLimit
+            suspend: adjustSuspension 1 > passing to /next, 262144 discarded, 1 of /first, suspended 1, redirects 1
+            cancel: cancelTransfer 1 > cancelling 1
+            failed: finish -1000, cancelTransfer 1 > failed -1000
+            sent: counted > passing to /next, 262144 discarded, 1 of /first, redirects 1, sent 7 of 0
+            data: refuse > passing to /next, 262244 discarded, 1 of /first, redirects 1
+            limitData: refuse > passing to /next, 524288 discarded, 1 of /first, redirects 1
+            muchData: refuse > passing to /next, 524289 discarded, 1 of /first, redirects 1
+            completed: checkContent /next > checkingContent of /next, redirects 1
+            timedOut: checkContent /next > checkingContent of /next, redirects 1
+            superseded: checkContent /next > checkingContent of /next, redirects 1
+        cancelling
+            data: discard > cancelling 1
+            limitData: discard > cancelling 1
+            muchData: discard > cancelling 1
+            completed: finish -999 > failed -999
+            timedOut: finish -999 > failed -999
+            superseded: finish -999 > failed -999
+        succeeded
+            data: discard > succeeded, response 200, received 0 of -1
+            limitData: discard > succeeded, response 200, received 0 of -1
+            muchData: discard > succeeded, response 200, received 0 of -1
+        failed
+            data: discard > failed -1001
+            limitData: discard > failed -1001
+            muchData: discard > failed -1001
+        """
+}

@@ -72,6 +72,22 @@ struct SessionCookieTests {
         #expect(server.requests.map { $0["cookie"] } == (status == 303 ? [nil] : [nil, "a=b"]))
     }
 
+    @Test("A redirect that sets a cookie is followed where there is no delegate", arguments: [true, false])
+    func followingWithoutDelegate(setsCookie: Bool) async throws {
+        let stage = try Stage()
+        let server = try stage.server { [self] request in
+            guard request.target == "/" else { return .ok }
+            return response(["Location:/next"] + (setsCookie ? ["Set-Cookie:a=b; Path=/"] : []), status: 302)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForResource = 30
+        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let (content, answer) = try await session.data(from: try server.address())
+        #expect((answer as? HTTPURLResponse)?.statusCode == 200 && content.count == 3)
+        #expect(server.requests.map(\.target) == ["/", "/next"])
+        #expect(server.requests.map { $0["cookie"] } == [nil, setsCookie ? "a=b" : nil])
+    }
+
     @Test("A task that is cancelled while its cookies wait ends with cancelled, and tells nothing else")
     func cancelling() async throws {
         let stage = try Stage()

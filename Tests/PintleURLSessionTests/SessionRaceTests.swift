@@ -8,10 +8,16 @@ import Testing
 /// Commands, answers and events that come at the same time from several threads.
 @Suite("Pinned sessions: races")
 struct SessionRaceTests {
-    /// Answers each question twice, from two other threads, and counts how often each task ends.
+    /// Answers each question twice, from two other threads, and counts how often each task ends. If it refuses, one of the
+    /// two answers about a response cancels the task.
     final class HastyDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let ends = Mutex<[Int: [Int]]>([:])
         let callbacksAfterEnd = Atomic<Int>(0)
+        private let refuses: Bool
+
+        init(refuses: Bool) {
+            self.refuses = refuses
+        }
 
         private func twice(_ task: URLSessionTask, _ answer: @escaping @Sendable (_ isFirst: Bool) -> Void) {
             if ends.withLock({ $0[task.taskIdentifier] != nil }) { callbacksAfterEnd.add(1, ordering: .relaxed) }
@@ -44,7 +50,8 @@ struct SessionRaceTests {
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
             completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
         ) {
-            twice(dataTask) { completionHandler($0 ? .allow : .cancel) }
+            let other: URLSession.ResponseDisposition = refuses ? .cancel : .allow
+            twice(dataTask) { completionHandler($0 ? .allow : other) }
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
@@ -77,7 +84,7 @@ struct SessionRaceTests {
     func ends(path: String, isCancelled: Bool) async throws {
         let stage = try Stage()
         let server = try server(stage)
-        let delegate = HastyDelegate()
+        let delegate = HastyDelegate(refuses: isCancelled)
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
         let count = 40
         for index in 0..<count {
@@ -108,14 +115,13 @@ struct SessionRaceTests {
         #expect(ends.count == count && ends.values.allSatisfy { $0.count == 1 })
         #expect(delegate.callbacksAfterEnd.load(ordering: .relaxed) == 0)
         // The second answer to the last question may be the first to come, and cancel.
-        #expect(ends.values.allSatisfy { $0 == [0] || $0 == [URLError.Code.cancelled.rawValue] })
+        let cancelled = [URLError.Code.cancelled.rawValue]
+        #expect(ends.values.allSatisfy { $0 == [0] || (isCancelled && $0 == cancelled) })
         session.invalidateAndCancel()
     }
 
-    @Test(
-        "A task that threads suspend as often as they resume it runs on, and one that stays suspended does not",
-        arguments: [false, true])
-    func suspensions(staysSuspended: Bool) async throws {
+    @Test("A task that threads suspend as often as they resume it runs on to its end")
+    func suspensions() async throws {
         let stage = try Stage()
         let server = try server(stage)
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
@@ -126,22 +132,73 @@ struct SessionRaceTests {
                 if data?.count == Self.size { ends.value.add(1, ordering: .relaxed) }
             }
             tasks.append(task)
-            if staysSuspended { task.suspend() }
             task.resume()
-            for _ in 0..<3 {
-                DispatchQueue.global().async {
-                    for _ in 0..<50 {
-                        task.suspend()
-                        task.resume()
-                    }
+            for _ in 0..<3 { DispatchQueue.global().async { Self.suspendAndResume(task) } }
+        }
+        for _ in 0..<3_000 where ends.value.load(ordering: .relaxed) < tasks.count {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(ends.value.load(ordering: .relaxed) == tasks.count)
+        #expect(tasks.allSatisfy { $0.state == .completed })
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "A running task that threads suspend once more than they resume it receives nothing until it is resumed",
+        arguments: [true, false])
+    func runningSuspension(staysSuspended: Bool) async throws {
+        let stage = try Stage()
+        let gate = DispatchSemaphore(value: 0)
+        let count = 4
+        let half = [UInt8](repeating: 0x78, count: 1_000)
+        let server = try stage.server(stream: { stream in
+            guard (try? stream.read(upTo: 1 << 16))?.isEmpty == false else { return }
+            try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(2 * half.count)\r\n\r\n".utf8) + half)
+            _ = gate.wait(timeout: .now() + 300)
+            try? stream.write(half)
+        })
+        let other = try stage.server()
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let ends = Atomic<Int>.Box()
+        let tasks = try (0..<count).map { _ in
+            session.dataTask(with: try server.address()) { data, _, _ in
+                if data?.count == 2 * half.count { ends.value.add(1, ordering: .relaxed) }
+            }
+        }
+        for task in tasks { task.resume() }
+        for _ in 0..<3_000 where !tasks.allSatisfy({ $0.countOfBytesReceived == half.count }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        for task in tasks {
+            try await aside {
+                DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                    if thread == 0, staysSuspended { task.suspend() } else { Self.suspendAndResume(task) }
                 }
             }
         }
-        for _ in 0..<(staysSuspended ? 50 : 3_000) where ends.value.load(ordering: .relaxed) < tasks.count {
+        #expect(tasks.allSatisfy { $0.state == (staysSuspended ? .suspended : .running) })
+        // The transport takes commands in order: it has all of the above before this request.
+        _ = try await session.data(from: try other.address())
+        for _ in tasks { gate.signal() }
+        for _ in 0..<(staysSuspended ? 50 : 3_000) where ends.value.load(ordering: .relaxed) < count {
             try await Task.sleep(for: .milliseconds(10))
         }
-        #expect(ends.value.load(ordering: .relaxed) == (staysSuspended ? 0 : tasks.count))
-        #expect(tasks.allSatisfy { $0.state == (staysSuspended ? .suspended : .completed) })
+        if staysSuspended {
+            #expect(ends.value.load(ordering: .relaxed) == 0)
+            #expect(tasks.allSatisfy { $0.countOfBytesReceived == half.count && $0.state == .suspended })
+            for task in tasks { task.resume() }
+            for _ in 0..<3_000 where ends.value.load(ordering: .relaxed) < count {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        #expect(ends.value.load(ordering: .relaxed) == count)
         session.invalidateAndCancel()
+    }
+
+    private static func suspendAndResume(_ task: URLSessionTask) {
+        for _ in 0..<50 {
+            task.suspend()
+            task.resume()
+        }
     }
 }

@@ -1,0 +1,163 @@
+import Foundation
+import FoundationNetworking
+import Pintle
+import Synchronization
+import Testing
+
+@testable import PintleURLSession
+
+/// The order and the size of a delegate's callbacks, without a transfer.
+@Suite("Pinned sessions: the delegate's outbox")
+struct DelegateOutboxTests {
+    /// An outbox whose queue stands still until ``run()``, and the list of the callbacks that ran.
+    private final class Fixture: Sendable {
+        let outbox: DelegateOutbox
+        let queue: OperationQueue
+        // The outbox does not keep its task alive.
+        private let task: URLSessionTask
+        private let log = Mutex<[String]>([])
+        var events: [String] { log.withLock { $0 } }
+
+        init() throws {
+            queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.isSuspended = true
+            let session = PinnedURLSession(
+                source: LivePolicy(try Stage().policy()), configuration: .ephemeral, delegate: nil, delegateQueue: queue
+            )
+            task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
+            outbox = DelegateOutbox(session)
+            outbox.task = task
+        }
+
+        func note(_ event: String) { log.withLock { $0.append(event) } }
+
+        func send(_ name: String) { outbox.send { [self] _, _ in note(name) } }
+
+        /// - Returns: `true` where the backlog is beyond its limit.
+        func sendContent(_ data: Data?, count: Int? = nil, received: Int64 = 0) -> Bool {
+            outbox.sendContent(data, count: count ?? data?.count ?? 0, received: received) { [self] piece, _, _ in
+                let text = piece.count > 100 ? "" : String(decoding: piece.data, as: UTF8.self)
+                note("content \(text) \(piece.count) of \(piece.received)")
+            } relieve: { [self] in
+                note("relieve")
+            }
+        }
+
+        func sendText(_ text: String, received: Int64) {
+            #expect(!sendContent(Data(text.utf8), received: received))
+        }
+
+        func sendSent(_ count: Int64, total: Int64) {
+            outbox.sendSentBytes(count, TaskProgress(sent: total, expectedToSend: 9)) { [self] piece, _, _ in
+                note("sent \(piece.count), \(piece.total) of \(piece.expected)")
+            }
+        }
+
+        func close(isQueued: Bool = true) { outbox.close(isQueued: isQueued) { [self] in note("completion") } }
+
+        func run() async {
+            queue.isSuspended = false
+            await withCheckedContinuation { done in queue.addOperation { done.resume() } }
+        }
+    }
+
+    @Test(
+        "The completion runs behind all callbacks that wait, and no callback runs after it", arguments: [true, false])
+    func order(isClosed: Bool) async throws {
+        let fixture = try Fixture()
+        fixture.send("first")
+        fixture.sendText("ab", received: 2)
+        fixture.sendSent(3, total: 3)
+        if isClosed { fixture.close() }
+        fixture.send("second")
+        fixture.sendText("cd", received: 4)
+        fixture.sendSent(4, total: 4)
+        await fixture.run()
+        fixture.send("third")
+        await fixture.run()
+        let before = ["first", "content ab 2 of 2"]
+        if isClosed {
+            // The bytes that were sent after the close are of another transfer, whose callback does not run.
+            #expect(fixture.events == before + ["sent 3, 3 of 9", "completion"])
+        } else {
+            #expect(
+                fixture.events == before + ["sent 3, 3 of 9", "second", "content cd 2 of 4", "sent 4, 4 of 9", "third"])
+        }
+    }
+
+    @Test(
+        "Content joins a piece that waits, and not one behind which another callback waits", arguments: [true, false])
+    func joining(isInterrupted: Bool) async throws {
+        let fixture = try Fixture()
+        fixture.sendText("ab", received: 2)
+        if isInterrupted { fixture.send("other") }
+        fixture.sendText("cd", received: 4)
+        await fixture.run()
+        fixture.sendText("ef", received: 6)
+        await fixture.run()
+        let pieces = isInterrupted ? ["content ab 2 of 2", "other", "content cd 2 of 4"] : ["content abcd 4 of 4"]
+        #expect(fixture.events == pieces + ["content ef 2 of 6"])
+    }
+
+    @Test("Content that is in a file joins by its count")
+    func joiningInFile() async throws {
+        let fixture = try Fixture()
+        #expect(!fixture.sendContent(nil, count: 3, received: 3))
+        #expect(!fixture.sendContent(nil, count: 4, received: 7))
+        await fixture.run()
+        #expect(fixture.events == ["content  7 of 7"])
+    }
+
+    @Test("Sent bytes of one transfer join; the first bytes of the next transfer do not")
+    func joiningSent() async throws {
+        let fixture = try Fixture()
+        fixture.sendSent(2, total: 2)
+        fixture.sendSent(3, total: 5)
+        fixture.sendSent(4, total: 4)
+        await fixture.run()
+        #expect(fixture.events == ["sent 5, 5 of 9", "sent 4, 4 of 9"])
+    }
+
+    @Test("The backlog is full beyond its limit, and relieved once when it is within it again", arguments: [0, 1])
+    func backlog(excess: Int) async throws {
+        let fixture = try Fixture()
+        let limit = DelegateOutbox.backlogLimit
+        #expect(!fixture.sendContent(nil, count: limit, received: Int64(limit)))
+        fixture.send("other")
+        // A piece costs at least a kilobyte: this one joins none.
+        #expect(fixture.sendContent(nil, count: 1, received: Int64(limit) + 1))
+        await fixture.run()
+        #expect(fixture.events == ["content  \(limit) of \(limit)", "relieve", "other", "content  1 of \(limit + 1)"])
+        // All of it was subtracted.
+        #expect(fixture.sendContent(nil, count: limit + excess, received: 0) == (excess > 0))
+        await fixture.run()
+        #expect(fixture.events.filter { $0 == "relieve" }.count == 1 + excess)
+    }
+
+    @Test("Pieces of one byte fill the backlog too", arguments: [1_024, 1_025])
+    func smallPieces(count: Int) throws {
+        let fixture = try Fixture()
+        var isFull = false
+        for _ in 0..<count {
+            isFull = fixture.sendContent(nil, count: 1)
+            fixture.send("other")
+        }
+        #expect(isFull == (count > 1_024))
+    }
+
+    @Test("An async call completes at once, and its delegate hears what was sent before", arguments: [true, false])
+    func unqueuedClose(hasDelegate: Bool) async throws {
+        let fixture = try Fixture()
+        if hasDelegate { fixture.outbox.taskDelegate = Recorder() }
+        fixture.send("first")
+        let waiting = fixture.queue.operationCount
+        fixture.close(isQueued: false)
+        #expect(fixture.events == ["completion"])
+        // Without a delegate there is no callback to stop.
+        #expect(fixture.queue.operationCount == waiting + (hasDelegate ? 1 : 0))
+        fixture.send("second")
+        await fixture.run()
+        #expect(fixture.events == ["completion", "first"] + (hasDelegate ? [] : ["second"]))
+    }
+}

@@ -79,13 +79,26 @@ struct SessionCookieTests {
             guard request.target == "/" else { return .ok }
             return response(["Location:/next"] + (setsCookie ? ["Set-Cookie:a=b; Path=/"] : []), status: 302)
         }
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForResource = 30
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
-        let (content, answer) = try await session.data(from: try server.address())
+        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        // The transfer is held before the cookie is stored: the transport has left the head of the redirect by the time it
+        // carries the other request.
+        let cookieQueue = session.resources.cookieQueue
+        cookieQueue.isSuspended = setsCookie
+        async let load = session.data(from: try server.address())
+        if setsCookie {
+            for _ in 0..<3_000 where cookieQueue.operationCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
+            _ = try await session.data(from: try server.address("other"))
+            cookieQueue.isSuspended = false
+        }
+        // A transfer that stays held would only end with the time limit, and the task would go on then.
+        for _ in 0..<1_500 where !server.requests.contains(where: { $0.target == "/next" }) {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        if !server.requests.contains(where: { $0.target == "/next" }) { session.invalidateAndCancel() }
+        let (content, answer) = try await load
         #expect((answer as? HTTPURLResponse)?.statusCode == 200 && content.count == 3)
-        #expect(server.requests.map(\.target) == ["/", "/next"])
-        #expect(server.requests.map { $0["cookie"] } == [nil, setsCookie ? "a=b" : nil])
+        #expect(server.requests.map(\.target) == (setsCookie ? ["/", "/other", "/next"] : ["/", "/next"]))
+        #expect(server.requests.map { $0["cookie"] } == (setsCookie ? [nil, nil, "a=b"] : [nil, nil]))
     }
 
     @Test("A task that is cancelled while its cookies wait ends with cancelled, and tells nothing else")

@@ -211,7 +211,7 @@ struct WebViewPlainHTTPTests {
     }
 
     @Test(
-        "A link over http that is cancelled while a page loads is told of once, after the load",
+        "The delegate gets the error of a link cancelled during a load once, after the load",
         arguments: [true, false])
     func linkMeanwhile(rightPin: Bool) async throws {
         let stage = try Stage()
@@ -238,7 +238,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A cancelled link is told of too where the page's process ends, or where another load begins")
+    @Test("The delegate gets the error of a cancelled link also when the page's process ends or another load begins")
     func linkAndEnd() throws {
         let link = URLRequest(url: try #require(URL(string: "http://localhost/")))
         for ends in [true, false] {
@@ -258,7 +258,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A new window over http of a covered host is cancelled and told of at once; another one opens")
+    @Test("A new window over http to a covered host is cancelled with an error at once; another window opens")
     func newWindow() throws {
         let navigation = Navigation()
         let trust = WebViewTrustDelegate(try Stage().policy(), forwardingTo: navigation)

@@ -197,10 +197,9 @@ extension WebViewTrustDelegate {
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 
-    /// Cancels a page or frame that came over `http` though its request was allowed: from a host that the policy covers by
-    /// now, or, for a page, after a redirect from the `https` of a host that the policy covers. The request has been sent by
-    /// then. For a page, your delegate gets the error as that of a cancelled redirect. Everything else is your delegate's to
-    /// decide.
+    /// Cancels a page or frame whose response arrived over `http` from a host that the policy covers by now. Also cancels a
+    /// page that a covered host redirected from `https` to `http`. The request has been sent by then. For a page, your
+    /// delegate gets the error as that of a cancelled redirect. Your delegate decides everything else.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void

@@ -16,10 +16,9 @@ import WebKit
 /// server is missing from it, and ``init(_:forwardingTo:observer:)`` has an observer who hears of it. Evaluation is done
 /// away from the main queue. Private anchors and approved servers load as in a session.
 ///
-/// A page or frame over `http` from a host that the policy covers is cancelled, also where the policy covers the host only
-/// when the response arrives, and so is a page that a covered host's `https` redirects to `http`. WebKit does not ask about
-/// images, scripts and other parts of a page: where the policy covers their host, the app has to keep App Transport Security
-/// on, which refuses them.
+/// A page or frame over `http` from a host that the policy covers is cancelled, also if the policy covers the host only by the
+/// time the response arrives. So is a page that a covered host redirects from `https` to `http`. WebKit does not ask about
+/// images, scripts and other parts of a page. Keep App Transport Security on, which refuses them over `http`.
 ///
 /// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
 ///

@@ -62,8 +62,9 @@ package final class FileLock: Sendable {
 
     /// Writes a few bytes into the lock's own file, in place of those that were there.
     ///
-    /// The file is never empty in between: a process that is ended here leaves the old note, the new one, the start of the new
-    /// one over the old one, or the new one followed by the rest of a longer old one. The call does not wait for the disk. After a loss of power an older note may be there, or garbage.
+    /// The file is never empty in between. A process that ends here leaves the old note, the new note, the start of the new
+    /// note over the old one, or the new note followed by the rest of a longer old one. The call does not wait for the disk.
+    /// After a loss of power the file may hold an older note, or garbage.
     package func write(note bytes: [UInt8]) throws(StorageError) {
         try check()
         guard lseek(descriptor.number, 0, SEEK_SET) == 0, descriptor.write(bytes[...]),

@@ -59,7 +59,7 @@ struct ForeignLoaderTests {
         // A replaced getter answers for the copy as it does for the caller's configuration.
         for (copy, isResolved) in [(configuration, false), (cleared, true)] {
             let log = EventLog()
-            ForeignProtocols(in: configuration, removedFrom: copy).tell(log)
+            ForeignProtocols(in: configuration, removedFrom: copy).report(to: log)
             await TrustFailureFeed.shared.settle()
             let trouble = try #require(log.troubles.first)
             #expect(trouble.isResolved == isResolved && trouble.code == .foreignProtocol && log.troubles.count == 1)

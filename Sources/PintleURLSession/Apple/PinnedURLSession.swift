@@ -201,6 +201,7 @@ public final class PinnedURLSession: Sendable {
 }
 
 extension PinnedURLSession {
+    /// Loads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -208,12 +209,14 @@ extension PinnedURLSession {
         return try await explained(request.url) { try await $0.data(for: request, delegate: guarding) }
     }
 
+    /// Loads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
+    /// Uploads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -223,6 +226,7 @@ extension PinnedURLSession {
         }
     }
 
+    /// Uploads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -232,6 +236,7 @@ extension PinnedURLSession {
         }
     }
 
+    /// Downloads to a file, as the method of `URLSession` does. Errors have the reason of a refusal inside.
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
@@ -239,6 +244,7 @@ extension PinnedURLSession {
         return try await explained(request.url) { try await $0.download(for: request, delegate: guarding) }
     }
 
+    /// Downloads to a file, as the method of `URLSession` does. Errors have the reason of a refusal inside.
     public func download(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
@@ -247,12 +253,15 @@ extension PinnedURLSession {
 }
 
 extension PinnedURLSession {
+    /// Makes a data task, as the method of `URLSession` does.
     public func dataTask(with request: URLRequest) -> URLSessionDataTask {
         task(for: request, as: .reported) { $0.dataTask(with: request) }
     }
 
+    /// Makes a data task, as the method of `URLSession` does.
     public func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
 
+    /// Makes a data task, as the method of `URLSession` does.
     public func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
@@ -260,16 +269,19 @@ extension PinnedURLSession {
         return task(for: request) { $0.dataTask(with: request, completionHandler: handler) }
     }
 
+    /// Makes a data task, as the method of `URLSession` does.
     public func dataTask(
         with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
+    /// Makes an upload task, as the method of `URLSession` does.
     public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
         task(for: request, as: .reportedFromMemory) { $0.uploadTask(with: request, from: bodyData) }
     }
 
+    /// Makes an upload task, as the method of `URLSession` does.
     public func uploadTask(
         with request: URLRequest, from bodyData: Data?,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -278,10 +290,12 @@ extension PinnedURLSession {
         return task(for: request) { $0.uploadTask(with: request, from: bodyData, completionHandler: handler) }
     }
 
+    /// Makes an upload task, as the method of `URLSession` does.
     public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         task(for: request, as: .reported) { $0.uploadTask(with: request, fromFile: fileURL) }
     }
 
+    /// Makes an upload task, as the method of `URLSession` does.
     public func uploadTask(
         with request: URLRequest, fromFile fileURL: URL,
         completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
@@ -290,10 +304,12 @@ extension PinnedURLSession {
         return task(for: request) { $0.uploadTask(with: request, fromFile: fileURL, completionHandler: handler) }
     }
 
+    /// Makes a download task, as the method of `URLSession` does.
     public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
         task(for: request, as: .reported) { $0.downloadTask(with: request) }
     }
 
+    /// Makes a download task, as the method of `URLSession` does.
     public func downloadTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {

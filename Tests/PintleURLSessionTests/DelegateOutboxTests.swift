@@ -15,6 +15,7 @@ struct DelegateOutboxTests {
         let queue: OperationQueue
         // The outbox does not keep its task alive.
         private let task: URLSessionTask
+        private let session: PinnedURLSession
         private let log = Mutex<[String]>([])
         var events: [String] { log.withLock { $0 } }
 
@@ -22,7 +23,7 @@ struct DelegateOutboxTests {
             queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
             queue.isSuspended = true
-            let session = PinnedURLSession(
+            session = PinnedURLSession(
                 source: LivePolicy(try Stage().policy()), configuration: .ephemeral, delegate: nil, delegateQueue: queue
             )
             task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
@@ -56,6 +57,12 @@ struct DelegateOutboxTests {
 
         func close(isQueued: Bool = true) { outbox.close(isQueued: isQueued) { [self] in note("completion") } }
 
+        /// Ends the task that was never resumed, which the session keeps otherwise, and lets the queue run empty.
+        func end() {
+            queue.isSuspended = false
+            session.invalidateAndCancel()
+        }
+
         func run() async {
             queue.isSuspended = false
             await withCheckedContinuation { done in queue.addOperation { done.resume() } }
@@ -66,6 +73,7 @@ struct DelegateOutboxTests {
         "The completion runs behind all callbacks that wait, and no callback runs after it", arguments: [true, false])
     func order(isClosed: Bool) async throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         fixture.send("first")
         fixture.sendText("ab", received: 2)
         fixture.sendSent(3, total: 3)
@@ -90,6 +98,7 @@ struct DelegateOutboxTests {
         "Content joins a piece that waits, and not one behind which another callback waits", arguments: [true, false])
     func joining(isInterrupted: Bool) async throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         fixture.sendText("ab", received: 2)
         if isInterrupted { fixture.send("other") }
         fixture.sendText("cd", received: 4)
@@ -103,6 +112,7 @@ struct DelegateOutboxTests {
     @Test("Content that is in a file joins by its count")
     func joiningInFile() async throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         #expect(!fixture.sendContent(nil, count: 3, received: 3))
         #expect(!fixture.sendContent(nil, count: 4, received: 7))
         await fixture.run()
@@ -112,6 +122,7 @@ struct DelegateOutboxTests {
     @Test("Sent bytes of one transfer join; the first bytes of the next transfer do not")
     func joiningSent() async throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         fixture.sendSent(2, total: 2)
         fixture.sendSent(3, total: 5)
         fixture.sendSent(4, total: 4)
@@ -122,6 +133,7 @@ struct DelegateOutboxTests {
     @Test("The backlog is full beyond its limit, and relieved once when it is within it again", arguments: [0, 1])
     func backlog(excess: Int) async throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         let limit = DelegateOutbox.backlogLimit
         #expect(!fixture.sendContent(nil, count: limit, received: Int64(limit)))
         fixture.send("other")
@@ -138,6 +150,7 @@ struct DelegateOutboxTests {
     @Test("Pieces of one byte fill the backlog too", arguments: [1_024, 1_025])
     func smallPieces(count: Int) throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         var isFull = false
         for _ in 0..<count {
             isFull = fixture.sendContent(nil, count: 1)
@@ -149,6 +162,7 @@ struct DelegateOutboxTests {
     @Test("An async call completes at once, and its delegate hears what was sent before", arguments: [true, false])
     func unqueuedClose(hasDelegate: Bool) async throws {
         let fixture = try Fixture()
+        defer { fixture.end() }
         if hasDelegate { fixture.outbox.taskDelegate = Recorder() }
         fixture.send("first")
         let waiting = fixture.queue.operationCount

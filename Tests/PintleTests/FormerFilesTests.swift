@@ -61,6 +61,21 @@ struct FormerFilesTests {
                 "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
               ],
               "backupPins": "none-accepted"
+            },
+            {
+              "host": "both.example.com",
+              "pins": [
+                {
+                  "spki": "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710=",
+                  "at": "leaf"
+                },
+                {
+                  "spki": "sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI=",
+                  "at": "ca"
+                }
+              ],
+              "backupPins": "none-accepted",
+              "requires": "leafAndCA"
             }
           ]
         }
@@ -75,7 +90,7 @@ struct FormerFilesTests {
         let bytes = Array(Self.policy.utf8)
         let policy = try PinningPolicy(json: bytes)
         #expect(policy.updateVersion == 7 && policy.unpinnedHosts == .askUser && policy.allowsUpdatesForAnyHost)
-        try #require(policy.hosts.count == 2)
+        try #require(policy.hosts.count == 3)
         let rule = policy.hosts[0]
         #expect(rule.description == "api.example.com:8443" && rule.includesSubdomains)
         #expect(
@@ -94,6 +109,14 @@ struct FormerFilesTests {
         #expect(other.description == "192.0.2.1" && !other.includesSubdomains)
         #expect(
             other.terms == HostTerms(pins: [try .publicKey(PolicyText.pin)], backupRequirement: .noneAccepted))
+        let both = policy.hosts[2]
+        #expect(
+            both.terms
+                == HostTerms(
+                    pins: [
+                        try .publicKey(PolicyText.pin, at: .leaf), try .publicKey(PolicyText.third, at: .ca),
+                    ],
+                    backupRequirement: .noneAccepted, requires: .leafAndCA))
         #expect(policy.json() == bytes)
     }
 

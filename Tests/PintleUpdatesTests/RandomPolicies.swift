@@ -102,14 +102,18 @@ struct PolicyAlphabet {
         let backup = chosen.isEmpty || requires == .leafAndCA ? [] : backupPins(beside: chosen, using: &random)
         let date = Bool.random(using: &random) ? Self.early : Self.late
         let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: date), .rejecting(after: date)]
+        // The random values are drawn in this order, which the seeds of the tests go with.
+        let port = Self.ports.randomElement(using: &random) ?? nil
+        let includesSubdomains = name.ipAddress == nil && Bool.random(using: &random)
+        var terms = HostTerms.none
+        (terms.pins, terms.backupPins) = (chosen, backup)
+        (terms.backupRequirement, terms.requires) = (.noneAccepted, requires)
+        terms.expiry = expiries.randomElement(using: &random) ?? .never
+        terms.enforcement = Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce
+        terms.anchors = anchors.randomElement(using: &random) ?? .system
+        terms.path = pathTerms(using: &random)
         return PinnedHost(
-            unchecked: name, port: Self.ports.randomElement(using: &random) ?? nil,
-            includesSubdomains: name.ipAddress == nil && Bool.random(using: &random),
-            terms: HostTerms(
-                pins: chosen, backupPins: backup, backupRequirement: .noneAccepted, requires: requires,
-                expiry: expiries.randomElement(using: &random) ?? .never,
-                enforcement: Int.random(in: 0..<5, using: &random) == 0 ? .reportOnly : .enforce,
-                anchors: anchors.randomElement(using: &random) ?? .system, path: pathTerms(using: &random)))
+            unchecked: name, port: port, includesSubdomains: includesSubdomains, terms: terms)
     }
 
     /// Mostly none, so that most servers are not refused for their path.

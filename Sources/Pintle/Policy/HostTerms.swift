@@ -6,35 +6,17 @@ public import Foundation
 
 /// The demands of a rule, apart from the host it is for.
 package struct HostTerms: Sendable, Hashable {
-    package var pins: [Pin]
-    package var backupPins: [Pin]
-    package var backupRequirement: BackupRequirement
-    package var requires: PinRequirement
-    package var expiry: PinExpiry
-    package var enforcement: Enforcement
-    package var anchors: TrustAnchors
-    package var reportTo: [String]
+    package var pins: [Pin] = []
+    package var backupPins: [Pin] = []
+    package var backupRequirement = BackupRequirement.required
+    package var requires = PinRequirement.anyPin
+    package var expiry = PinExpiry.never
+    package var enforcement = Enforcement.enforce
+    package var anchors = TrustAnchors.system
+    package var reportTo: [String] = []
     package var withdrawalReason: String?
     /// The demands on the path, beside the pins.
-    package var path: PathTerms
-
-    package init(
-        pins: [Pin] = [], backupPins: [Pin] = [], backupRequirement: BackupRequirement = .required,
-        requires: PinRequirement = .anyPin, expiry: PinExpiry = .never, enforcement: Enforcement = .enforce,
-        anchors: TrustAnchors = .system, reportTo: [String] = [], withdrawalReason: String? = nil,
-        path: PathTerms = .none
-    ) {
-        self.pins = pins
-        self.backupPins = backupPins
-        self.backupRequirement = backupRequirement
-        self.requires = requires
-        self.expiry = expiry
-        self.enforcement = enforcement
-        self.anchors = anchors
-        self.reportTo = reportTo
-        self.withdrawalReason = withdrawalReason
-        self.path = path
-    }
+    package var path = PathTerms.none
 
     /// Hashes every term. Terms that most rules leave at their default are packed into one integer.
     package func hash(into hasher: inout Hasher) {
@@ -55,7 +37,13 @@ package struct HostTerms: Sendable, Hashable {
     }
 }
 
-/// What happens when a served key is not pinned.
+extension HostTerms {
+    /// The terms of a rule that demands nothing beside a valid path. Inside of this module the compiler's own initializer
+    /// takes each term; one that is written out copies the whole value once more.
+    package static let none = HostTerms()
+}
+
+/// The consequence of a served key that is not pinned.
 public enum Enforcement: String, Sendable, Hashable, CaseIterable {
     /// The connection is refused.
     case enforce
@@ -71,11 +59,11 @@ public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
     case leafAndCA
 }
 
-/// How long pins hold. A date keeps an app that nobody updates from being locked out for good.
+/// The end of a rule's pins. A date keeps an app that is never updated from being locked out for good.
 public enum PinExpiry: Sendable, Hashable {
     /// They hold for good.
     case never
-    /// From this instant on (`at >= after`) the path's validation decides alone.
+    /// From this instant on (`at >= after`) only the path's validation decides.
     case systemTrust(after: Date)
     /// From this instant on nothing is accepted.
     case rejecting(after: Date)
@@ -89,8 +77,8 @@ public enum PinExpiry: Sendable, Hashable {
     }
 }
 
-/// Whether enforced pins come with a backup: a key that is not in use yet, kept offline, without which
-/// a lost key locks every installed app out.
+/// The demand for a backup pin: that of a key which is not in use yet and is kept offline. Without it, a lost key locks every
+/// installed app out.
 public enum BackupRequirement: Sendable, Hashable {
     /// Enforced pins without a backup are a problem of the policy.
     case required

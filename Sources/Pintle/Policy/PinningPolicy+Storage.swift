@@ -24,15 +24,15 @@ extension PinningPolicy {
             known.reserveCapacity(min(hosts.count, 256))
             for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
-                for problem in hosts[index].problems { problems.append(problem.inside(.rule(index))) }
-                let host = hosts[index].host.canonical
+                let rule = hosts[index]
+                for problem in rule.problems { problems.append(problem.inside(.rule(index))) }
+                let host = rule.host.canonical
                 let next = UInt32(terms.count)
-                let place = Self.place(&known[hosts[index].terms, default: next])
-                if place == next { terms.append(CompiledTerms(hosts[index].terms)) }
+                let place = Self.place(&known[rule.terms, default: next])
+                if place == next { terms.append(CompiledTerms(rule.terms)) }
                 do {
                     let record = try builder.add(
-                        host: host.elementSpan, port: hosts[index].port,
-                        includesSubdomains: hosts[index].includesSubdomains)
+                        host: host.elementSpan, port: rule.port, includesSubdomains: rule.includesSubdomains)
                     rules.append(Rule(record: record, terms: place))
                 } catch {
                     throw PolicyError([Self.tooMany(at: index)])

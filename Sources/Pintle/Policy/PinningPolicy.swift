@@ -91,7 +91,7 @@ public enum PolicyBuilder {
 }
 
 extension PinningPolicy {
-    /// The rules of a policy, made anew from its compact form when they are asked for.
+    /// The rules of a policy. Each access builds a rule from the policy's compact form.
     public struct Hosts: RandomAccessCollection, Sendable {
         let storage: Storage
 

@@ -18,7 +18,7 @@ struct ImportDraft {
         let host: ServerName
         var port: UInt16?
         var includesSubdomains = false
-        var terms = HostTerms()
+        var terms = HostTerms.none
 
         init(_ host: ServerName) {
             self.host = host

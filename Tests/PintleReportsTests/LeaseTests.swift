@@ -130,6 +130,29 @@ struct LeaseTests {
         #expect(await reporter.deliver(at: later) == .done(delivered: isSuspended ? 2 : 0, failed: 0))
     }
 
+    @Test(
+        "A transport that outlasts the lease twice in a row has failed, and the address waits",
+        arguments: [true, false])
+    func overrunning(isAnsweredBetween: Bool) throws {
+        let reporter = try scene.reporter()
+        try record(reporter, 1)
+        let clock = Locked(ReportScene.now)
+        func send(seconds: Double, _ response: ReportResponse?) throws -> Int {
+            var round = try DeliveryRound(reporter) { clock.withLock { $0 } }
+            let request = round.next()
+            #expect(request != nil)
+            clock.withLock { $0 += seconds }
+            round.receive(response)
+            return round.failed
+        }
+        #expect(try send(seconds: 61, nil) == 0)
+        if isAnsweredBetween {
+            #expect(try send(seconds: 1, ReportResponse(status: 503)) == 1)
+            clock.withLock { $0 += 86_400 }
+        }
+        #expect(try send(seconds: 61, nil) == (isAnsweredBetween ? 0 : 1))
+    }
+
     @Test("A request ends before its lease does", arguments: [30, 3_570, 3_571, 1e9, .infinity])
     func requestTimeout(timeout: Double) async throws {
         let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())

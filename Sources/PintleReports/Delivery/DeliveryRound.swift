@@ -14,6 +14,7 @@ package import Foundation
 package struct DeliveryRound {
     private let spool: ReportSpool
     private let options: ReportOptions
+    private let overrun: Locked<PinReporter.Overrun?>
     private let clock: @Sendable () -> Date
     private let startedAt: Milliseconds
     /// When the request that is under way was made, or its answer came.
@@ -44,6 +45,7 @@ package struct DeliveryRound {
     package init(_ reporter: PinReporter, clock: @escaping @Sendable () -> Date) throws(StorageError) {
         spool = reporter.spool
         options = reporter.options
+        overrun = reporter.overrun
         self.clock = clock
         now = clock()
         let time = Milliseconds(now)
@@ -76,8 +78,15 @@ package struct DeliveryRound {
         let sentAt = time
         now = clock()
         // A request takes less time than the lease. Without an answer after that time the process was suspended, and the
-        // address has not failed. Another process may be sending by now.
-        if response == nil, lease.isOver(after: sentAt, at: time) {
+        // address has not failed. Another process may be sending by now. A transport of the app's own may break its time
+        // limit instead: it does so again, and the second time in a row is a failure.
+        let isOver = response == nil && lease.isOver(after: sentAt, at: time)
+        let request = PinReporter.Overrun(id: current.name.id, place: current.place)
+        let isFirst = overrun.withLock { last in
+            defer { last = isOver ? request : nil }
+            return last != request
+        }
+        if isOver, isFirst {
             self.current = nil
             names = []
             return

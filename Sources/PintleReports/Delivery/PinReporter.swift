@@ -21,6 +21,14 @@ public final class PinReporter: TrustFailureObserver {
     let options: ReportOptions
     let transport: any ReportTransport
     let alarm = DeliveryAlarm()
+    /// The last request, if it ended after its lease and without an answer.
+    let overrun = Locked<Overrun?>(nil)
+
+    /// A report on its way to one of its addresses.
+    struct Overrun: Sendable, Equatable {
+        let id: String
+        let place: Int
+    }
 
     /// - Parameters:
     ///   - folder: of its own, mode 0700; made where it is not there, in one that is.

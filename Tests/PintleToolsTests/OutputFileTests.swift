@@ -44,6 +44,16 @@ struct OutputFileTests {
         #expect(try files.text(output) != "old")
     }
 
+    @Test("A link is replaced by a file that does not take the permissions of the link's target")
+    func link() throws {
+        try files.directory.write("old", to: "target.plist")
+        let target = files.path("target.plist")
+        try #require(chmod(target, 0o666) == 0 && symlink(target, output) == 0)
+        try export(umask: "022")
+        #expect(files.mode(output) == 0o644 && files.mode(target) == 0o666)
+        #expect(try files.text(target) == "old")
+    }
+
     @Test("A private key is for its owner only, and its public half for everyone, whatever the umask")
     func key() throws {
         let tool = try #require(SpawnedTool.path)

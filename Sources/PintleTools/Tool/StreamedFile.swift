@@ -4,7 +4,8 @@ internal import PintleStorage
 /// A file that is written piece by piece and is there only when it is whole: until then it has another name. Something other
 /// than a regular file, such as a pipe, is written to.
 ///
-/// A file that is replaced keeps its permissions. A new one has those that the umask leaves.
+/// A file that is replaced keeps its permissions if it is the user's own and not a link. Any other file gets those that the
+/// umask leaves.
 ///
 /// Whole also after a loss of power, because its content is on the disk before it gets its name. Its folder is not brought
 /// to the disk: the old file may then come back, and the command can be run again.
@@ -28,7 +29,9 @@ final class StreamedFile {
             target = .device(descriptor)
             return
         }
-        let permissions: FileReplacement.Permissions = exists ? .exactly(status.st_mode & 0o777) : .atMost(0o666)
+        // The mode of a link's target, or of a file of another user, is not ours to repeat: it may let others write.
+        let isOwn = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
+        let permissions: FileReplacement.Permissions = isOwn ? .exactly(status.st_mode & 0o777) : .atMost(0o666)
         target = .replacement(
             try Self.naming(path) { () throws(FileReplacement.Failure) in
                 try FileReplacement(of: path, as: "\(path).new-\(getpid())", permissions)

@@ -77,7 +77,7 @@ struct ServerNameTests {
         ] as [(String, ServerNameError.Reason)])
     func refused(_ text: String, _ reason: ServerNameError.Reason) {
         let error = Self.refusal(text)
-        #expect(error?.reason == reason)
+        #expect(error?.reason == reason && error?.code == reason.rawValue)
         #expect(error?.hint.isEmpty == false)
     }
 

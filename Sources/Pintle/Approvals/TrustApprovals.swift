@@ -140,8 +140,8 @@ extension TrustApprovals {
 
     /// Reads a file of approvals: JSON, UTF-8 without a byte-order mark, at most 16 MiB.
     ///
-    /// Strict, as everything that decides whom to trust: unknown keys, duplicate keys, two approvals for one host and
-    /// port, dates that do not exist are errors. No part of a file with an error is used.
+    /// The parser is strict, because the file decides about trust. Unknown keys, duplicate keys, two approvals for one host
+    /// and port, and dates that do not exist are errors. No part of a file with an error is used.
     public init(json: [UInt8]) throws(ApprovalFileError) {
         let document: JSONDocument
         do throws(JSONError) {

@@ -36,7 +36,7 @@ public struct UnknownHost: Sendable, Hashable {
     public var wasKnownWithAnotherKey: Bool { previous.map { !$0.names(leaf) } ?? false }
 
     /// The names that the certificate is for, by its own account.
-    public var names: [String] { (leaf.subjectAlternativeNames ?? []).map(\.description) }
+    public var names: [String] { leaf.names }
 
     /// What an approval names.
     public enum Subject: Sendable, Hashable, CaseIterable {

@@ -138,6 +138,10 @@ public struct Certificate: Sendable {
         return extensions
     }
 
+    /// The names that the certificate claims: each subject alternative name as text (RFC 5280 section 4.2.1.6). Bytes that
+    /// could act on a terminal are escaped. Empty for a certificate without that extension.
+    public var names: [String] { (subjectAlternativeNames ?? []).map(\.description) }
+
     /// `SubjectAltName ::= SEQUENCE SIZE (1..MAX) OF GeneralName`
     private static func alternativeNames(
         _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room

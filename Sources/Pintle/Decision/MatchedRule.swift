@@ -6,7 +6,7 @@ public struct MatchedRule: Sendable, Hashable {
     public let host: ServerName
     /// The port of the rule; `nil` for every port.
     public let port: UInt16?
-    /// Whether the rule names the host itself; otherwise it covers it as a sub-domain.
+    /// A Boolean value that indicates whether the rule names the host itself. Otherwise the host is a sub-domain.
     public let isExact: Bool
 
     /// The host and, where it has one, the port of the rule: `example.com:8443`.

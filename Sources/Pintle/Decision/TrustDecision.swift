@@ -95,15 +95,15 @@ extension TrustRejection: CustomStringConvertible {
 }
 
 extension TrustRejection {
-    /// The description with the way out, for the error of a task: whoever reads it may read nothing else.
+    /// The description and the remedy, for the error of a task, which may be the only text that a developer sees.
     package var advice: String {
         switch self {
         case .pinMismatch(let mismatch):
             if let rule = mismatch.rule {
                 "\(self); if this server is the right one, add one of the served pins to the rule for "
-                    + "\(rule.pattern); if it is not, somebody is listening"
+                    + "\(rule.pattern); if it is not, an interceptor is in between"
             } else {
-                "\(self); if not, somebody is listening"
+                "\(self); if not, an interceptor is in between"
             }
         case .pinsExpired: "\(self); update the app, or its policy"
         case .hostNotAllowed(let endpoint): "\(self); add a rule for \(endpoint.host) to the policy"

@@ -24,7 +24,7 @@ struct HostTable: Sendable {
     struct Match: Sendable, Hashable {
         /// The position of the rule in the order in which the rules were added.
         let rule: Int
-        /// Whether the rule names the host itself, rather than a parent domain.
+        /// A Boolean value that indicates whether the rule names the host itself, rather than a parent domain.
         let isExact: Bool
     }
 

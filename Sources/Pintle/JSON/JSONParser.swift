@@ -182,7 +182,7 @@ extension JSONParser {
         JSONError(code: code, offset: offset, place: place(at: offset), message: message, hint: hint)
     }
 
-    /// What to say about a byte that no rule accepts here; knows the usual mistakes of writing JSON by hand.
+    /// Makes the error for a byte that the grammar does not allow here. It recognizes the usual mistakes of JSON by hand.
     func unexpected(
         _ expected: String, code: JSONError.Code = .unexpectedCharacter
     ) throws(JSONError) -> JSONError {

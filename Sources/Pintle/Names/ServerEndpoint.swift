@@ -31,7 +31,7 @@ extension ServerEndpoint {
         guard rest.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\\") }) else { return nil }
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard !authority.contains("@") else { return nil }
-        // Without brackets nobody can tell the last group of an IPv6 address from a port.
+        // Without brackets, the last group of an IPv6 address looks like a port.
         guard authority.hasPrefix("[") || authority.filter({ $0 == ":" }).count <= 1 else { return nil }
         self.init(authority)
     }

@@ -152,14 +152,25 @@ extension ServerName: CustomStringConvertible {
 
 /// Why a text is no server name.
 public struct ServerNameError: Error, Sendable, Hashable {
-    package enum Reason: Sendable, Hashable, CaseIterable {
-        case empty, emptyLabel, tooLong, labelTooLong, notASCII, wildcard, forbiddenCharacter, hyphenAtEdge
-        case malformedAddress, url, port
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
+        case empty
+        case emptyLabel = "empty-label"
+        case tooLong = "too-long"
+        case labelTooLong = "label-too-long"
+        case notASCII = "not-ascii"
+        case wildcard
+        case forbiddenCharacter = "forbidden-character"
+        case hyphenAtEdge = "hyphen-at-edge"
+        case malformedAddress = "malformed-address"
+        case url, port
     }
 
     package let reason: Reason
-    /// What was read; of an overlong text the beginning.
+    /// The text that was read; of an overlong text the beginning.
     public let text: String
+
+    /// The reason, stable for machines: `empty-label`.
+    public var code: String { reason.rawValue }
 
     init(_ reason: Reason, in text: String) {
         self.reason = reason

@@ -9,7 +9,7 @@ if [ "${1:-}" = apple ]; then
     export PINTLE_APPLE_STANDINS=1
     build=(swift build --scratch-path .build/apple)
     folder+=-apple
-    modules="PintleApple PintleURLSession TestKitOnApple"
+    modules="Pintle PintleApple PintleReports PintleStorage PintleUpdates PintleURLSession TestKitOnApple"
     maps=$(find "$PWD" -path "$PWD/Sources/C*/module.modulemap")
     top=(PintleURLSession TestKitOnApple)
 else

@@ -14,8 +14,8 @@ let usesStandIns = false
 let isApple = !isLinux || usesStandIns
 let apple: [SwiftSetting] = isApple ? [.define("PINTLE_APPLE")] : []
 
-/// The upcoming features of a target. What is built as an app's code has none; the two modules of Apple's session name the
-/// access level of each import that is not public.
+/// The upcoming features of a target. Code that is built as an app's has none, and no access to `package` names; the two
+/// modules of Apple's session name the access level of each import that is not public.
 enum Features { case all, publicImports, none }
 
 // Apple asks for a manifest of each module that uses certain API. The article on Apple's systems says which. Elsewhere it is
@@ -147,7 +147,7 @@ func standInTargets() -> [Target] {
             features: .none, settings: [.enableUpcomingFeature("MemberImportVisibility")]),
         .executableTarget(
             name: "AppViews", dependencies: ["ClientModel", "Combine", "PintleURLSession", "SwiftUI", "WebKit"],
-            path: "Examples/App", exclude: ["README.md"],
+            path: "Examples/App", exclude: ["README.md"], packageAccess: false,
             // As Xcode 26 sets up a new project.
             swiftSettings: settings(.none) + [.defaultIsolation(MainActor.self)]
                 + ["MemberImportVisibility", "InferIsolatedConformances", "NonisolatedNonsendingByDefault"]
@@ -194,14 +194,17 @@ func module(
 ) -> Target {
     .target(
         name: name, dependencies: dependencies + more, path: folder.map { "\($0)/\(name)" }, exclude: exclude,
-        swiftSettings: settings(features) + own, linkerSettings: library.map { [.linkedLibrary($0)] })
+        packageAccess: features != .none, swiftSettings: settings(features) + own,
+        linkerSettings: library.map { [.linkedLibrary($0)] })
 }
 
 func tests(
     _ name: String, on dependencies: Target.Dependency..., exclude: [String] = [], features: Features = .all,
     settings own: [SwiftSetting] = []
 ) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings(features) + own)
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: exclude, packageAccess: features != .none,
+        swiftSettings: settings(features) + own)
 }
 
 /// A program that ends itself in the middle of something, for the tests of what it leaves behind.

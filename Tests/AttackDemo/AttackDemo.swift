@@ -8,14 +8,14 @@ internal import Security
 internal import FoundationNetworking
 #endif
 
-/// One program for both adapters: it attacks a session of `URLSession.pinned(to:)` and says what came of it.
+/// The attacks on a session of `URLSession.pinned(to:)`, the same for both adapters.
 ///
-/// It knows of no platform: on Apple's systems and with the stand-ins for their modules it is compiled against the
-/// session over Apple's trust evaluation, on Linux against the one over OpenSSL.
+/// With the stand-ins for Apple's modules this target is compiled against the session over Apple's trust evaluation, on Linux
+/// against the one over OpenSSL.
 public struct AttackDemo: Sendable {
     private let isStored: Bool
 
-    /// - Parameter isStored: attacks a session that is stored as a `URLSession`, which on Apple's systems is another one.
+    /// - Parameter isStored: `true` attacks a session that is stored as a `URLSession`. On Apple's systems that is another type.
     public init(isStored: Bool = false) {
         self.isStored = isStored
     }
@@ -44,7 +44,7 @@ public struct AttackDemo: Sendable {
         return DemoSession(pinned: URLSession.pinned(to: source, approvals: store))
     }
 
-    /// What a caller sees of a request.
+    /// Sends a request. Returns `trusted`, `not about trust`, or the reason of the refusal with the path failure.
     private func see(_ session: DemoSession, _ url: URL, comparesFailure: Bool = true) async -> String {
         do {
             _ = try await session.data(url)
@@ -56,7 +56,7 @@ public struct AttackDemo: Sendable {
         }
     }
 
-    /// Waits until nothing more can come over so many connections.
+    /// Ends the session, and waits until the server has accepted the connections and they have ended.
     private func end(_ session: DemoSession, _ server: LoopbackTLSServer, connections: Int = 1) {
         session.finish()
         _ = server.waitUntilClosed(connections: connections)
@@ -72,13 +72,13 @@ public struct AttackDemo: Sendable {
         let session = makeSession(demo.policy)
         let seen = await see(session, try address(server.url), comparesFailure: demo.comparesFailure)
         session.finish()
-        // Bytes after a refusal may arrive after the caller heard of it.
+        // Bytes can arrive after the caller got the refusal.
         if seen != "trusted" { server.waitUntilQuiet() }
         return AttackResult(
             name: demo.name, expected: demo.expected, seen: seen, bytes: server.observation().exposedByteCount)
     }
 
-    /// One adapter ends the task with an error, the other with the redirect: what counts is what goes out.
+    /// One adapter ends the task with an error, the other with the redirect. So the result depends only on the sent bytes.
     private func plainRedirect(_ attacks: DemoAttacks) async throws -> AttackResult {
         let server = try attacks.attack("redirect-to-http").start()
         let session = makeSession(try attacks.policy())
@@ -108,7 +108,7 @@ public struct AttackDemo: Sendable {
     }
 
     private func changedPolicy(_ attacks: DemoAttacks) async throws -> AttackResult {
-        // One that keeps its connections open.
+        // This server keeps its connections open.
         let server = try LoopbackTLSServer(attacks.catalogue.cast.otherAuthority.issue(hosts: ["localhost"]))
         let policy = LivePolicy(try attacks.policy(enforcement: .reportOnly))
         let session = makeSession(policy)
@@ -123,7 +123,7 @@ public struct AttackDemo: Sendable {
             bytes: server.requestByteCount - before)
     }
 
-    /// The loop of asking a person, and a key that changes afterwards.
+    /// Approves a server, connects, and connects again after the server's key has changed.
     private func approvals() async throws -> [AttackResult] {
         let identity = try Identity.selfSigned(hosts: ["localhost"])
         let server = try LoopbackTLSServer(identity)
@@ -134,9 +134,9 @@ public struct AttackDemo: Sendable {
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         try store.approve(try TrustApproval(.certificate(leaf.fingerprint), for: endpoint, at: Date()))
         let first = AttackResult(
-            name: "a server that a person has approved", expected: "trusted", seen: await see(session, url),
+            name: "a server that the user has approved", expected: "trusted", seen: await see(session, url),
             bytes: server.requestByteCount)
-        try server.replaceCredential(.init(try Identity.selfSigned(hosts: ["localhost"])))
+        try server.replaceIdentity(.selfSigned(hosts: ["localhost"]))
         try store.approve(
             try TrustApproval(
                 .certificate(leaf.fingerprint), for: ServerEndpoint(host: endpoint.host, port: 1), at: Date()))
@@ -149,11 +149,42 @@ public struct AttackDemo: Sendable {
         return [first, second]
     }
 
-    /// A line for each attack.
+    /// Returns a line of text for each attack.
     public static func table(_ results: [AttackResult]) -> String {
         results.map { result in
             let name = result.name.padding(toLength: 50, withPad: " ", startingAt: 0)
             return "\(result.isAsExpected ? "ok " : "BAD") \(name) \(result.seen)"
         }.joined(separator: "\n")
+    }
+}
+
+/// The result of an attack.
+public struct AttackResult: Sendable {
+    public let name: String
+    public let expected: String
+    public let seen: String
+    /// The number of decrypted bytes that the attacker received.
+    public let bytes: Int
+
+    /// A Boolean value that indicates whether the result is as expected, and bytes were sent only to a trusted server.
+    public var isAsExpected: Bool { seen == expected && (bytes > 0) == seen.hasPrefix("trusted") }
+}
+
+/// A session of either type. On Linux one type is a subclass of the other; on Apple's systems they are unrelated.
+struct DemoSession: Sendable {
+    let data: @Sendable (URL) async throws -> (Data, URLResponse)
+    let explain: @Sendable (any Error) -> any Error
+    let finish: @Sendable () -> Void
+
+    init(_ session: URLSession) {
+        data = { try await session.data(from: $0) }
+        explain = { session.explain($0) }
+        finish = { session.finishTasksAndInvalidate() }
+    }
+
+    init(pinned session: PinnedURLSession) {
+        data = { try await session.data(from: $0) }
+        explain = { session.explain($0) }
+        finish = { session.finishTasksAndInvalidate() }
     }
 }

@@ -2,7 +2,18 @@ internal import Foundation
 internal import PintleTestKit
 internal import PintleURLSession
 
-/// The catalogue's attacks on an app that trusts two authorities and has pinned the leaf's key; and its policies.
+/// An attack of the catalogue, the app's policy, and the expected result.
+struct DemoAttack: Sendable {
+    let name: String
+    let attack: Attack
+    let policy: PinningPolicy
+    /// The expected result: `trusted`, or the reason of the refusal, with the path failure if every validator reports the same.
+    let expected: String
+    /// A Boolean value that indicates whether the expected result contains the path failure.
+    let comparesFailure: Bool
+}
+
+/// The catalogue's attacks on an app that trusts two authorities and pins the leaf's key, and the policies of that app.
 struct DemoAttacks {
     let catalogue: AttackCatalogue
 
@@ -26,7 +37,7 @@ struct DemoAttacks {
         return try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
     }
 
-    /// The catalogue's attack of this id.
+    /// Returns the attack with this id.
     func attack(_ id: String) throws -> Attack {
         guard let attack = catalogue[id] else { throw MissingAttack(id: id) }
         return attack
@@ -36,7 +47,7 @@ struct DemoAttacks {
         let id: String
     }
 
-    /// What comes of each, under the policy that pins the leaf's key.
+    /// The expected results of a policy that pins the leaf's key.
     private static let expectations = [
         ("control", "trusted"),
         ("trusted-interceptor", "pin-mismatch"),
@@ -77,7 +88,7 @@ struct DemoAttacks {
         let pinnedAuthority = try self.policy(pins: [try pin(cast.intermediate.certificate.spkiDER)])
         let past = Date(timeIntervalSinceNow: -86_400)
         #if PINTLE_APPLE
-        // What a leaf is that signs, validators call by different names.
+        // Validators report a leaf that signs with different path failures.
         let forged = try demo("leaf-as-ca", "invalid-path", policy, comparesFailure: false)
         #else
         let forged = try demo("leaf-as-ca", "invalid-path not-a-ca", policy)
@@ -88,19 +99,19 @@ struct DemoAttacks {
             demo("control", "trusted", pinnedAuthority, name: "pinned intermediate on the path"),
             demo(
                 "control", "pins-expired", try self.policy(expiry: .rejecting(after: past)),
-                name: "pins are over, refuse"),
+                name: "expired pins, refused"),
             demo(
                 "trusted-interceptor", "trusted", try self.policy(expiry: .systemTrust(after: past)),
-                name: "pins are over, as the system"),
+                name: "expired pins, decided by the system"),
             demo(
                 "trusted-interceptor", "trusted", try self.policy(enforcement: .reportOnly),
-                name: "pins that only report"),
+                name: "pins in report-only mode"),
             demo(
                 "control", "host-not-allowed", try PinningPolicy(hosts: [], unpinnedHosts: .reject),
                 name: "no rule, refused"),
             demo(
                 "self-signed", "unknown-host self-signed", try PinningPolicy(hosts: [], unpinnedHosts: .askUser),
-                name: "no rule, nobody has been asked"),
+                name: "no rule, not approved"),
         ]
     }
 }

@@ -86,9 +86,9 @@ struct PathAttackTests {
         #expect(try verdict(good) == "host-not-pinned")
     }
 
-    @Test("A curve that is not on the list is weak", arguments: [KeyType.Curve.p192, .p224, .secp256k1])
-    func weakCurve(_ curve: KeyType.Curve) throws {
-        let bad = try intermediate.issue(hosts: [Validation.host], keyType: .ellipticCurve(curve))
+    @Test("A curve that is not on the list is weak", arguments: [KeyType.p192, .p224, .secp256k1])
+    func weakCurve(_ type: KeyType) throws {
+        let bad = try intermediate.issue(hosts: [Validation.host], keyType: type)
         #expect(try verdict(bad) == "invalid-path weak-key")
     }
 

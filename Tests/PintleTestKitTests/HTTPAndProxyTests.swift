@@ -7,7 +7,7 @@ struct HTTPAndProxyTests {
         try runProcess(["curl", "-sS", "--max-time", "20"] + arguments)
     }
 
-    @Test("A handler sees method, target, fields and content, chunked or not, over one connection")
+    @Test("A handler gets method, target, fields and content, chunked or not, over one connection")
     func requests() throws {
         let server = try LoopbackTCPServer.http { request in
             .text("\(request.method) \(request.target) \(request["x-a"] ?? "-") \(request.body.count)\n")
@@ -39,7 +39,7 @@ struct HTTPAndProxyTests {
         #expect(try curl([base + "/raw"]).status != 0)
     }
 
-    @Test("A client that writes nonsense gets 400")
+    @Test("A client with a malformed request gets 400")
     func badRequest() throws {
         let server = try LoopbackTCPServer.http()
         let target = "http://127.0.0.1:\(server.port)/"
@@ -56,7 +56,7 @@ struct HTTPAndProxyTests {
     }
 
     @Test(
-        "Both kinds of proxy lead any name here and count what they carry",
+        "Both kinds of proxy connect any name to loopback and count the relayed bytes",
         arguments: [(LoopbackProxy.Kind.httpConnect, "http"), (.socks5, "socks5h")])
     func proxies(_ kind: LoopbackProxy.Kind, _ scheme: String) throws {
         let root = try CertificateAuthority.root()
@@ -75,7 +75,7 @@ struct HTTPAndProxyTests {
     }
 
     @Test(
-        "A proxy with credentials lets in those who have them",
+        "A proxy with credentials accepts only clients that have them",
         arguments: [(LoopbackProxy.Kind.httpConnect, "http"), (.socks5, "socks5h")])
     func proxyCredentials(_ kind: LoopbackProxy.Kind, _ scheme: String) throws {
         let server = try LoopbackTCPServer.http()

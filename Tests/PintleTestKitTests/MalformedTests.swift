@@ -13,14 +13,14 @@ struct MalformedTests {
         try MintingTests.text(der).status == 0
     }
 
-    @Test("A certificate cut short is not read; the whole one is")
+    @Test("openssl does not read a truncated certificate; it reads the whole one")
     func truncated() throws {
         let der = try root.issue().certificate.der
         #expect(try opensslReads(der))
         #expect(try !opensslReads(Array(der.dropLast())))
     }
 
-    @Test("A signed part that is garbage is not read, though its signature is good")
+    @Test("openssl does not read garbage in the signed part, although the signature is valid")
     func garbageUnderGoodSignature() throws {
         let identity = try root.issue { template in
             template.editSignedPart = { Array($0.dropLast(40)) + [UInt8](repeating: 0xFF, count: 40) }
@@ -28,7 +28,7 @@ struct MalformedTests {
         #expect(try !opensslReads(identity.certificate.der))
     }
 
-    @Test("A time with trailing junk is not verified; without the junk it is")
+    @Test("openssl refuses a time with trailing garbage, and accepts it without")
     func junkInTime() throws {
         let good = try root.issue { $0.notAfter = .utcTime("491231235959Z") }
         let bad = try root.issue { $0.notAfter = .utcTime("491231235959Zjunk") }
@@ -36,7 +36,7 @@ struct MalformedTests {
         #expect(try MintingTests.verify(bad).status != 0)
     }
 
-    @Test("Algorithms that differ inside and outside are not verified")
+    @Test("openssl refuses a certificate whose inner and outer algorithms differ")
     func algorithmMismatch() throws {
         let other = SignatureAlgorithm.ecdsa(.sha384).identifierDER
         let same = SignatureAlgorithm.ecdsa(.sha256).identifierDER
@@ -45,7 +45,7 @@ struct MalformedTests {
         #expect(try MintingTests.verify(root.issue { $0.outerAlgorithmIdentifier = other }).status != 0)
     }
 
-    @Test("A forged signature in a genuine issuer's name is not verified")
+    @Test("openssl refuses a forged signature in a genuine issuer's name")
     func forgery() throws {
         let forger = try CertificateAuthority.root()
         let key = try PrivateKey()
@@ -58,7 +58,7 @@ struct MalformedTests {
         }
     }
 
-    @Test("Lengths can be longer than they need, or indefinite")
+    @Test("Lengths can have leading zeros or be indefinite")
     func lengths() {
         #expect(DERWriter.encode { $0.element(tag: 0x04, content: [1]) } == [0x04, 0x01, 0x01])
         let padded = DERWriter.encode { $0.element(tag: 0x04, length: .long(octets: 3), content: [1]) }
@@ -69,7 +69,7 @@ struct MalformedTests {
     }
 
     @Test(
-        "Integers take as few octets as their sign allows",
+        "Integers have as few octets as their sign allows",
         arguments: [
             (0, [0x00]), (127, [0x7F]), (128, [0x00, 0x80]), (-1, [0xFF]), (-128, [0x80]), (-129, [0xFF, 0x7F]),
             (65_537, [0x01, 0x00, 0x01]), (Int.min, [0x80, 0, 0, 0, 0, 0, 0, 0]),

@@ -9,8 +9,7 @@ struct MintingTests {
             .dsa(bits: 1_024),
         ] + KeyType.Curve.allCases.map { .ellipticCurve($0) }
 
-    /// What `openssl verify` says about a chain, at its lowest security level: these tests are about
-    /// encodings and signatures, not about strength.
+    /// Runs `openssl verify` on a chain, at the lowest security level: these tests check encodings and signatures, not strength.
     static func verify(_ identity: Identity, options: [String] = []) throws -> ProcessResult {
         let directory = try TemporaryDirectory()
         let root = try directory.write(PEM.encode(identity.chainWithRoot.last ?? []), to: "root.pem")
@@ -57,7 +56,7 @@ struct MintingTests {
         }
     }
 
-    @Test("openssl's own public key equals the SPKI, for every kind of key", arguments: signingKeys + [.x25519, .x448])
+    @Test("openssl computes the same SPKI, for every kind of key", arguments: signingKeys + [.x25519, .x448])
     func publicKey(_ type: KeyType) throws {
         let key = try PrivateKey(type)
         let result = try runProcess(["openssl", "pkey", "-pubout", "-outform", "DER"], input: Array(key.pem.utf8))
@@ -67,7 +66,7 @@ struct MintingTests {
         #expect(read.status == 0)
     }
 
-    @Test("A certificate carries an RSA key of 16,384 bits and exponent 3 that nobody generated")
+    @Test("A certificate can carry an RSA key of 16,384 bits with exponent 3, without a private key")
     func publicKeyWithoutPrivateHalf() throws {
         let spki = SubjectPublicKeyInfo.rsa(modulusBits: 16_384, exponent: 3)
         let identity = try CertificateAuthority.root().issue { $0.subjectPublicKeyInfo = spki }
@@ -83,7 +82,7 @@ struct MintingTests {
         #expect(throws: MintingError.self) { try CertificateAuthority.root(keyType: .x25519) }
     }
 
-    @Test("A self-signed leaf looks as openssl req -x509 makes it")
+    @Test("A self-signed leaf has the extensions that openssl req -x509 writes")
     func selfSignedLeaf() throws {
         let identity = try Identity.selfSigned(hosts: ["nas.test"])
         let text = try MintingTests.text(identity.certificate.der).output
@@ -92,7 +91,7 @@ struct MintingTests {
         #expect(try MintingTests.verify(identity).status == 0)
     }
 
-    @Test("A cross-signed authority leads its leaves to both roots, and to no third")
+    @Test("A leaf of a cross-signed authority has a path to each of two roots, and none with mixed issuers")
     func crossSigning() throws {
         let first = try CertificateAuthority.root(name: "First")
         let second = try CertificateAuthority.root(name: "Second")
@@ -108,7 +107,7 @@ struct MintingTests {
         #expect(try MintingTests.verify(other).status != 0)
     }
 
-    @Test("A renewed certificate keeps the key and gets another serial number and validity")
+    @Test("A renewed certificate has the same key, another serial number and a new validity")
     func renewal() throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue { $0.notAfter = .fromNow(seconds: -60) }
@@ -119,12 +118,12 @@ struct MintingTests {
         #expect(renewed.certificate.template.serialNumber != identity.certificate.template.serialNumber)
     }
 
-    @Test("openssl reads and verifies a request", arguments: signingKeys)
+    @Test("openssl reads and verifies a signing request", arguments: signingKeys)
     func request(_ type: KeyType) throws {
         let key = try PrivateKey(type)
         let request = try CertificateSigningRequest(hosts: ["a.test", "127.0.0.1"], key: key)
         let result = try runProcess(["openssl", "req", "-verify", "-noout", "-text"], input: Array(request.pem.utf8))
-        // The exit code of some releases says nothing about the signature.
+        // In some releases the exit code does not depend on the signature.
         #expect(result.status == 0 && result.errorOutput.contains("verify OK"), "\(result.errorOutput)")
         #expect(result.output.contains("DNS:a.test, IP Address:127.0.0.1"))
     }

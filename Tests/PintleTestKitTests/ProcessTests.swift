@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Processes and files")
 struct ProcessTests {
-    @Test("Both outputs, the input and the status come through, a megabyte of each")
+    @Test("A program gets a megabyte of input, and both outputs and the status come back")
     func streams() throws {
         let input = [UInt8](repeating: 0x61, count: 1_000_000)
         let result = try runProcess(["sh", "-c", "cat | tee /dev/stderr; exit 7"], input: input)
@@ -12,7 +12,7 @@ struct ProcessTests {
         #expect(result.stderr == input)
     }
 
-    @Test("A program that outlives its time is killed with all it started")
+    @Test("A program is killed after its time-out, with all programs that it started")
     func timeout() throws {
         let start = ContinuousClock.now
         let result = try runProcess(["sh", "-c", "echo begun; sleep 60 & sleep 60"], timeout: 0.5)
@@ -22,7 +22,7 @@ struct ProcessTests {
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test("A program that leaves its process group is killed all the same, and cancelled too")
+    @Test("A program that leaves its process group is killed after a time-out and a cancellation")
     func ownGroup() throws {
         let script = "import os, time; os.setpgid(0, os.getpgid(os.getppid())); print(1, flush=True); time.sleep(300)"
         let late = try GuardedProcess.run(["python3", "-c", script], timeout: 3, outputLimit: 8)
@@ -33,7 +33,7 @@ struct ProcessTests {
         #expect(try GuardedProcess.run(["true"], timeout: 60, outputLimit: 8).end == .exited(0))
     }
 
-    @Test("A grandchild that keeps the pipes open does not hold the caller up")
+    @Test("A grandchild that keeps the pipes open does not block the caller")
     func daemon() throws {
         let start = ContinuousClock.now
         let result = try runProcess(["sh", "-c", "sleep 25 & echo done"])
@@ -42,7 +42,7 @@ struct ProcessTests {
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test("Variables and the working directory are the child's own")
+    @Test("A program gets its own variables and working directory")
     func environment() throws {
         let directory = try TemporaryDirectory()
         let result = try runProcess(
@@ -50,7 +50,7 @@ struct ProcessTests {
         #expect(result.output == "\(directory.path)\ngreen\n")
     }
 
-    @Test("A program that does not exist is an error that names it")
+    @Test("The error for a missing program names it")
     func missing() {
         #expect(throws: SystemCallError(operation: "starting /nowhere/nothing", code: 2)) {
             try runProcess(["/nowhere/nothing"])
@@ -58,7 +58,7 @@ struct ProcessTests {
         #expect(throws: SystemCallError.self) { try runProcess([]) }
     }
 
-    @Test("A child ends when it is told to, even one that does not listen")
+    @Test("A child ends on SIGTERM, and by SIGKILL if it ignores that")
     func terminate() throws {
         let polite = try ChildProcess(["sleep", "60"])
         #expect(polite.status == nil)
@@ -72,7 +72,7 @@ struct ProcessTests {
         #expect(stubborn.status == 137)
     }
 
-    @Test("A temporary directory goes with its last reference, with all it holds")
+    @Test("A temporary directory is removed with its contents when its last reference is released")
     func temporaryDirectory() throws {
         var directory: TemporaryDirectory? = try TemporaryDirectory()
         let path = try #require(directory?.path)

@@ -27,7 +27,7 @@ struct TLSServerTests {
             input: Array(input.utf8))
     }
 
-    @Test("curl gets its answer over TLS 1.2 and 1.3", arguments: [LoopbackTLSServer.Version.tls12, .tls13])
+    @Test("curl gets a response over TLS 1.2 and 1.3", arguments: [LoopbackTLSServer.Version.tls12, .tls13])
     func answer(_ version: LoopbackTLSServer.Version) throws {
         let server = try LoopbackTLSServer(root.intermediate().issue()) { $0.versions = version...version }
         let result = try curl(server)
@@ -39,7 +39,7 @@ struct TLSServerTests {
         #expect(server.requestByteCount > 0)
     }
 
-    @Test("A client that does not trust the chain says so and sends not one byte")
+    @Test("A client that does not trust the chain sends an alert and no request byte")
     func refusal() throws {
         let server = try LoopbackTLSServer(CertificateAuthority.root().issue())
         #expect(try curl(server).status == 60)
@@ -50,7 +50,7 @@ struct TLSServerTests {
         #expect(server.connections.first?.handshakeFailure != nil)
     }
 
-    @Test("Request bytes are counted to the last one")
+    @Test("The server counts every request byte")
     func byteCount() throws {
         let server = try LoopbackTLSServer(root.issue())
         let request = "POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: 100000\r\n\r\n"
@@ -65,7 +65,7 @@ struct TLSServerTests {
     }
 
     @Test(
-        "Every kind of key serves a handshake",
+        "A server makes a handshake with every kind of key",
         arguments: [
             .rsa2048, .rsaPSS(bits: 2_048), .p256, .p384, .p521, .ed25519, .ed448, .rsa(bits: 2_048, exponent: 3),
         ] as [KeyType])
@@ -75,7 +75,7 @@ struct TLSServerTests {
         #expect(result.output == "ok\n", "\(result.errorOutput)")
     }
 
-    @Test("Weak keys and old versions serve those who take them")
+    @Test("The server accepts weak keys and old versions of TLS")
     func weak() throws {
         let identity = try CertificateAuthority.root(keyType: .rsa(bits: 1_024)).issue(keyType: .rsa(bits: 1_024)) {
             $0.signatureAlgorithm = .rsaPKCS1(.sha1)
@@ -91,7 +91,7 @@ struct TLSServerTests {
         }
     }
 
-    @Test("The chain is sent as it is: wrong order, foreign certificates, a hundred of them")
+    @Test("The chain is sent unchanged: wrong order, foreign certificates, a hundred of them")
     func chains() throws {
         var authority = try root.intermediate()
         let wrongOrder = try authority.issue()
@@ -104,12 +104,12 @@ struct TLSServerTests {
             let result = try runProcess(
                 ["openssl", "s_client", "-connect", "127.0.0.1:\(server.port)", "-showcerts"])
             let shown = result.output.split(separator: "-----BEGIN CERTIFICATE-----").count - 1
-            // s_client prints the leaf once more only without -showcerts.
+            // With -showcerts, s_client does not print the leaf twice.
             #expect(shown == chain.count)
         }
     }
 
-    @Test("Garbage goes out as a certificate, first or last, and openssl calls it a bad one")
+    @Test("The server sends garbage as a certificate, first or last, and curl refuses it with an alert")
     func garbage() throws {
         let identity = try root.issue()
         let garbage = (0..<40_000).map { UInt8(truncatingIfNeeded: $0) }
@@ -122,7 +122,7 @@ struct TLSServerTests {
         }
     }
 
-    @Test("A genuine certificate without its key is sent, and the handshake fails; with its key it does not")
+    @Test("A handshake with a genuine certificate fails without its key and succeeds with it")
     func stolenCertificate() throws {
         let genuine = try root.issue()
         let stolen = TLSServerConfiguration.Credential(chain: genuine.chain, key: try PrivateKey())
@@ -135,7 +135,7 @@ struct TLSServerTests {
         #expect(server.connections.last?.version == .tls13)
     }
 
-    @Test("SNI chooses among credentials; an unknown name gets the standard one")
+    @Test("SNI selects a credential; an unknown name gets the standard one")
     func serverNames() throws {
         let standard = try root.issue(hosts: ["a.test"])
         let other = try root.issue(hosts: ["b.test"])
@@ -146,7 +146,7 @@ struct TLSServerTests {
         #expect(server.serverNames == ["a.test", "b.test", "c.test"])
     }
 
-    @Test("ALPN picks the server's first choice among the client's")
+    @Test("ALPN selects the server's most preferred protocol that the client offers")
     func applicationProtocols() throws {
         let server = try LoopbackTLSServer(root.issue()) { $0.applicationProtocols = ["x", "http/1.1", "h2"] }
         _ = try sClient(server, ["-alpn", "h2,http/1.1"])
@@ -155,7 +155,7 @@ struct TLSServerTests {
         #expect(server.connections.map(\.applicationProtocol) == ["http/1.1", nil])
     }
 
-    @Test("Sessions are resumed where that is allowed, and only there", arguments: [true, false])
+    @Test("Sessions are resumed only if the configuration allows it", arguments: [true, false])
     func resumption(_ isAllowed: Bool) throws {
         let server = try LoopbackTLSServer(root.issue()) {
             $0.versions = .tls12 ... .tls12
@@ -167,7 +167,7 @@ struct TLSServerTests {
     }
 
     @Test(
-        "A stalling server makes a client run out of time; a short stall does not",
+        "A long stall makes a client time out; a short stall does not",
         arguments: [true, false])
     func stall(_ isBeforeHello: Bool) throws {
         for (seconds, passes) in [(0.2, true), (60.0, false)] {
@@ -180,17 +180,17 @@ struct TLSServerTests {
         }
     }
 
-    @Test("It listens on ::1 where told to")
+    @Test("A server can listen on ::1")
     func ipv6() throws {
         let server = try LoopbackTLSServer(root.issue()) { $0.ipv6 = true }
         let result = try runProcess(["curl", "-sS", "--cacert", anchors, server.url(host: "::1")])
         #expect(result.output == "ok\n", "\(result.errorOutput)")
     }
 
-    @Test("A stream application has the decrypted bytes to itself")
+    @Test("A stream closure reads and writes decrypted bytes")
     func stream() throws {
         var configuration = TLSServerConfiguration(.init(try root.issue()))
-        configuration.application = .stream { stream in
+        configuration.serve { stream in
             guard let line = try? stream.read(upTo: 100) else { return }
             try? stream.write(line.reversed())
         }
@@ -198,7 +198,7 @@ struct TLSServerTests {
         #expect(try sClient(server, ["-ign_eof"], input: "abc").output == "cba")
     }
 
-    @Test("Closing ends the connections that are open, and the port")
+    @Test("Closing ends open connections and frees the port")
     func close() throws {
         let server = try LoopbackTLSServer(root.issue()) { $0.stall = .beforeServerHello(seconds: 3_600) }
         let client = try ChildProcess(["curl", "-s", "--cacert", anchors, server.url()])
@@ -212,7 +212,7 @@ struct TLSServerTests {
         client.terminate()
     }
 
-    @Test("Connections that send nothing keep others out no longer than the limit")
+    @Test("Idle connections block others no longer than the time limit")
     func idle() throws {
         let script = """
             import socket, ssl, sys
@@ -234,7 +234,7 @@ struct TLSServerTests {
         #expect(try status(limit: nil, patience: "2") == 1)
     }
 
-    @Test("Many clients at once are all served, few at a time")
+    @Test("Many clients at once are all served, four at a time")
     func crowd() throws {
         let server = try LoopbackTLSServer(root.issue()) { $0.maximumConnections = 4 }
         let urls = (0..<40).flatMap { _ in [server.url(), "-o", "/dev/null"] }

@@ -14,7 +14,7 @@ struct TemplateTests {
         try MintingTests.text(root.issue(hosts: ["a.test"], configure: configure).certificate.der).output
     }
 
-    @Test("openssl reads back what each field says")
+    @Test("openssl prints the value of each field")
     func fields() throws {
         let text = try text { template in
             template.subject = [.country("DE"), .organization("Org"), .commonName("x")]
@@ -50,7 +50,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "Times turn from UTCTime to GeneralizedTime at 2050",
+        "Times from 1950 to 2049 are UTCTime, all others GeneralizedTime",
         arguments: [
             (2_524_607_999.0, "Dec 31 23:59:59 2049 GMT", "UTCTIME"),
             (2_524_608_000.0, "Jan  1 00:00:00 2050 GMT", "GENERALIZEDTIME"),
@@ -83,19 +83,19 @@ struct TemplateTests {
         #expect(!text.contains("X509v3"))
     }
 
-    @Test("An empty subject makes the alternative names critical, any other does not")
+    @Test("The alternative names are critical only if the subject is empty")
     func emptySubject() throws {
         #expect(try text { $0.subject = .empty }.contains("Subject Alternative Name: critical"))
         #expect(try !text { $0.subject = .commonName("a") }.contains("Subject Alternative Name: critical"))
     }
 
-    @Test("An extension can be written twice")
+    @Test("A certificate can have an extension twice")
     func duplicateExtension() throws {
         let text = try text { $0.extraExtensions = [.subjectAltName([.dns("b.test")])] }
         #expect(text.contains("DNS:a.test") && text.contains("DNS:b.test"))
     }
 
-    @Test("Control characters and overrides reach the certificate as they are")
+    @Test("Control characters and bidirectional overrides are written unchanged")
     func hostileText() throws {
         let name = "a\u{1B}[31m\u{202E}moc\0.test"
         let der = try root.issue { $0.subject = .commonName(name) }.certificate.der

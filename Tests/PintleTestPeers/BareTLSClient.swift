@@ -1,17 +1,17 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A TLS client on OpenSSL's own calls, as libcurl's is: only what a test installs on its context judges the server.
-public final class BareTLSClient {
+/// A TLS client on OpenSSL's own calls, as in libcurl. Only the callbacks that a test installs on its context judge the server.
+package final class BareTLSClient {
     /// `SSL_CTX *`, as OpenSSL makes it: with SSL_VERIFY_NONE.
-    public let context: OpaquePointer
+    package let context: OpaquePointer
     /// `SSL *` from ``connect(to:naming:prepare:)`` on.
-    public private(set) var ssl: OpaquePointer?
+    package private(set) var ssl: OpaquePointer?
     private var descriptor: CInt = -1
 
-    public struct NotMade: Error {}
+    package struct NotMade: Error {}
 
-    public init() throws {
+    package init() throws {
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw NotMade() }
         self.context = context
     }
@@ -22,7 +22,7 @@ public final class BareTLSClient {
     }
 
     /// Frees the connection.
-    public func end() {
+    package func end() {
         SSL_free(ssl)
         ssl = nil
         if descriptor >= 0 { close(descriptor) }
@@ -32,10 +32,11 @@ public final class BareTLSClient {
     /// Makes a handshake with a server on loopback, for five seconds at most.
     ///
     /// - Parameters:
-    ///   - name: what SNI says; `nil` for none.
+    ///   - port: the port of the server.
+    ///   - name: the name in SNI; `nil` for none.
     ///   - prepare: gets the `SSL *` before the handshake begins.
-    /// - Returns: whether the handshake ended well.
-    public func connect(
+    /// - Returns: `true` if the handshake succeeded.
+    package func connect(
         to port: UInt16, naming name: String?, prepare: (OpaquePointer) -> Void = { _ in }
     ) throws -> Bool {
         end()
@@ -65,12 +66,12 @@ public final class BareTLSClient {
         return SSL_connect(ssl) == 1
     }
 
-    /// Makes the context of a verification callback, as OpenSSL would for another chain on the connection.
+    /// Makes the context of a verification callback for another chain on the connection, as OpenSSL does.
     ///
     /// - Parameters:
     ///   - certificate: DER of the only certificate of that chain.
     ///   - body: gets the `X509_STORE_CTX *`.
-    public func withAnotherChain<Result>(_ certificate: [UInt8], _ body: (OpaquePointer) -> Result) throws -> Result {
+    package func withAnotherChain<Result>(_ certificate: [UInt8], _ body: (OpaquePointer) -> Result) throws -> Result {
         let leaf = certificate.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_X509(nil, &start, bytes.count)

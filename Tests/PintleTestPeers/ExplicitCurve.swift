@@ -4,8 +4,8 @@ package import PintleTestKit
 package enum ExplicitCurve {
     /// y² = x³ + 8 over the prime p = 0xFFEFB · 2^640 + 1, with the compressed point (1, 3) as base point and as key.
     ///
-    /// To decompress a point is to take a square root modulo p, and the power of two in p - 1 makes that take as long
-    /// as a field of this size allows: half a second in OpenSSL 3.0. 3 is no square modulo p.
+    /// Decompressing a point means taking a square root modulo p. The power of two in p - 1 makes that as slow as a field of
+    /// this size allows: half a second in OpenSSL 3.0. 3 is not a square modulo p.
     package static func slow(algorithm: DERWriter.OID = ecPublicKey) -> [UInt8] {
         let prime = [0x0F, 0xFE, 0xFB] + [UInt8](repeating: 0, count: 79) + [1]
         let point = [3] + [UInt8](repeating: 0, count: prime.count - 1) + [1]

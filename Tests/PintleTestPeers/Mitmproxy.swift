@@ -3,48 +3,49 @@ internal import PintleTestKit
 
 /// `mitmdump` on a free port of loopback, from the virtual environment that the set-up makes.
 ///
-/// It notes what clients let it have: see ``traffic(after:)``.
-public final class Mitmproxy: Sendable {
-    public enum Mode: String, CaseIterable, Sendable {
+/// It records the bytes that clients send: see ``traffic(after:)``.
+package final class Mitmproxy: Sendable {
+    package enum Mode: String, CaseIterable, Sendable {
         /// A CONNECT proxy that opens the tunnel and looks inside.
         case regular
-        /// It stands where the server is expected.
+        /// A reverse proxy, at the place of the server.
         case reverse
     }
 
-    public struct NotStarted: Error {
-        public let output: String
+    package struct NotStarted: Error {
+        package let output: String
     }
 
-    /// What came out of the TLS connections of clients.
-    public struct Traffic: Sendable, Hashable {
-        /// Bytes after decryption, whether or not they make a request.
-        public var bytes = 0
+    /// The decrypted traffic of clients.
+    package struct Traffic: Sendable, Hashable {
+        /// The number of decrypted bytes, also of incomplete requests.
+        package var bytes = 0
         /// `GET /path`
-        public var requests: [String] = []
+        package var requests: [String] = []
         /// Handshakes that a client did not complete.
-        public var refusals: Int
+        package var refusals: Int
 
-        public init(refusals: Int = 0) {
+        package init(refusals: Int = 0) {
             self.refusals = refusals
         }
     }
 
-    /// `nil` where there is none: then tests that need it are skipped.
-    public static let program: String? = {
+    /// The path of the program; `nil` skips the tests that need it.
+    package static let program: String? = {
         let folder = getenv("PINTLE_VENV").map { String(cString: $0) } ?? ".build/venv"
         let path = folder + "/bin/mitmdump"
         return access(path, X_OK) == 0 ? path : nil
     }()
 
-    public let port: UInt16
+    package let port: UInt16
     private let files: TemporaryDirectory
     private let process: ChildProcess
 
     /// - Parameters:
-    ///   - server: A port of loopback, where the reverse mode gets its answers.
-    ///   - root: PEM; what it verifies servers with.
-    public init(_ mode: Mode, before server: UInt16, trusting root: String) throws {
+    ///   - mode: The kind of proxy.
+    ///   - server: The port on loopback that the reverse proxy forwards requests to.
+    ///   - root: The root that the proxy trusts, in PEM.
+    package init(_ mode: Mode, before server: UInt16, trusting root: String) throws {
         files = try TemporaryDirectory()
         let trusted = try files.write(root, to: "root.pem")
         let notes = try files.write(Self.noteTaker, to: "notes.py")
@@ -69,13 +70,13 @@ public final class Mitmproxy: Sendable {
         throw NotStarted(output: output)
     }
 
-    /// The authority that it signs with, PEM.
-    public func authority() throws -> String {
+    /// Returns the authority that the proxy signs with, in PEM.
+    package func authority() throws -> String {
         String(decoding: try files.read("mitmproxy-ca-cert.pem"), as: UTF8.self)
     }
 
-    /// What it has got, once so many clients have refused it, or after ten seconds.
-    public func traffic(after refusals: Int = 0) -> Traffic {
+    /// Waits for a number of refusals, for at most ten seconds, and returns the traffic until then.
+    package func traffic(after refusals: Int = 0) -> Traffic {
         var traffic = Traffic()
         for attempt in 0..<1_000 {
             if attempt > 0 { usleep(10_000) }
@@ -100,7 +101,7 @@ public final class Mitmproxy: Sendable {
         return traffic
     }
 
-    /// Of what a client sends, each piece after decryption; mitmproxy has no event for those.
+    /// A script that records each decrypted piece of a client's data. mitmproxy has no event for these.
     private static let noteTaker = """
         import os
         from mitmproxy.proxy import events
@@ -130,7 +131,7 @@ public final class Mitmproxy: Sendable {
 
         """
 
-    /// From the line `... listening at 127.0.0.1:34567.`
+    /// Returns the port in the line `... listening at 127.0.0.1:34567.`
     private static func port(in output: String) -> UInt16? {
         let words = output.split { $0.isWhitespace }
         guard let place = words.first(where: { $0.hasPrefix("127.0.0.1:") && $0.hasSuffix(".") }) else { return nil }

@@ -1,20 +1,20 @@
-public import PintleTestKit
+package import PintleTestKit
 
 /// nginx on a free port of loopback, with one identity: the server that most apps talk to.
-public final class NginxServer: Sendable {
-    public let port: UInt16
-    /// What it serves lies here, beside its logs.
-    public let files: TemporaryDirectory
+package final class NginxServer: Sendable {
+    package let port: UInt16
+    /// The folder with the served files and the logs.
+    package let files: TemporaryDirectory
     private let process: ChildProcess
 
-    public struct NotStarted: Error {
-        public let output: String
+    package struct NotStarted: Error {
+        package let output: String
     }
 
     /// - Parameters:
     ///   - listening: Parameters of the `listen` directive, such as `http2`.
     ///   - directives: What stands in the `server` block beside the certificate; paths are relative to ``files``.
-    public init(
+    package init(
         _ identity: Identity, protocols: String = "TLSv1.2 TLSv1.3", listening: String = "",
         directives: String = #"location / { return 200 "hello"; }"#, in files: TemporaryDirectory? = nil
     ) throws {
@@ -22,7 +22,7 @@ public final class NginxServer: Sendable {
         let files = self.files
         try files.write(identity.chainPEM, to: "chain.pem")
         try files.write(identity.key.pem, to: "key.pem")
-        // The port is free when it is chosen; who loses the race for it tries another.
+        // The chosen port is free, but another process can take it before nginx does. Then try another port.
         for _ in 0..<5 {
             let port = try LoopbackTCPServer { _ in }.port
             let server = """
@@ -45,7 +45,7 @@ public final class NginxServer: Sendable {
     }
 
     /// Protocol and connection of each request that nginx has answered so far: `HTTP/2.0 1`.
-    public func requests() -> [String] {
+    package func requests() -> [String] {
         let log = (try? files.read("access.log")) ?? []
         return String(decoding: log, as: UTF8.self).split(separator: "\n").map(String.init)
     }

@@ -1,19 +1,18 @@
 internal import Glibc
-public import PintleTestKit
+package import PintleTestKit
 
-/// `openssl s_server` on a free port of loopback: the independent peer. It answers any request with a
-/// status page, and writes down each alert that it reads.
-public final class SServer {
-    public let port: UInt16
+/// `openssl s_server` on a free port of loopback. It answers any request with a status page, and logs each alert that it reads.
+package final class SServer {
+    package let port: UInt16
     private let files: TemporaryDirectory
     private let process: ChildProcess
 
-    public struct NotStarted: Error {
-        public let output: String
+    package struct NotStarted: Error {
+        package let output: String
     }
 
-    /// With `forName`, the second identity is shown to those who ask for that name by SNI.
-    public convenience init(_ identity: Identity, forName name: String, _ other: Identity) throws {
+    /// Starts a server that presents `other` to clients with that name in SNI.
+    package convenience init(_ identity: Identity, forName name: String, _ other: Identity) throws {
         let files = try TemporaryDirectory()
         let certificate = try files.write(other.certificate.pem, to: "certificate2.pem")
         let key = try files.write(other.key.pem, to: "key2.pem")
@@ -21,7 +20,7 @@ public final class SServer {
             identity, ["-servername", name, "-cert2", certificate, "-key2", key], in: files)
     }
 
-    public init(
+    package init(
         _ identity: Identity, host: String = "127.0.0.1", _ options: [String] = [], in files: TemporaryDirectory? = nil
     ) throws {
         self.files = try files ?? TemporaryDirectory()
@@ -45,8 +44,8 @@ public final class SServer {
         self.port = port
     }
 
-    /// What it has written so far, once `text` is in it, or after five seconds.
-    public func output(with text: String) throws -> String {
+    /// Waits until the output contains `text`, for at most five seconds, and returns the output.
+    package func output(with text: String) throws -> String {
         var output = ""
         for _ in 0..<500 {
             output = String(decoding: try files.read("output"), as: UTF8.self)
@@ -56,7 +55,7 @@ public final class SServer {
         return output
     }
 
-    /// From the line `ACCEPT 127.0.0.1:34567`.
+    /// Returns the port in the line `ACCEPT 127.0.0.1:34567`.
     private static func port(in output: [UInt8]) -> UInt16? {
         let lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         for line in lines.dropLast() where line.hasPrefix("ACCEPT ") {

@@ -79,7 +79,7 @@ struct RehearseReportTests {
         let verbose = ToolRun(
             arguments: RehearseTests.rehearse + ["-v", "--only", "expired", "--"] + RehearseTests.curl + ["{url}"])
         #expect(verbose.output.contains("\n  expired                       refused   blocked "))
-        #expect(verbose.output.contains("a certificate that is over; alert certificate_expired (45); exit code 60"))
+        #expect(verbose.output.contains("an expired certificate; alert certificate_expired (45); exit code 60"))
         #expect(verbose.output.contains("next: nothing"))
     }
 

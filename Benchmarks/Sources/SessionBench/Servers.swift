@@ -9,7 +9,8 @@ enum Servers {
 
     static func run(_ what: String) throws -> Int32 {
         guard let system = FileManager.default.contents(atPath: roots) else { stop("no roots in \(roots)") }
-        let files = try TemporaryDirectory()
+        let files = try Files()
+        defer { files.remove() }
         let authority = try CertificateAuthority.root(name: "Bench Root", keyType: .rsa(bits: 4_096))
         let identity = try authority.intermediate(keyType: .rsa2048).issue(hosts: ["localhost"], keyType: .p256)
         // A realistic store: what the system has, and one more.
@@ -21,7 +22,7 @@ enum Servers {
         try files.write("", to: "gigabyte")
         truncate(files.path(of: "gigabyte"), 1 << 30)
 
-        let sink = try LoopbackTLSServer(identity) { $0.application = .stream(swallow) }
+        let sink = try LoopbackTLSServer(identity) { $0.serve(swallow) }
         // The port of a server that is closed at once, and so is free.
         let port = try LoopbackTLSServer(identity).port
         try files.write("https://localhost:\(port)/ https://localhost:\(sink.port)/", to: "addresses")

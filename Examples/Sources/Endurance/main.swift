@@ -23,13 +23,11 @@ func serve(mebibytes: Int) throws {
     let crowd = Crowd(of: Client.requestsAtOnce)
     let server = try LoopbackTLSServer(identity) { configuration in
         configuration.maximumConnections = 2 * Client.requestsAtOnce
-        configuration.application = .stream { Service(crowd: crowd, size: mebibytes << 20).run($0) }
+        configuration.serve { Service(crowd: crowd, size: mebibytes << 20).run($0) }
     }
-    let client = try runProcess(
-        [
-            CommandLine.arguments[0], "client", server.url(), #"{"version": 1, "hosts": [\#(rule)]}"#,
-            "\(mebibytes << 20)",
-        ], timeout: 600)
-    print(client.output, client.errorOutput, separator: "", terminator: "")
-    exit(client.status)
+    let client = try Process.run(
+        URL(fileURLWithPath: CommandLine.arguments[0]),
+        arguments: ["client", server.url(), #"{"version": 1, "hosts": [\#(rule)]}"#, "\(mebibytes << 20)"])
+    client.waitUntilExit()
+    exit(client.terminationStatus)
 }

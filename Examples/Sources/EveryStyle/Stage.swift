@@ -13,7 +13,7 @@ struct Stage {
     let policyFile: String
     /// The content of an upload.
     let contentFile: String
-    private let files: TemporaryDirectory
+    private let folder: URL
 
     init() throws {
         let (authority, stranger) = (try CertificateAuthority.root(), try CertificateAuthority.root())
@@ -31,8 +31,13 @@ struct Stage {
         unpinned = try PinningPolicy(
             json: Array(#"{"version": 1, "hosts": [{"host": "localhost", \#(anchors)}]}"#.utf8))
 
-        files = try TemporaryDirectory()
-        policyFile = try files.write(text, to: "policy.json")
-        contentFile = try files.write(Array(Style.content), to: "content")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("every-style-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        policyFile = folder.appendingPathComponent("policy.json").path
+        try Data(text.utf8).write(to: URL(fileURLWithPath: policyFile))
+        contentFile = folder.appendingPathComponent("content").path
+        try Data(Style.content).write(to: URL(fileURLWithPath: contentFile))
     }
+
+    func removeFiles() throws { try FileManager.default.removeItem(at: folder) }
 }

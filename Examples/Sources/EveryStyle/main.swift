@@ -43,16 +43,21 @@ for style in Style.all(file: URL(fileURLWithPath: stage.contentFile)) {
         fromServer == answer && hasRefused && control == answer && stage.interceptor.requestByteCount > before)
 }
 
-/// Runs the program beside this one; whether it succeeded.
+/// Runs the program `Pinned` in the same folder. Returns `true` if it succeeds.
 @MainActor func pinnedReaches(_ server: LoopbackTLSServer) throws -> Bool {
-    let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/Pinned"
-    let result = try runProcess([program, server.url()], environment: ["PINTLE_POLICY": stage.policyFile])
-    print(result.output, terminator: "")
-    return result.status == 0
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appendingPathComponent("Pinned")
+    process.arguments = [server.url()]
+    process.environment = ProcessInfo.processInfo.environment.merging(["PINTLE_POLICY": stage.policyFile]) { $1 }
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
 }
 
 check("Pinned reaches the server", try pinnedReaches(stage.server))
 let before = stage.interceptor.requestByteCount
 check("Pinned refuses the interceptor", try !pinnedReaches(stage.interceptor))
 check("which gets no byte", stage.interceptor.requestByteCount == before)
+try stage.removeFiles()
 exit(failures == 0 ? 0 : 1)

@@ -1,4 +1,5 @@
 internal import CryptoKit
+internal import Pintle
 
 /// A key pair in CryptoKit's form.
 enum CryptoKitKey {
@@ -9,15 +10,15 @@ enum CryptoKitKey {
 
     /// Generates a key pair.
     init(_ type: KeyType) {
-        switch type {
-        case .ellipticCurve(.p256): self = .p256(P256.Signing.PrivateKey())
-        case .ellipticCurve(.p384): self = .p384(P384.Signing.PrivateKey())
-        case .ellipticCurve(.p521): self = .p521(P521.Signing.PrivateKey())
+        switch type.kind {
+        case .p256: self = .p256(P256.Signing.PrivateKey())
+        case .p384: self = .p384(P384.Signing.PrivateKey())
+        case .p521: self = .p521(P521.Signing.PrivateKey())
         case .ed25519: self = .ed25519(Curve25519.Signing.PrivateKey())
         }
     }
 
-    /// Reads PrivateKeyInfo; for the three curves also ECPrivateKey (RFC 5915). `nil` for a key of another kind.
+    /// Reads PrivateKeyInfo, and ECPrivateKey (RFC 5915) for the three curves. Returns `nil` for a key of another kind.
     init?(der: [UInt8]) {
         if let key = try? P256.Signing.PrivateKey(derRepresentation: der) {
             self = .p256(key)
@@ -80,7 +81,7 @@ enum CryptoKitKey {
         }
     }
 
-    /// Returns `nil` where this kind of key has no such signatures.
+    /// Returns `nil` if this kind of key does not make such signatures.
     func signature(of message: [UInt8], with algorithm: SignatureAlgorithm) throws -> [UInt8]? {
         switch algorithm {
         case .ecdsa(.md5): try ecdsa(Insecure.MD5.hash(data: message))
@@ -101,5 +102,50 @@ enum CryptoKitKey {
         case .p521(let key): Array(try key.signature(for: digest).derRepresentation)
         case .ed25519: nil
         }
+    }
+}
+
+/// Keys of CryptoKit. Linux has the same three functions over OpenSSL: `generate`, `read` and `signature`.
+extension PrivateKey {
+    static func generate(_ type: KeyType) throws(MintingError) -> PrivateKey {
+        PrivateKey(CryptoKitKey(type))
+    }
+
+    static func read(_ pem: String) throws(MintingError) -> PrivateKey {
+        guard let der = decode(pem), let key = CryptoKitKey(der: der) else {
+            throw MintingError(
+                operation: "reading a private key from PEM",
+                reason: "CryptoKit reads unencrypted P-256, P-384, P-521 and Ed25519 keys only")
+        }
+        return PrivateKey(key)
+    }
+
+    func signature(of message: [UInt8], with algorithm: SignatureAlgorithm) throws(MintingError) -> [UInt8] {
+        let operation = "signing with \(algorithm)"
+        guard let key = CryptoKitKey(der: pkcs8DER) else {
+            throw MintingError(operation: operation, reason: "CryptoKit cannot read the key")
+        }
+        let signature: [UInt8]?
+        do {
+            signature = try key.signature(of: message, with: algorithm)
+        } catch {
+            throw MintingError(operation: operation, reason: "\(error)")
+        }
+        guard let signature else {
+            throw MintingError(
+                operation: operation, reason: "this kind of key signs with \(key.defaultSignatureAlgorithm)")
+        }
+        return signature
+    }
+
+    private init(_ key: CryptoKitKey) {
+        self.init(
+            pkcs8DER: key.pkcs8DER, spkiDER: key.spkiDER, defaultSignatureAlgorithm: key.defaultSignatureAlgorithm)
+    }
+
+    /// Returns the content of the first block that is a private key; `nil` if there is none, or if a block cannot be read.
+    private static func decode(_ pem: String) -> [UInt8]? {
+        let blocks = try? PEMReader.blocks(in: Array(pem.utf8))
+        return blocks?.first { ["PRIVATE KEY", "EC PRIVATE KEY"].contains($0.label) }?.bytes
     }
 }

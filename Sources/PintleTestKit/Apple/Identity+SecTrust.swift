@@ -2,13 +2,14 @@ import Foundation
 public import Security
 
 extension Identity {
-    /// A trust object such as the system makes for a connection to a server that presents ``chain``, for code that takes one:
-    /// a delegate, or `ServerTrustEvaluator.evaluate(_:_:at:)`.
+    /// Builds the trust object that the system makes for a connection to a server with this ``chain``. Pass it to code that
+    /// takes one, such as a delegate or `ServerTrustEvaluator.evaluate(_:_:at:)`.
     ///
-    /// It has the system's policy for TLS servers and no anchors, so that the system by itself refuses what a test has minted.
+    /// The object has the system's policy for TLS servers and no anchors, so the system by itself refuses minted certificates.
     ///
     /// - Parameter host: the host that the connection is for.
-    /// - Throws: that the system cannot read a certificate.
+    /// - Returns: the trust object, which has not been evaluated.
+    /// - Throws: ``MintingError`` if the system cannot read a certificate.
     public func serverTrust(for host: String) throws(MintingError) -> SecTrust {
         let operation = "making a trust object for \(host)"
         var certificates: [SecCertificate] = []

@@ -1,5 +1,4 @@
-/// An authority of one's own: a root that the client under test is told to trust, or an
-/// intermediate below one.
+/// A test's own authority: a root that the client under test trusts, or an intermediate below a root.
 ///
 /// ```swift
 /// let root = try CertificateAuthority.root()
@@ -14,25 +13,36 @@ public struct CertificateAuthority: Sendable {
     public let certificate: MintedCertificate
     /// The private key that signs.
     public let key: PrivateKey
-    /// The certificates above, nearest first, root last; empty for a root.
+    /// The certificates above, from the nearest to the root; empty for a root.
     public let issuers: [MintedCertificate]
 
-    /// An authority from its parts, which need not fit each other.
+    /// Makes an authority of parts that need not fit each other.
+    ///
+    /// - Parameters:
+    ///   - certificate: the authority's own certificate.
+    ///   - key: the private key that signs.
+    ///   - issuers: the certificates above, from the nearest to the root.
     public init(certificate: MintedCertificate, key: PrivateKey, issuers: [MintedCertificate] = []) {
         self.certificate = certificate
         self.key = key
         self.issuers = issuers
     }
 
-    /// The certificate at the top, for a trust store.
+    /// The root certificate, for a trust store.
     public var root: MintedCertificate { issuers.last ?? certificate }
 
-    /// This certificate and those above, without the root; empty for a root.
+    /// This certificate and those above without the root; empty for a root.
     var intermediates: [MintedCertificate] {
         issuers.isEmpty ? [] : [certificate] + issuers.dropLast()
     }
 
-    /// A self-signed root.
+    /// Mints a self-signed root with a new key.
+    ///
+    /// - Parameters:
+    ///   - name: the common name of the subject.
+    ///   - keyType: the kind of key to generate.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the key cannot be generated, or cannot sign.
     public static func root(
         name: String = "Test Root", keyType: KeyType = .p256,
         configure: (inout CertificateTemplate) -> Void = { _ in }
@@ -40,7 +50,13 @@ public struct CertificateAuthority: Sendable {
         try root(name: name, key: try PrivateKey(keyType), configure: configure)
     }
 
-    /// A self-signed root with a key that exists already.
+    /// Mints a self-signed root with an existing key.
+    ///
+    /// - Parameters:
+    ///   - name: the common name of the subject.
+    ///   - key: the key of the root.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the key cannot sign.
     public static func root(
         name: String = "Test Root", key: PrivateKey, configure: (inout CertificateTemplate) -> Void = { _ in }
     ) throws(MintingError) -> CertificateAuthority {
@@ -49,7 +65,14 @@ public struct CertificateAuthority: Sendable {
         return CertificateAuthority(certificate: try template.selfSigned(with: key), key: key)
     }
 
-    /// An authority below this one.
+    /// Mints an authority below this one.
+    ///
+    /// - Parameters:
+    ///   - name: the common name of the subject.
+    ///   - keyType: the kind of key to generate.
+    ///   - pathLength: the number of authorities that may follow below; `nil` for no limit.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the key cannot be generated, or this authority's key cannot sign.
     public func intermediate(
         name: String = "Test Intermediate", keyType: KeyType = .p256, pathLength: Int? = nil,
         configure: (inout CertificateTemplate) -> Void = { _ in }
@@ -61,7 +84,13 @@ public struct CertificateAuthority: Sendable {
             certificate: try template.minted(for: key, by: self), key: key, issuers: [certificate] + issuers)
     }
 
-    /// An end-entity certificate for these names and addresses, with a new key.
+    /// Mints a server certificate with a new key.
+    ///
+    /// - Parameters:
+    ///   - hosts: the names and addresses in the certificate.
+    ///   - keyType: the kind of key to generate.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the key cannot be generated, or the authority's key cannot sign.
     public func issue(
         hosts: [String] = ["localhost", "127.0.0.1", "::1"], keyType: KeyType = .p256,
         configure: (inout CertificateTemplate) -> Void = { _ in }
@@ -69,8 +98,13 @@ public struct CertificateAuthority: Sendable {
         try issue(hosts: hosts, key: try PrivateKey(keyType), configure: configure)
     }
 
-    /// An end-entity certificate for a key that exists already: a renewal keeps its key, and an
-    /// attacker may be sold a certificate for anything.
+    /// Mints a server certificate for an existing key, such as a backup key, or a pinned key under a foreign authority.
+    ///
+    /// - Parameters:
+    ///   - hosts: the names and addresses in the certificate.
+    ///   - key: the key of the server.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the authority's key cannot sign.
     public func issue(
         hosts: [String] = ["localhost", "127.0.0.1", "::1"], key: PrivateKey,
         configure: (inout CertificateTemplate) -> Void = { _ in }
@@ -81,8 +115,13 @@ public struct CertificateAuthority: Sendable {
             certificate: try template.minted(for: key, by: self), key: key, issuers: [certificate] + issuers)
     }
 
-    /// The same subject and key under another issuer: two paths lead up from what this authority
-    /// has signed.
+    /// Mints a certificate with the same subject and key under another issuer. Certificates of this authority have two paths
+    /// then.
+    ///
+    /// - Parameters:
+    ///   - other: the other issuer.
+    ///   - configure: changes the certificate before it is signed.
+    /// - Throws: ``MintingError`` if the other issuer's key cannot sign.
     public func crossSigned(
         by other: CertificateAuthority, configure: (inout CertificateTemplate) -> Void = { _ in }
     ) throws(MintingError) -> CertificateAuthority {

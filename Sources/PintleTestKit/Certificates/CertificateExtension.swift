@@ -4,14 +4,14 @@ package struct CertificateExtension: Sendable, Hashable {
     package var isCritical: Bool
     package var value: [UInt8]
 
-    /// An extension with any bytes as its value.
+    /// Makes an extension with any bytes as its value.
     package init(_ oid: DERWriter.OID, critical: Bool = false, value: [UInt8]) {
         self.oid = oid
         isCritical = critical
         self.value = value
     }
 
-    /// An extension with the value that `body` writes.
+    /// Makes an extension with the value that `body` writes.
     package init(_ oid: DERWriter.OID, critical: Bool = false, _ body: (inout DERWriter) -> Void) {
         self.init(oid, critical: critical, value: DERWriter.encode(body))
     }
@@ -64,7 +64,7 @@ extension CertificateExtension {
         }
     }
 
-    /// Section 4.2.1.10. A `dns` base is written as given, leading dot or not.
+    /// Section 4.2.1.10. A `dns` base is written unchanged, with or without a leading dot.
     package static func nameConstraints(
         permitted: [CertificateTemplate.GeneralName] = [], excluded: [CertificateTemplate.GeneralName] = [],
         critical: Bool = true

@@ -7,7 +7,7 @@ package struct CertificateSigningRequest: Sendable {
     /// The request as `-----BEGIN CERTIFICATE REQUEST-----`.
     package var pem: String { PEM.encode(der, label: "CERTIFICATE REQUEST") }
 
-    /// A request for these names and addresses, signed with `key`.
+    /// Makes a request for these names and addresses, signed with `key`.
     package init(
         hosts: [String], key: PrivateKey, subject: CertificateTemplate.DistinguishedName? = nil,
         signatureAlgorithm: SignatureAlgorithm? = nil
@@ -38,7 +38,7 @@ package struct CertificateSigningRequest: Sendable {
         self.key = key
     }
 
-    /// The extensionRequest attribute (RFC 2985 section 5.4.2).
+    /// Writes the extensionRequest attribute (RFC 2985 section 5.4.2).
     private static func writeExtensionRequest(hosts: [String], to der: inout DERWriter) {
         guard !hosts.isEmpty else { return }
         der.sequence { der in

@@ -1,15 +1,15 @@
 internal import PintleCrypto
 
 extension CertificateTemplate {
-    /// A certificate for `key`, signed by `authority`.
+    /// Mints a certificate for `key`, signed by `authority`.
     package func minted(for key: PrivateKey, by authority: CertificateAuthority) throws(MintingError)
         -> MintedCertificate
     {
         try minted(for: key, by: authority.certificate, signingKey: authority.key)
     }
 
-    /// A certificate for `key`, issued in the name of `issuer` and signed with `signingKey`, which
-    /// need not be the issuer's: that is how a forgery is made.
+    /// Mints a certificate for `key`, issued in the name of `issuer` and signed with `signingKey`. For a forgery, pass another
+    /// key than the issuer's.
     package func minted(
         for key: PrivateKey, by issuer: MintedCertificate, signingKey: PrivateKey
     ) throws(MintingError) -> MintedCertificate {
@@ -18,7 +18,7 @@ extension CertificateTemplate {
             signingKey: signingKey)
     }
 
-    /// A certificate for `key`, signed with that key.
+    /// Mints a certificate for `key`, signed with that key.
     package func selfSigned(with key: PrivateKey) throws(MintingError) -> MintedCertificate {
         try minted(for: key, issuerName: subject, issuerKeyIdentifier: nil, signingKey: key)
     }
@@ -92,7 +92,7 @@ extension CertificateTemplate {
         return extensions
     }
 
-    /// TBSCertificate (RFC 5280 section 4.1).
+    /// Writes TBSCertificate (RFC 5280 section 4.1).
     private func writeSignedPart(
         to der: inout DERWriter, issuerName: CertificateTemplate.DistinguishedName, spki: [UInt8], algorithm: [UInt8],
         extensions: [CertificateExtension]
@@ -118,7 +118,7 @@ extension CertificateTemplate {
     }
 }
 
-/// The first 20 octets of the SHA-256 of a SubjectPublicKeyInfo (RFC 7093 section 2).
+/// Returns the first 20 octets of the SHA-256 of a SubjectPublicKeyInfo (RFC 7093 section 2).
 func keyIdentifier(of spki: [UInt8]) -> [UInt8] {
     Array(SHA256Digest(hashing: spki).bytes.prefix(20))
 }

@@ -6,29 +6,29 @@ internal import Glibc
 
 /// The content of a certificate before it is signed, for the closures of ``CertificateAuthority`` and ``Identity``.
 ///
-/// The defaults make an end-entity certificate for TLS servers that strict validators take. Fields are written in the order
-/// of RFC 5280 section 4.1; nothing is checked.
+/// The defaults make a certificate for TLS servers that strict validators accept. Fields are written in the order of RFC 5280
+/// section 4.1. They are not checked.
 public struct CertificateTemplate: Sendable {
-    /// The version as encoded: 2 is v3. `nil` leaves the field out, which means v1.
+    /// The encoded version: 2 is v3. `nil` leaves the field out, which means v1.
     package var version: Int? = 2
-    /// Content octets of the serial number's INTEGER. By default 16 random octets, positive.
+    /// The content octets of the serial number's INTEGER. By default they are 16 random octets, positive.
     package var serialNumber: [UInt8] = CertificateTemplate.randomSerialNumber()
-    /// `nil`: the subject of whoever signs.
+    /// The issuer; `nil` for the subject of the signing authority.
     package var issuer: CertificateTemplate.DistinguishedName?
     package var subject: CertificateTemplate.DistinguishedName = .empty
-    /// One hour ago by default, for clocks that are a little off.
+    /// The beginning of validity. By default it is one hour ago, for clocks that are slow.
     public var notBefore: CertificateTime = .fromNow(seconds: -3_600)
-    /// In 90 days by default; for an authority, in ten years.
+    /// The end of validity. By default it is in 90 days, for an authority in ten years.
     public var notAfter: CertificateTime = .fromNow(days: 90)
-    /// SubjectPublicKeyInfo, DER. `nil`: that of the key the certificate is minted for.
+    /// The SubjectPublicKeyInfo, DER; `nil` for that of the certificate's key.
     public var subjectPublicKeyInfo: [UInt8]?
 
     package var subjectAltNames: [CertificateTemplate.GeneralName] = []
-    /// `nil`: critical exactly where the subject is empty (RFC 5280 section 4.2.1.6).
+    /// The criticality; `nil` is critical if the subject is empty (RFC 5280 section 4.2.1.6).
     package var isSubjectAltNameCritical: Bool?
     /// `nil` leaves the extension out.
     package var basicConstraints: BasicConstraints? = BasicConstraints(isCA: false)
-    /// Critical; `nil` leaves the extension out. Another criticality goes through ``extraExtensions``.
+    /// The key usage, critical; `nil` leaves the extension out. For a non-critical one use ``extraExtensions``.
     package var keyUsage: CertificateTemplate.KeyUsage? = .digitalSignature
     /// `nil` leaves the extension out.
     package var extendedKeyUsage: [DERWriter.OID]? = [.serverAuth]
@@ -36,26 +36,26 @@ public struct CertificateTemplate: Sendable {
     package var nameConstraints: CertificateExtension?
     package var subjectKeyIdentifier: KeyIdentifier = .automatic
     package var authorityKeyIdentifier: KeyIdentifier = .automatic
-    /// Written after the others, in this order. May repeat an extension that is there already.
+    /// Extensions to write after the others, in this order. They may repeat another extension.
     package var extraExtensions: [CertificateExtension] = []
-    /// Changes the finished list: drops, reorders or repeats extensions.
+    /// Changes the finished list, for example drops, reorders or repeats extensions.
     package var editExtensions: (@Sendable (inout [CertificateExtension]) -> Void)?
 
-    /// `nil`: the default of the key that signs.
+    /// The signature algorithm; `nil` for the default of the signing key.
     package var signatureAlgorithm: SignatureAlgorithm?
-    /// AlgorithmIdentifier inside the signed part, DER. `nil`: that of the signature.
+    /// The AlgorithmIdentifier inside the signed part, DER; `nil` for that of the signature.
     package var innerAlgorithmIdentifier: [UInt8]?
-    /// AlgorithmIdentifier outside the signed part, DER. `nil`: that of the signature.
+    /// The AlgorithmIdentifier outside the signed part, DER; `nil` for that of the signature.
     package var outerAlgorithmIdentifier: [UInt8]?
-    /// Changes the TBSCertificate before it is signed: broken content under a good signature.
+    /// Changes the TBSCertificate before it is signed, for malformed content with a valid signature.
     package var editSignedPart: (@Sendable ([UInt8]) -> [UInt8])?
     /// Changes the signature.
     package var editSignature: (@Sendable ([UInt8]) -> [UInt8])?
 
     package init() {}
 
-    /// An end-entity certificate for these names and addresses, the first also as common name where
-    /// it fits (64 characters).
+    /// Returns a template for a server with these names and addresses. The first is also the common name, if it has at most 64
+    /// characters.
     package static func forServer(hosts: [String]) -> CertificateTemplate {
         var template = CertificateTemplate()
         if let first = hosts.first, first.count <= 64 { template.subject = .commonName(first) }
@@ -63,7 +63,7 @@ public struct CertificateTemplate: Sendable {
         return template
     }
 
-    /// An authority that signs certificates, for ten years.
+    /// Returns a template for an authority, valid for ten years.
     package static func forAuthority(_ name: String, pathLength: Int? = nil) -> CertificateTemplate {
         var template = CertificateTemplate()
         template.subject = .commonName(name)
@@ -87,16 +87,16 @@ public struct CertificateTemplate: Sendable {
         }
     }
 
-    /// Where a key identifier comes from.
+    /// The source of a key identifier.
     package enum KeyIdentifier: Sendable, Hashable {
-        /// For the subject: the first 20 octets of the SHA-256 of its SPKI (RFC 7093 section 2). For
-        /// the authority: the subject key identifier of whoever signs; none in self-signed ones.
+        /// For the subject, the first 20 octets of the SHA-256 of its SPKI (RFC 7093 section 2). For the authority, the
+        /// subject key identifier of the issuer, and no extension in a self-signed certificate.
         case automatic
         case absent
         case octets([UInt8])
     }
 
-    /// 16 random octets, the first between 0x40 and 0x7F: positive, and never shortened.
+    /// Returns 16 random octets, the first between 0x40 and 0x7F, so that the number is positive and keeps its length.
     package static func randomSerialNumber() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<16).map { index in
@@ -109,7 +109,7 @@ public struct CertificateTemplate: Sendable {
 extension CertificateTemplate {
     /// One name in a subjectAltName, in name constraints or in AIA (RFC 5280 section 4.2.1.6).
     package enum GeneralName: Sendable, Hashable {
-        /// A dNSName as written: wildcards, NULs, upper case and U-labels are not checked.
+        /// A dNSName, written unchanged, also with wildcards, NULs, upper case and U-labels.
         case dns(String)
         /// An iPAddress: 4 or 16 octets, or twice as many with the mask in name constraints.
         case ip([UInt8])
@@ -122,7 +122,7 @@ extension CertificateTemplate {
         /// A whole element.
         case raw([UInt8])
 
-        /// An iPAddress where `host` is an IPv4 or IPv6 literal, otherwise a dNSName.
+        /// Returns an iPAddress if `host` is an IPv4 or IPv6 literal, otherwise a dNSName.
         package static func host(_ host: String) -> GeneralName {
             var octets = [UInt8](repeating: 0, count: 16)
             if inet_pton(AF_INET, host, &octets) == 1 { return .ip(Array(octets.prefix(4))) }
@@ -139,7 +139,7 @@ extension CertificateTemplate {
                 }
             case .email(let text): der.context(1, .primitive, content: Array(text.utf8))
             case .dns(let text): der.context(2, .primitive, content: Array(text.utf8))
-            // A CHOICE cannot be tagged implicitly, so a Name stays whole inside its tag.
+            // A CHOICE cannot have an implicit tag, so the tag wraps the whole Name.
             case .directory(let name): der.context(4) { name.write(to: &$0) }
             case .uri(let text): der.context(6, .primitive, content: Array(text.utf8))
             case .ip(let octets): der.context(7, .primitive, content: octets)
@@ -150,8 +150,7 @@ extension CertificateTemplate {
 }
 
 extension CertificateTemplate {
-    /// What a key may be used for (RFC 5280 section 4.2.1.3). Bit n of the raw value is bit n of the
-    /// BIT STRING.
+    /// The permitted uses of a key (RFC 5280 section 4.2.1.3). Bit n of the raw value is bit n of the BIT STRING.
     package struct KeyUsage: OptionSet, Sendable, Hashable {
         package let rawValue: UInt16
 

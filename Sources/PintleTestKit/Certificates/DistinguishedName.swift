@@ -7,14 +7,14 @@ extension CertificateTemplate {
             /// The whole element of the value, tag included.
             package var valueDER: [UInt8]
 
-            /// An attribute with any element as its value.
+            /// Makes an attribute with any element as its value.
             package init(_ type: DERWriter.OID, valueDER: [UInt8]) {
                 self.type = type
                 self.valueDER = valueDER
             }
 
-            /// An attribute with a UTF8String. Any text goes: control characters, bidirectional
-            /// overrides, a thousand letters.
+            /// Makes an attribute with a UTF8String. The text may have control characters, bidirectional overrides and any
+            /// length.
             package init(_ type: DERWriter.OID, _ text: String) {
                 self.init(type, valueDER: DERWriter.encode { $0.utf8String(text) })
             }
@@ -24,20 +24,20 @@ extension CertificateTemplate {
             package static func organizationalUnit(_ text: String) -> Attribute {
                 Attribute(.organizationalUnitName, text)
             }
-            /// Two letters, as the PrintableString that RFC 5280 asks for.
+            /// Returns a country of two letters, as the PrintableString that RFC 5280 demands.
             package static func country(_ text: String) -> Attribute {
                 Attribute(.countryName, valueDER: DERWriter.encode { $0.printableString(text) })
             }
         }
 
-        /// From the most general RDN to the most specific; nearly always one attribute in each.
+        /// The RDNs from the most general to the most specific, nearly always with one attribute each.
         package var relativeNames: [[Attribute]]
 
         package init(relativeNames: [[Attribute]]) {
             self.relativeNames = relativeNames
         }
 
-        /// One attribute per RDN.
+        /// Makes a name with one attribute in each RDN.
         package init(arrayLiteral attributes: Attribute...) {
             relativeNames = attributes.map { [$0] }
         }
@@ -45,7 +45,7 @@ extension CertificateTemplate {
         /// A name without any RDN.
         package static let empty = DistinguishedName(relativeNames: [])
 
-        /// `CN=text` and nothing else.
+        /// Returns a name with only a common name.
         package static func commonName(_ text: String) -> DistinguishedName {
             DistinguishedName(relativeNames: [[.commonName(text)]])
         }

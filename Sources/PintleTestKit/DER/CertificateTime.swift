@@ -6,20 +6,23 @@ public import Foundation
 
 /// An instant in a certificate's validity.
 public enum CertificateTime: Sendable, Hashable {
-    /// Whole seconds, as UTCTime through 2049 and GeneralizedTime before 1950 and after (RFC 5280
-    /// section 4.1.2.5).
+    /// A date in whole seconds: UTCTime from 1950 to 2049, GeneralizedTime before and after (RFC 5280 section 4.1.2.5).
     case date(Date)
-    /// A UTCTime with this text, right or wrong.
+    /// A UTCTime with this text, valid or not.
     case utcTime(String)
-    /// A GeneralizedTime with this text, right or wrong.
+    /// A GeneralizedTime with this text, valid or not.
     case generalizedTime(String)
-    /// A whole element.
+    /// The bytes of a whole element.
     case raw([UInt8])
 
-    /// So many seconds from the present second; negative for the past.
+    /// Returns a time relative to the present second.
+    ///
+    /// - Parameter seconds: the distance; negative for the past.
     public static func fromNow(seconds: Int) -> CertificateTime { fromNow(Double(seconds)) }
 
-    /// So many days of 86,400 seconds from the present second; negative for the past.
+    /// Returns a time relative to the present second.
+    ///
+    /// - Parameter days: the distance in days of 86,400 seconds; negative for the past.
     public static func fromNow(days: Int) -> CertificateTime { fromNow(Double(days) * 86_400) }
 
     private static func fromNow(_ seconds: Double) -> CertificateTime {
@@ -42,8 +45,8 @@ public enum CertificateTime: Sendable, Hashable {
     }
 }
 
-/// A second in the proleptic Gregorian calendar, UTC. Formatters live in full Foundation, which
-/// this module does without.
+/// A second in the proleptic Gregorian calendar, UTC. The module imports only FoundationEssentials, which has no formatters for
+/// these types.
 struct CivilTime {
     // The Int of some watches has 32 bits.
     let year: Int64
@@ -52,7 +55,7 @@ struct CivilTime {
     let secondOfDay: Int64
 
     init(secondsSince1970: Double) {
-        // The years 0 to 9999, all that GeneralizedTime can hold; what is no number is 1970.
+        // The years 0 to 9999, the range of GeneralizedTime. NaN becomes 1970.
         let known = secondsSince1970.isNaN ? 0 : secondsSince1970.rounded(.down)
         let seconds = Int64(min(max(known, -62_167_219_200), 253_402_300_799))
         let days = seconds >= 0 ? seconds / 86_400 : -((-seconds + 86_399) / 86_400)

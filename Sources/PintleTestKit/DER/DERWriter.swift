@@ -1,8 +1,7 @@
-/// Writes ASN.1 in DER (X.690), and on request writes it wrongly.
+/// Writes ASN.1 in DER (X.690), and on request malformed DER.
 ///
-/// A certificate that a validator must refuse is often one that no honest encoder would produce,
-/// so every element can be given a length in more octets than it needs, and ``raw(_:)`` puts any
-/// bytes anywhere.
+/// Many certificates that a validator must refuse are ones that no correct encoder produces. So every element can have a length
+/// in more octets than necessary, and ``raw(_:)`` writes any bytes.
 ///
 /// ```swift
 /// let name = DERWriter.encode { der in
@@ -13,9 +12,9 @@
 /// }
 /// ```
 package struct DERWriter: Sendable {
-    /// How the length of an element is written.
+    /// The encoding of an element's length.
     package enum LengthForm: Sendable, Hashable {
-        /// As DER demands (X.690 10.1).
+        /// The encoding that DER demands (X.690 10.1).
         case minimal
         /// The long form in this many octets, 1 to 8, leading zeros included: BER, not DER. Too few
         /// octets for the length truncate it.
@@ -24,7 +23,7 @@ package struct DERWriter: Sendable {
         case indefinite
     }
 
-    /// Whether a context tag wraps an element or takes the place of its tag.
+    /// The constructed bit of a context tag.
     package enum Tagging: Sendable, Hashable {
         /// `[n] EXPLICIT`, and `[n] IMPLICIT` of a SEQUENCE or SET: the constructed bit is set.
         case constructed
@@ -37,19 +36,19 @@ package struct DERWriter: Sendable {
 
     package init() {}
 
-    /// The bytes that `body` writes.
+    /// Returns the bytes that `body` writes.
     package static func encode(_ body: (inout DERWriter) -> Void) -> [UInt8] {
         var writer = DERWriter()
         body(&writer)
         return writer.bytes
     }
 
-    /// Bytes as they are.
+    /// Writes bytes unchanged.
     package mutating func raw(_ content: some Sequence<UInt8>) {
         bytes.append(contentsOf: content)
     }
 
-    /// An element with any one-octet identifier.
+    /// Writes an element with any one-octet identifier.
     package mutating func element(tag: UInt8, length: LengthForm = .minimal, content: some Collection<UInt8>) {
         bytes.append(tag)
         appendLength(content.count, form: length)
@@ -57,7 +56,7 @@ package struct DERWriter: Sendable {
         if length == .indefinite { bytes.append(contentsOf: [0, 0]) }
     }
 
-    /// An element with any one-octet identifier around what `body` writes.
+    /// Writes an element with any one-octet identifier around the bytes that `body` writes.
     package mutating func element(tag: UInt8, length: LengthForm = .minimal, _ body: (inout DERWriter) -> Void) {
         element(tag: tag, length: length, content: DERWriter.encode(body))
     }
@@ -66,19 +65,19 @@ package struct DERWriter: Sendable {
         element(tag: 0x30, length: length, body)
     }
 
-    /// A SET with its elements in the order written; DER's ascending order is the caller's business.
+    /// Writes a SET with its elements in the given order. The caller has to write them in DER's ascending order.
     package mutating func set(length: LengthForm = .minimal, _ body: (inout DERWriter) -> Void) {
         element(tag: 0x31, length: length, body)
     }
 
-    /// `[number]` around what `body` writes.
+    /// Writes `[number]` around the bytes that `body` writes.
     package mutating func context(
         _ number: UInt8, _ tagging: Tagging = .constructed, _ body: (inout DERWriter) -> Void
     ) {
         element(tag: DERWriter.contextTag(number, tagging), body)
     }
 
-    /// `[number]` with this content.
+    /// Writes `[number]` with this content.
     package mutating func context(_ number: UInt8, _ tagging: Tagging, content: some Collection<UInt8>) {
         element(tag: DERWriter.contextTag(number, tagging), content: content)
     }
@@ -107,12 +106,12 @@ package struct DERWriter: Sendable {
 }
 
 extension DERWriter {
-    /// TRUE as 0xFF, FALSE as 0x00 (X.690 11.1).
+    /// Writes TRUE as 0xFF and FALSE as 0x00 (X.690 11.1).
     package mutating func boolean(_ value: Bool) {
         element(tag: 0x01, content: [value ? 0xFF : 0x00])
     }
 
-    /// An INTEGER in as few octets as it needs.
+    /// Writes an INTEGER in as few octets as possible.
     package mutating func integer(_ value: Int) {
         var octets: [UInt8] = []
         for index in (0..<8).reversed() {
@@ -124,20 +123,20 @@ extension DERWriter {
         integer(content: octets)
     }
 
-    /// An INTEGER with these content octets (two's complement, big-endian) as they are: empty,
-    /// negative and needlessly long ones too.
+    /// Writes an INTEGER with these content octets (two's complement, big-endian) unchanged, also if they are empty, negative
+    /// or too long.
     package mutating func integer(content: some Collection<UInt8>) {
         element(tag: 0x02, content: content)
     }
 
-    /// An INTEGER that is the unsigned big-endian number in `magnitude`.
+    /// Writes an INTEGER with the unsigned big-endian number in `magnitude`.
     package mutating func integer(magnitude: some Collection<UInt8>) {
         var octets = Array(magnitude.drop { $0 == 0 })
         if octets.first.map({ $0 & 0x80 != 0 }) ?? true { octets.insert(0, at: 0) }
         integer(content: octets)
     }
 
-    /// A BIT STRING; `unusedBits` counts the bits to ignore in the last octet.
+    /// Writes a BIT STRING. `unusedBits` is the number of bits to ignore in the last octet.
     package mutating func bitString(_ content: some Collection<UInt8>, unusedBits: UInt8 = 0) {
         element(tag: 0x03, content: [unusedBits] + content)
     }
@@ -146,7 +145,7 @@ extension DERWriter {
         element(tag: 0x04, content: content)
     }
 
-    /// An OCTET STRING around what `body` writes, as extensions are.
+    /// Writes an OCTET STRING around the bytes that `body` writes, as extensions have it.
     package mutating func octetString(_ body: (inout DERWriter) -> Void) {
         element(tag: 0x04, body)
     }
@@ -159,28 +158,98 @@ extension DERWriter {
         element(tag: 0x06, content: identifier.contentOctets)
     }
 
-    /// A UTF8String. Control characters and bidirectional overrides pass as they are.
+    /// Writes a UTF8String, with control characters and bidirectional overrides unchanged.
     package mutating func utf8String(_ text: String) {
         element(tag: 0x0C, content: Array(text.utf8))
     }
 
-    /// A PrintableString, whose alphabet is not checked.
+    /// Writes a PrintableString without checking its alphabet.
     package mutating func printableString(_ text: String) {
         element(tag: 0x13, content: Array(text.utf8))
     }
 
-    /// An IA5String; text outside ASCII is written as UTF-8, which IA5String does not allow.
+    /// Writes an IA5String. Text outside ASCII becomes UTF-8, which IA5String does not allow.
     package mutating func ia5String(_ text: String) {
         element(tag: 0x16, content: Array(text.utf8))
     }
 
-    /// A UTCTime with this text, such as `270101000000Z`.
+    /// Writes a UTCTime with this text, such as `270101000000Z`.
     package mutating func utcTime(_ text: String) {
         element(tag: 0x17, content: Array(text.utf8))
     }
 
-    /// A GeneralizedTime with this text, such as `20510101000000Z`.
+    /// Writes a GeneralizedTime with this text, such as `20510101000000Z`.
     package mutating func generalizedTime(_ text: String) {
         element(tag: 0x18, content: Array(text.utf8))
     }
+}
+
+extension DERWriter {
+    /// An object identifier as its arcs: `[2, 5, 4, 3]` is `2.5.4.3`.
+    package struct OID: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
+        package var arcs: [UInt64]
+
+        package init(_ arcs: [UInt64]) {
+            self.arcs = arcs
+        }
+
+        package init(arrayLiteral arcs: UInt64...) {
+            self.arcs = arcs
+        }
+
+        package var description: String {
+            arcs.map { String($0) }.joined(separator: ".")
+        }
+
+        /// The content octets of the OBJECT IDENTIFIER (X.690 8.19). They are empty for fewer than two arcs, which makes an
+        /// element that readers refuse.
+        var contentOctets: [UInt8] {
+            guard arcs.count >= 2 else { return [] }
+            var octets: [UInt8] = []
+            for arc in [arcs[0] &* 40 &+ arcs[1]] + arcs.dropFirst(2) {
+                var groups: [UInt8] = [UInt8(truncatingIfNeeded: arc & 0x7F)]
+                var rest = arc >> 7
+                while rest > 0 {
+                    groups.append(0x80 | UInt8(truncatingIfNeeded: rest & 0x7F))
+                    rest >>= 7
+                }
+                octets.append(contentsOf: groups.reversed())
+            }
+            return octets
+        }
+    }
+}
+
+/// Attributes of names (RFC 5280 appendix A.1).
+extension DERWriter.OID {
+    package static let commonName: Self = [2, 5, 4, 3]
+    package static let countryName: Self = [2, 5, 4, 6]
+    package static let organizationName: Self = [2, 5, 4, 10]
+    package static let organizationalUnitName: Self = [2, 5, 4, 11]
+}
+
+/// Extensions (RFC 5280 section 4.2).
+extension DERWriter.OID {
+    package static let subjectKeyIdentifier: Self = [2, 5, 29, 14]
+    package static let keyUsage: Self = [2, 5, 29, 15]
+    package static let subjectAltName: Self = [2, 5, 29, 17]
+    package static let basicConstraints: Self = [2, 5, 29, 19]
+    package static let nameConstraints: Self = [2, 5, 29, 30]
+    package static let certificatePolicies: Self = [2, 5, 29, 32]
+    package static let authorityKeyIdentifier: Self = [2, 5, 29, 35]
+    package static let policyConstraints: Self = [2, 5, 29, 36]
+    package static let extendedKeyUsage: Self = [2, 5, 29, 37]
+    package static let inhibitAnyPolicy: Self = [2, 5, 29, 54]
+    package static let authorityInfoAccess: Self = [1, 3, 6, 1, 5, 5, 7, 1, 1]
+}
+
+/// Purposes (RFC 5280 section 4.2.1.12) and access methods (section 4.2.2.1).
+extension DERWriter.OID {
+    package static let serverAuth: Self = [1, 3, 6, 1, 5, 5, 7, 3, 1]
+    package static let clientAuth: Self = [1, 3, 6, 1, 5, 5, 7, 3, 2]
+    package static let codeSigning: Self = [1, 3, 6, 1, 5, 5, 7, 3, 3]
+    package static let ocspSigning: Self = [1, 3, 6, 1, 5, 5, 7, 3, 9]
+    package static let anyExtendedKeyUsage: Self = [2, 5, 29, 37, 0]
+    package static let ocspAccess: Self = [1, 3, 6, 1, 5, 5, 7, 48, 1]
+    package static let caIssuersAccess: Self = [1, 3, 6, 1, 5, 5, 7, 48, 2]
 }

@@ -1,6 +1,6 @@
 /// Textual encodings of DER (RFC 7468).
 package enum PEM {
-    /// One block: `-----BEGIN label-----`, base64 in lines of 64, `-----END label-----`.
+    /// Returns one block: `-----BEGIN label-----`, base64 in lines of 64, `-----END label-----`.
     package static func encode(_ der: [UInt8], label: String = "CERTIFICATE") -> String {
         var text = "-----BEGIN \(label)-----\n"
         let body = base64(der)
@@ -13,7 +13,7 @@ package enum PEM {
         return text + "-----END \(label)-----\n"
     }
 
-    /// Several certificates one after the other, as a bundle or chain file holds them.
+    /// Returns several certificates in a row, as in a bundle or chain file.
     package static func bundle(_ certificates: [[UInt8]]) -> String {
         certificates.map { encode($0) }.joined()
     }

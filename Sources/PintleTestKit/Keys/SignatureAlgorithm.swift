@@ -23,7 +23,7 @@ package enum Digest: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How a certificate is signed: what is written into it, and what is done.
+/// A signature algorithm: the identifier in the certificate, and the computation.
 package enum SignatureAlgorithm: Sendable, Hashable {
     /// RSASSA-PKCS1-v1_5 (RFC 4055 section 5).
     case rsaPKCS1(Digest)
@@ -36,8 +36,7 @@ package enum SignatureAlgorithm: Sendable, Hashable {
     case ed25519
     case ed448
 
-    /// AlgorithmIdentifier, DER. Combinations without an identifier get an OID in the arc of
-    /// examples, `2.999`.
+    /// AlgorithmIdentifier, DER. A combination without a registered identifier gets an OID in the arc of examples, `2.999`.
     package var identifierDER: [UInt8] {
         DERWriter.encode { der in
             der.sequence { der in

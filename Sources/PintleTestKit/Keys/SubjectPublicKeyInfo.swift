@@ -1,7 +1,11 @@
-/// Public keys without a private half, for certificates whose key is only read, measured or pinned.
+/// Makes public keys without a private half, for certificates whose key a test only reads, measures or pins.
 public enum SubjectPublicKeyInfo {
-    /// An RSA key whose modulus is a random odd number of exactly `modulusBits` bits, not a product
-    /// of two primes that anyone knows. 16,384 bits take no longer than 512.
+    /// Returns an RSA key, as SubjectPublicKeyInfo in DER. Its modulus is a random odd number, not a product of two known
+    /// primes, so 16,384 bits take no longer than 512.
+    ///
+    /// - Parameters:
+    ///   - modulusBits: the exact length of the modulus, 16 to 65,536.
+    ///   - exponent: the public exponent.
     public static func rsa(modulusBits: Int, exponent: Int = 65_537) -> [UInt8] {
         let bits = min(max(modulusBits, 16), 65_536)
         var generator = SystemRandomNumberGenerator()
@@ -12,7 +16,11 @@ public enum SubjectPublicKeyInfo {
         return rsa(modulus: modulus, exponent: exponent)
     }
 
-    /// An RSA key with this modulus, unsigned big-endian (RFC 3279 section 2.3.1).
+    /// Returns an RSA key with this modulus, as SubjectPublicKeyInfo in DER (RFC 3279 section 2.3.1).
+    ///
+    /// - Parameters:
+    ///   - modulus: the modulus, unsigned big-endian.
+    ///   - exponent: the public exponent.
     public static func rsa(modulus: [UInt8], exponent: Int) -> [UInt8] {
         let key = DERWriter.encode { der in
             der.sequence { der in
@@ -23,8 +31,7 @@ public enum SubjectPublicKeyInfo {
         return encode(algorithm: [1, 2, 840, 113_549, 1, 1, 1], parameters: [0x05, 0x00], key: key)
     }
 
-    /// A key of any algorithm: `parameters` is a whole element or empty, `key` the content of the
-    /// BIT STRING.
+    /// Returns a key of any algorithm: `parameters` is a whole element or empty, `key` the content of the BIT STRING.
     package static func encode(algorithm: DERWriter.OID, parameters: [UInt8] = [], key: [UInt8]) -> [UInt8] {
         DERWriter.encode { der in
             der.sequence { der in

@@ -1,34 +1,34 @@
-/// One server of the ``AttackCatalogue``, and the result that a client must come to.
+/// One attack of the ``AttackCatalogue``, and the result that a client must produce.
 ///
 /// ```swift
 /// let catalogue = try AttackCatalogue()
 /// for attack in catalogue.attacks where attack.expectation == .refused {
 ///     let server = try attack.start()
-///     // ... point a client at server.url, with catalogue.cast.anchorsPEM as all that it trusts ...
+///     // ... point a client at server.url, which trusts only catalogue.cast.anchorsPEM ...
 ///     #expect(server.observation().exposedByteCount == 0)
 /// }
 /// ```
 ///
-/// Each differs in one thing from ``AttackCatalogue/control``, which a sound client accepts.
-public struct Attack: Sendable {
-    /// The result that a client must come to.
-    public enum Expectation: String, Sendable, Hashable {
-        /// Send it nothing.
+/// Each attack differs in one thing from ``AttackCatalogue/control``, which a correct client accepts.
+package struct Attack: Sendable {
+    /// The result that a client must produce.
+    package enum Expectation: String, Sendable, Hashable {
+        /// The client sends the server no request.
         case refused
-        /// Send its request.
+        /// The client sends its request.
         case accepted
     }
 
-    /// Stable, such as `trusted-interceptor`.
-    public let id: String
+    /// The stable id, such as `trusted-interceptor`.
+    package let id: String
     /// The server's behaviour, in one line.
-    public let summary: String
-    /// The result that a client must come to.
-    public let expectation: Expectation
-    /// The standard and section that say so.
-    public let reference: String
-    /// Why it matters, in a few words.
-    public let stake: String
+    package let summary: String
+    /// The result that a client must produce.
+    package let expectation: Expectation
+    /// The standard and section that demand the result.
+    package let reference: String
+    /// The consequence of another result, in a few words.
+    package let stake: String
     let staging: Staging
     /// The name or address that the client is sent to.
     var host = "localhost"
@@ -36,11 +36,11 @@ public struct Attack: Sendable {
     /// The servers of the attack.
     enum Staging: Sendable {
         case server(TLSServerConfiguration)
-        /// The right server, which sends the client on to another one, whose identity is given.
+        /// The right server, which redirects the client to another server with this credential.
         case redirect(TLSServerConfiguration.Credential, host: String, to: TLSServerConfiguration.Credential)
-        /// The right server, which sends the client on to plain HTTP.
+        /// The right server, which redirects the client to plain HTTP.
         case plainRedirect(TLSServerConfiguration.Credential)
-        /// The right server, which asks for a password; whoever connects again meets the other.
+        /// The right server, which asks for a password. Later connections get the other credential.
         case challenge(TLSServerConfiguration.Credential, then: TLSServerConfiguration.Credential)
     }
 
@@ -58,5 +58,5 @@ public struct Attack: Sendable {
     }
 
     /// Starts the servers, each on a free port.
-    public func start() throws -> AttackServer { try AttackServer(self) }
+    package func start() throws -> AttackServer { try AttackServer(self) }
 }

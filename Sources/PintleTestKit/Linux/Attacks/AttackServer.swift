@@ -1,25 +1,26 @@
 internal import Synchronization
 
-/// The servers of one attack, up until this is closed or the last reference goes. May be used from any thread.
-public final class AttackServer: Sendable {
-    /// The attack that the servers make.
-    public let attack: Attack
+/// The servers of one attack. They stop when this object is closed or its last reference is released. Threads may share it.
+package final class AttackServer: Sendable {
+    /// The attack.
+    package let attack: Attack
     private let first: LoopbackTLSServer
     private let elsewhere: Elsewhere
 
-    /// Where else than at the first server something is to be seen.
+    /// The place of the attack, if that is not the first server.
     private enum Elsewhere: Sendable {
         case nowhere
         case tls(LoopbackTLSServer)
         case plain(LoopbackTCPServer, ByteTally)
-        /// At the first server, from a connection on.
+        /// At the first server, on later connections.
         case later(LaterConnections)
     }
 
     /// - Parameters:
-    ///   - address: to listen at, instead of loopback.
-    ///   - observer: is given each connection when it is over, to any of the servers; none is kept then, and
-    ///     ``observation()`` knows of none.
+    ///   - attack: the attack.
+    ///   - address: the address to listen at instead of loopback.
+    ///   - observer: gets each ended connection to any of the servers. With an observer the servers keep no records, and
+    ///     ``observation()`` is empty.
     package init(
         _ attack: Attack, listeningAt address: String? = nil,
         observer: (@Sendable (AttackConnection) -> Void)? = nil
@@ -75,21 +76,22 @@ public final class AttackServer: Sendable {
 
     deinit { close() }
 
-    /// In seconds: where others reach a server, those who only hold connections must not keep everybody else out.
+    /// Returns the time limit of a connection in seconds. If other machines can reach the server, idle connections must not
+    /// block further ones.
     package static func timeLimit(at address: String?) -> Double? { address == nil ? nil : 10 }
 
     /// The port of the server that the client is sent to.
-    public var port: UInt16 { first.port }
+    package var port: UInt16 { first.port }
 
-    /// `https://localhost:49152/`
-    public var url: String { "https://\(AttackServer.authority(attack.host, port))/" }
+    /// The URL of the first server, such as `https://localhost:49152/`.
+    package var url: String { "https://\(AttackServer.authority(attack.host, port))/" }
 
     private static func authority(_ host: String, _ port: UInt16) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Returns the connections and bytes that the servers have seen until now.
-    public func observation() -> AttackObservation {
+    /// Returns the connections and bytes that the servers have received until now.
+    package func observation() -> AttackObservation {
         let connections = first.connections
         let atFirst = connections.reduce(0) { $0 + $1.requestByteCount }
         let clear = connections.reduce(0) { $0 + $1.clearByteCount }
@@ -116,21 +118,22 @@ public final class AttackServer: Sendable {
         }
     }
 
-    /// Waits until every connection is over, those too that the servers have not taken yet, and all that was sent over
-    /// them has been read; what comes later nobody waits for.
-    /// - Parameter seconds: For each of the servers.
-    /// - Returns: False where a connection was still open when the time was up.
+    /// Waits until every connection has ended, also those still queued, and the servers have read all their bytes. Later
+    /// connections are not waited for.
+    /// - Parameter seconds: The time for each server.
+    /// - Returns: `false` if a connection is still open after that time.
     @discardableResult
-    public func waitUntilQuiet(seconds: Double = 2) -> Bool {
-        // A connection is made before the server takes it.
+    package func waitUntilQuiet(seconds: Double = 2) -> Bool {
+        // The client can have connected before the server accepts the connection.
         _ = first.wait(seconds: 0.2) { !$0.isEmpty }
         return waitUntilIdle(seconds: seconds)
     }
 
-    /// Waits until no connection is open that the server has taken, for each of its ports at most so long.
+    /// Waits until no connection is queued or open.
     ///
-    /// - Returns: `false` where one is still open.
-    public func waitUntilIdle(seconds: Double) -> Bool {
+    /// - Parameter seconds: The time for each server.
+    /// - Returns: `false` if a connection is still open after that time.
+    package func waitUntilIdle(seconds: Double) -> Bool {
         let isFirstIdle = first.waitUntilIdle(seconds: seconds)
         switch elsewhere {
         case .tls(let server): return server.waitUntilIdle(seconds: seconds) && isFirstIdle
@@ -140,7 +143,7 @@ public final class AttackServer: Sendable {
     }
 
     /// Ends all connections and waits for their threads.
-    public func close() {
+    package func close() {
         first.close()
         switch elsewhere {
         case .tls(let server): server.close()
@@ -150,17 +153,17 @@ public final class AttackServer: Sendable {
     }
 }
 
-/// One connection to a server of an attack, once it is over.
+/// One ended connection to a server of an attack.
 package struct AttackConnection: Sendable {
     /// `nil` for plain HTTP.
     package let record: TLSConnectionRecord?
     package let requestByteCount: Int
-    /// Whether it is where the attack is, and not only on the way there.
+    /// A Boolean value that indicates whether the connection reached the attack, and not only a server that leads to it.
     package let isAttack: Bool
 
     init(record: TLSConnectionRecord, isAttack: Bool) {
         self.record = record
-        // What comes in the clear everybody reads.
+        // Anyone can read unencrypted bytes.
         self.isAttack = isAttack || record.clearByteCount > 0
         requestByteCount = record.requestByteCount + record.clearByteCount
     }
@@ -172,7 +175,7 @@ package struct AttackConnection: Sendable {
     }
 }
 
-/// Bytes that came in the clear.
+/// A counter of bytes received without TLS.
 final class ByteTally: Sendable {
     private let bytes = Atomic(0)
 
@@ -181,7 +184,7 @@ final class ByteTally: Sendable {
     func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 }
 
-/// A connection whose bytes from the client are counted.
+/// A connection that counts the bytes from the client.
 final class TalliedStream: ByteStream {
     private let stream: TCPConnection
     private let tally: ByteTally
@@ -202,12 +205,12 @@ final class TalliedStream: ByteStream {
     func write(_ bytes: [UInt8]) throws(StreamError) { try stream.write(bytes) }
 }
 
-/// A server that changes hands after its first answer.
+/// The switch of a server to another credential after its first response.
 final class LaterConnections: Sendable {
     let server = Mutex(WeakServer(nil))
     private let hasChanged = Mutex(false)
 
-    /// Asks for a password, and hands the server over.
+    /// Switches the server to a credential, once, and returns a response that asks for a password.
     func challenge(thenShowing credential: TLSServerConfiguration.Credential) -> HTTPResponse {
         let server = server.withLock { $0.server }
         hasChanged.withLock { hasChanged in
@@ -227,30 +230,29 @@ struct WeakServer {
     }
 }
 
-/// The connections and bytes that the servers of an attack have seen, so far or in all.
-public struct AttackObservation: Sendable, Hashable {
-    /// One for each connection to the server that the client was sent to, oldest first.
-    public let connections: [TLSConnectionRecord]
-    /// Request bytes, decrypted, that came to where the attack is: to the server that ``Attack/expectation`` is about, or
-    /// where that server sent the client on, there. What came to any of them in the clear is counted with them.
-    public let exposedByteCount: Int
-    /// How many of those came without TLS: over plain HTTP after a redirect, or to a server of TLS, from a client that
-    /// falls back.
-    public let clearByteCount: Int
-    /// A Boolean value that indicates whether the client came to the attack: to the first server, or was sent on by it.
-    public let wasTried: Bool
-    /// A Boolean value that indicates whether a connection came to the attack, where that is not at the first server.
+/// The connections and bytes that the servers of an attack have received.
+package struct AttackObservation: Sendable, Hashable {
+    /// One record for each connection to the first server, oldest first.
+    package let connections: [TLSConnectionRecord]
+    /// The number of decrypted request bytes at the place of the attack: the first server, or the one that it redirected the
+    /// client to. Bytes without TLS count at any of the servers.
+    package let exposedByteCount: Int
+    /// The number of those bytes that came without TLS: after a redirect to plain HTTP, or from a client that fell back to it.
+    package let clearByteCount: Int
+    /// A Boolean value that indicates whether the client reached the attack, or the response that redirects to it.
+    package let wasTried: Bool
+    /// A Boolean value that indicates whether a connection reached the attack. It differs from ``wasTried`` after a redirect.
     package let wasFollowed: Bool
 
-    /// Request bytes at the first server.
-    public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
+    /// The number of request bytes at the first server.
+    package var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
 
-    /// Connections whose handshake the client finished.
-    public var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
+    /// The number of connections whose handshake the client finished.
+    package var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
 
-    /// A Boolean value that indicates whether there were connections and all are over. Without a request it is the client that
-    /// has ended them.
-    public var isOver: Bool { !connections.isEmpty && connections.allSatisfy(\.isClosed) }
+    /// A Boolean value that indicates whether there were connections and all have ended. If there was no request, the client
+    /// ended them.
+    package var isOver: Bool { !connections.isEmpty && connections.allSatisfy(\.isClosed) }
 
     /// A Boolean value that indicates whether the client ended every connection by an alert that refuses the certificate,
     /// and sent no byte of a request on any of them.

@@ -1,54 +1,74 @@
 internal import COpenSSL
 
-/// The kind of key pair to generate.
-public enum KeyType: Sendable, Hashable {
-    /// RSA with a modulus of so many bits, 512 to 16,384. Beyond 4,096 bits this takes seconds to
-    /// minutes: where only the public key matters, ``SubjectPublicKeyInfo/rsa(modulusBits:exponent:)``
-    /// is at once.
-    case rsa(bits: Int, exponent: Int = 65_537)
-    /// RSA that may only be used with PSS padding: its SPKI says id-RSASSA-PSS (RFC 4055).
-    case rsaPSS(bits: Int)
-    /// ECDSA over this curve.
-    case ellipticCurve(Curve)
-    /// Ed25519 (RFC 8410).
-    case ed25519
-    /// Ed448 (RFC 8410).
-    case ed448
-    /// Key agreement only: such a key cannot sign, but a certificate may carry it.
-    case x25519
-    /// Key agreement only, as ``x25519``.
-    case x448
-    /// DSA, which no TLS client takes any more.
-    case dsa(bits: Int)
+/// A kind of key pair to generate.
+public struct KeyType: Sendable, Hashable {
+    /// The kinds that OpenSSL generates.
+    package enum Kind: Sendable, Hashable {
+        case rsa(bits: Int, exponent: Int)
+        case rsaPSS(bits: Int)
+        case ellipticCurve(Curve)
+        case ed25519, ed448, x25519, x448
+        case dsa(bits: Int)
+    }
 
-    /// RSA of 2,048 bits.
-    public static let rsa2048 = KeyType.rsa(bits: 2_048)
-    /// ECDSA over P-256, the default everywhere.
-    public static let p256 = KeyType.ellipticCurve(.p256)
-    /// ECDSA over P-384.
-    public static let p384 = KeyType.ellipticCurve(.p384)
-    /// ECDSA over P-521.
-    public static let p521 = KeyType.ellipticCurve(.p521)
-
-    /// Named curves.
-    public enum Curve: String, Sendable, Hashable, CaseIterable {
-        /// secp192r1: too weak for any policy.
+    /// Named curves; the raw values are OpenSSL's names.
+    package enum Curve: String, Sendable, Hashable, CaseIterable {
         case p192 = "prime192v1"
-        /// secp224r1.
         case p224 = "secp224r1"
-        /// secp256r1.
         case p256 = "prime256v1"
-        /// secp384r1.
         case p384 = "secp384r1"
-        /// secp521r1.
         case p521 = "secp521r1"
-        /// The curve of Bitcoin, which TLS does not have.
         case secp256k1
     }
 
-    /// OpenSSL's name for the algorithm, and its key generation options in the order they are set.
+    package let kind: Kind
+
+    /// RSA with a modulus of 512 to 16,384 bits. Generating more than 4,096 bits takes seconds to minutes. If the test needs
+    /// only the public key, use ``SubjectPublicKeyInfo/rsa(modulusBits:exponent:)``, which takes no time.
+    ///
+    /// - Parameters:
+    ///   - bits: the length of the modulus.
+    ///   - exponent: the public exponent.
+    public static func rsa(bits: Int, exponent: Int = 65_537) -> KeyType {
+        KeyType(kind: .rsa(bits: bits, exponent: exponent))
+    }
+    /// RSA that allows only PSS padding: its SPKI names id-RSASSA-PSS (RFC 4055 section 1.2).
+    ///
+    /// - Parameter bits: the length of the modulus.
+    public static func rsaPSS(bits: Int) -> KeyType { KeyType(kind: .rsaPSS(bits: bits)) }
+    /// DSA, which current TLS clients refuse.
+    ///
+    /// - Parameter bits: the length of the prime.
+    public static func dsa(bits: Int) -> KeyType { KeyType(kind: .dsa(bits: bits)) }
+
+    /// RSA of 2,048 bits.
+    public static let rsa2048 = rsa(bits: 2_048)
+    /// ECDSA over P-192 (secp192r1), which is too weak for every policy.
+    public static let p192 = ellipticCurve(.p192)
+    /// ECDSA over P-224 (secp224r1).
+    public static let p224 = ellipticCurve(.p224)
+    /// ECDSA over P-256 (secp256r1). Every function of this module uses this kind by default.
+    public static let p256 = ellipticCurve(.p256)
+    /// ECDSA over P-384 (secp384r1).
+    public static let p384 = ellipticCurve(.p384)
+    /// ECDSA over P-521 (secp521r1).
+    public static let p521 = ellipticCurve(.p521)
+    /// ECDSA over secp256k1, the curve of Bitcoin, which TLS does not define.
+    public static let secp256k1 = ellipticCurve(.secp256k1)
+    /// Ed25519 (RFC 8410).
+    public static let ed25519 = KeyType(kind: .ed25519)
+    /// Ed448 (RFC 8410).
+    public static let ed448 = KeyType(kind: .ed448)
+    /// X25519, for key agreement only: such a key cannot sign, but a certificate can carry it.
+    public static let x25519 = KeyType(kind: .x25519)
+    /// X448, for key agreement only, as ``x25519``.
+    public static let x448 = KeyType(kind: .x448)
+
+    package static func ellipticCurve(_ curve: Curve) -> KeyType { KeyType(kind: .ellipticCurve(curve)) }
+
+    /// OpenSSL's name for the algorithm, and its key generation options in the order in which they are set.
     var generation: (algorithm: Int32, options: [(String, String)]) {
-        switch self {
+        switch kind {
         case .rsa(let bits, let exponent):
             (EVP_PKEY_RSA, [("rsa_keygen_bits", "\(bits)"), ("rsa_keygen_pubexp", "\(exponent)")])
         case .rsaPSS(let bits): (EVP_PKEY_RSA_PSS, [("rsa_keygen_bits", "\(bits)")])

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Keys of OpenSSL's. Apple's side has the same three functions over CryptoKit: `generate`, `read` and `signature`.
+/// Keys of OpenSSL. Apple's side has the same three functions over CryptoKit: `generate`, `read` and `signature`.
 extension PrivateKey {
     static func generate(_ type: KeyType) throws(MintingError) -> PrivateKey {
         let key = try make(type)
@@ -49,7 +49,7 @@ extension PrivateKey {
         }
     }
 
-    /// Runs `body` with this key in OpenSSL's form, which lives as long as the call.
+    /// Runs `body` with this key in OpenSSL's form, which is freed when `body` returns.
     func withEVPKey<Result>(
         _ body: (OpaquePointer) throws(MintingError) -> Result
     ) throws(MintingError) -> Result {
@@ -63,13 +63,13 @@ extension PrivateKey {
     }
 
     private static func make(_ type: KeyType) throws(MintingError) -> OpaquePointer {
-        let operation = "generating a key of type \(type)"
+        let operation = "generating a key of type \(type.kind)"
         let (algorithm, options) = type.generation
         guard let context = EVP_PKEY_CTX_new_id(algorithm, nil) else { throw .openSSL(operation) }
         defer { EVP_PKEY_CTX_free(context) }
-        guard case .dsa = type else { return try generate(operation, context, options) }
+        guard case .dsa = type.kind else { return try generate(operation, context, options) }
 
-        // DSA alone wants its parameters made first.
+        // Only DSA needs its parameters generated first.
         guard EVP_PKEY_paramgen_init(context) == 1 else { throw .openSSL(operation) }
         try set(options, on: context, operation)
         var parameters: OpaquePointer?
@@ -123,8 +123,7 @@ extension PrivateKey {
     }
 }
 
-/// The bytes that one of OpenSSL's `i2d_` functions gives, which is called twice: for the size, then
-/// for the bytes.
+/// Returns the bytes of one of OpenSSL's `i2d_` functions. Calls it twice: for the size, then for the bytes.
 func derBytes(
     _ operation: String, _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 ) throws(MintingError) -> [UInt8] {
@@ -138,13 +137,13 @@ func derBytes(
 }
 
 extension MintingError {
-    /// The error for an OpenSSL call that has just failed on this thread. Empties its error queue.
+    /// Returns the error for an OpenSSL call that has just failed on this thread, and empties the thread's error queue.
     static func openSSL(_ operation: String) -> MintingError {
         MintingError(operation: operation, reason: openSSLReason())
     }
 }
 
-/// The first error in this thread's OpenSSL queue, as text. Empties the queue.
+/// Returns the first error in this thread's OpenSSL queue as text, and empties the queue.
 func openSSLReason() -> String {
     let code = ERR_get_error()
     defer { ERR_clear_error() }

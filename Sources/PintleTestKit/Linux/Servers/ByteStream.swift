@@ -1,20 +1,23 @@
-/// A connection that bytes go through, plain or encrypted. Calls block; one thread at a time.
+/// A connection of a loopback server, plain or encrypted. Calls block; use it from one thread at a time.
 public protocol ByteStream: AnyObject {
-    /// Waits for bytes and returns at most `count` of them; none where the peer has ended its side.
-    func read(upTo count: Int) throws(StreamError) -> [UInt8]
-    /// Writes all the bytes.
-    func write(_ bytes: [UInt8]) throws(StreamError)
-}
-
-/// A connection over TLS 1.3 whose server can change its keys.
-package protocol RekeyingStream: ByteStream {
-    /// Sends so many KeyUpdate messages (RFC 8446 section 4.6.3) at once.
-    func updateKeys(times count: Int) throws(StreamError)
+    /// Waits for bytes and returns them. The array is empty when the peer has ended its side.
+    ///
+    /// - Parameter count: the most bytes to return.
+    /// - Throws: an error after a time-out, when the connection breaks, and when the server is closed.
+    func read(upTo count: Int) throws -> [UInt8]
+    /// Writes all bytes.
+    ///
+    /// - Parameter bytes: the bytes to send.
+    /// - Throws: an error after a time-out, when the connection breaks, and when the server is closed.
+    func write(_ bytes: [UInt8]) throws
 }
 
 extension ByteStream {
-    /// Returns exactly `count` bytes; throws where the peer ends before.
-    public func read(exactly count: Int) throws(StreamError) -> [UInt8] {
+    /// Waits for a number of bytes and returns them.
+    ///
+    /// - Parameter count: the number of bytes to return.
+    /// - Throws: an error as ``read(upTo:)`` does, and when the peer ends its side too early.
+    public func read(exactly count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
             let more = try read(upTo: count - bytes.count)
@@ -27,19 +30,24 @@ extension ByteStream {
     }
 }
 
-/// A connection that can carry nothing more.
-public struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Why, in a few words.
-    public let reason: String
+/// A connection over TLS 1.3 whose server can change its keys.
+package protocol RekeyingStream: ByteStream {
+    /// Sends `count` KeyUpdate messages (RFC 8446 section 4.6.3) in a row.
+    func updateKeys(times count: Int) throws(StreamError)
+}
+
+/// The error of a connection that is closed, broken or too slow.
+package struct StreamError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The cause, in a few words.
+    package let reason: String
 
     package init(reason: String) {
         self.reason = reason
     }
 
-    /// The same as ``reason``.
-    public var description: String { reason }
+    package var description: String { reason }
 
-    /// A server that others reach waits no longer.
+    /// The peer took longer than the server's time limit.
     package static let tooSlow = StreamError(reason: "nothing came in time")
     static let serverClosed = StreamError(reason: "the server was closed")
 }

@@ -1,25 +1,27 @@
-/// Answers HTTP/1.1 requests on a stream until either side is done.
+/// Answers HTTP/1.1 requests on a stream until one side ends the connection.
 struct HTTPService {
     let handler: @Sendable (HTTPRequest) -> HTTPResponse
     var didReceive: @Sendable (HTTPRequest) -> Void = { _ in }
 
     func serve(_ stream: any ByteStream) {
         var reader = HTTPReader(stream)
-        do throws(StreamError) {
+        do {
             while let request = try reader.next() {
                 didReceive(request)
                 guard try answer(request, on: stream) else { return }
             }
         } catch {
-            // A client that hangs up is an everyday event; one that writes nonsense is told so.
-            if error != .serverClosed { try? stream.write(encode(.badRequest, keepsAlive: false, withBody: true)) }
+            // Tell a client that its request is malformed. If it has disconnected, the write fails without consequence.
+            if (error as? StreamError) != .serverClosed {
+                try? stream.write(encode(.badRequest, keepsAlive: false, withBody: true))
+            }
         }
     }
 
-    /// Answers one request, whose content nobody waits for: nothing that a client sends is kept.
+    /// Answers one request without reading its content, and keeps nothing of what the client sends.
     func serveOnce(_ stream: any ByteStream) {
         var reader = HTTPReader(stream)
-        // A client that hangs up has decided.
+        // A client that disconnects without a request needs no answer.
         guard let request = try? reader.head() else { return }
         let once = HTTPService { request in
             var response = handler(request)
@@ -29,8 +31,8 @@ struct HTTPService {
         _ = try? once.answer(request, on: stream)
     }
 
-    /// Whether the connection stays open.
-    private func answer(_ request: HTTPRequest, on stream: any ByteStream) throws(StreamError) -> Bool {
+    /// Answers a request, and returns `true` if the connection stays open.
+    private func answer(_ request: HTTPRequest, on stream: any ByteStream) throws -> Bool {
         let response = handler(request)
         if let bytes = response.rawBytes {
             try stream.write(bytes)
@@ -60,7 +62,7 @@ extension HTTPResponse {
     fileprivate static let badRequest = HTTPResponse(status: 400, reason: "Bad Request")
 }
 
-/// Reads HTTP/1.1 requests (RFC 9112) off a stream, within limits.
+/// Reads HTTP/1.1 requests (RFC 9112) from a stream, within limits.
 struct HTTPReader {
     static let headLimit = 64 << 10
     static let bodyLimit = 64 << 20
@@ -72,11 +74,11 @@ struct HTTPReader {
         self.stream = stream
     }
 
-    /// What was read and belongs to no request yet.
+    /// Bytes that were read and belong to no request yet.
     var unread: [UInt8] { buffer }
 
-    /// The next request; `nil` where the client is done.
-    mutating func next() throws(StreamError) -> HTTPRequest? {
+    /// Returns the next request, or `nil` when the client has ended its side.
+    mutating func next() throws -> HTTPRequest? {
         guard var request = try head() else { return nil }
         if request["expect"]?.lowercased() == "100-continue" {
             try stream.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
@@ -92,8 +94,8 @@ struct HTTPReader {
         return request
     }
 
-    /// The next request line and fields, and nothing of the content.
-    mutating func head() throws(StreamError) -> HTTPRequest? {
+    /// Returns the next request line and fields without the content, or `nil` when the client has ended its side.
+    mutating func head() throws -> HTTPRequest? {
         let end = Array("\r\n\r\n".utf8)
         var searched = 0
         while true {
@@ -114,13 +116,13 @@ struct HTTPReader {
         }
     }
 
-    private func parse(_ head: String) throws(StreamError) -> HTTPRequest {
-        // Not by character: Swift holds a carriage return and a line feed to be one.
+    private func parse(_ head: String) throws -> HTTPRequest {
+        // Split bytes, because in Swift a carriage return and a line feed together are one character.
         let lines = head.utf8.split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
         }
         let words = lines.first?.split(separator: " ") ?? []
-        guard words.count == 3 else { throw StreamError(reason: "a request line that is none") }
+        guard words.count == 3 else { throw StreamError(reason: "a malformed request line") }
         var fields: [HTTPField] = []
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { throw StreamError(reason: "a field without a colon") }
@@ -131,7 +133,7 @@ struct HTTPReader {
             method: String(words[0]), target: String(words[1]), version: String(words[2]), fields: fields)
     }
 
-    private mutating func chunks() throws(StreamError) -> [UInt8] {
+    private mutating func chunks() throws -> [UInt8] {
         var body: [UInt8] = []
         while true {
             let size = try line().prefix { $0 != ";" }
@@ -147,7 +149,7 @@ struct HTTPReader {
         return body
     }
 
-    private mutating func line() throws(StreamError) -> String {
+    private mutating func line() throws -> String {
         while true {
             if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
                 let text = String(decoding: buffer[..<end].filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
@@ -160,7 +162,7 @@ struct HTTPReader {
         }
     }
 
-    private mutating func readContent(_ count: Int) throws(StreamError) -> [UInt8] {
+    private mutating func readContent(_ count: Int) throws -> [UInt8] {
         while buffer.count < count {
             guard try fill() else { throw StreamError(reason: "the client ended within a request's content") }
         }
@@ -168,7 +170,7 @@ struct HTTPReader {
         return Array(buffer.prefix(count))
     }
 
-    private mutating func fill() throws(StreamError) -> Bool {
+    private mutating func fill() throws -> Bool {
         let bytes = try stream.read(upTo: 65_536)
         buffer += bytes
         return !bytes.isEmpty

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Accepts connections, on loopback unless another address is named, and serves each on a thread of its own.
+/// Accepts connections, on loopback by default, and serves each on a thread of its own.
 final class LoopbackListener: Sendable {
     let port: UInt16
     private let socket: FileDescriptor
@@ -11,9 +11,9 @@ final class LoopbackListener: Sendable {
     private let handover = Handover()
 
     /// - Parameters:
-    ///   - address: Port 0 lets the system choose.
-    ///   - timeLimit: In seconds, for what a connection reads in all; `nil` for no limit.
-    ///   - maximumConnections: How many are served at once; more wait in the system's queue.
+    ///   - address: The address to listen at. With port 0 the system chooses a port.
+    ///   - maximumConnections: The number of connections served at the same time. More wait in the system's queue.
+    ///   - timeLimit: The time for all reads of a connection together, in seconds; `nil` for no limit.
     ///   - serve: Runs on the connection's thread. The connection ends when it returns.
     init(
         _ address: SocketAddress, maximumConnections: Int, timeLimit: Double? = nil,
@@ -31,18 +31,17 @@ final class LoopbackListener: Sendable {
 
     deinit { close() }
 
-    /// Refuses new connections, ends those that are open and waits for their threads. May be called
-    /// again, and from any thread.
+    /// Refuses new connections, ends open ones and waits for their threads. A second call is a no-op. Call it from any thread.
     func close() {
-        // Whoever polls the other end is woken, now and for ever.
+        // Wakes every thread that polls the other end, now and later.
         stop.writeEnd.close()
         acceptor.joinAll()
         socket.close()
         workers.joinAll()
     }
 
-    /// Waits until no connection is waiting or open: whatever was sent over those that clients have ended has been read.
-    /// False where the time was up first.
+    /// Waits until no connection is queued or open, so that the server has read all bytes of the connections that clients have
+    /// ended. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool {
         let deadline = Deadline(seconds: seconds)
         while !isIdle {
@@ -52,15 +51,15 @@ final class LoopbackListener: Sendable {
         return true
     }
 
-    /// In this order: a connection that has left the system's queue is being handed over, or has its thread.
+    // The order matters: a connection that has left the system's queue is being handed over or has its thread.
     private var isIdle: Bool {
         var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
-        // A socket that is closed polls as an error.
+        // A closed socket polls as an error.
         if poll(&entry, 1, 0) > 0, Int32(entry.revents) & POLLIN != 0 { return false }
         return !handover.isUnderWay.load(ordering: .sequentiallyConsistent) && workers.runningCount == 0
     }
 
-    /// Whether a connection is on its way from the system's queue to its thread.
+    /// The state of the step between the system's queue and a connection's thread.
     private final class Handover: Sendable {
         let isUnderWay = Atomic(false)
     }
@@ -82,7 +81,7 @@ final class LoopbackListener: Sendable {
             handover.isUnderWay.store(true, ordering: .sequentiallyConsistent)
             defer { handover.isUnderWay.store(false, ordering: .sequentiallyConsistent) }
             guard let descriptor = accept(on: socket) else {
-                // Without descriptors the connection stays where it is, and would wake this at once.
+                // Without free descriptors the connection stays in the queue, so the next poll would return at once.
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(50_000) }
                 continue
             }

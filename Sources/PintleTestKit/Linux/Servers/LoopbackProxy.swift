@@ -3,19 +3,19 @@ internal import Synchronization
 
 /// A forward proxy on loopback that counts what it relays.
 ///
-/// Every name leads to this machine: a request for `example.com:443` is connected to a port here,
-/// which `route` chooses, so that tests need no name service and reach nobody else.
+/// Every name leads to this machine: the proxy connects a request for `example.com:443` to the port on loopback that `route`
+/// returns. So tests need no name service and reach no other machine.
 package final class LoopbackProxy: Sendable {
-    /// The language a proxy speaks.
+    /// A proxy protocol.
     package enum Kind: Sendable, Hashable {
         /// HTTP CONNECT (RFC 9110 section 9.3.6), with Basic authentication.
         case httpConnect
-        /// SOCKS 5 (RFC 1928), with a user name and password (RFC 1929). A client that looks names
-        /// up itself (curl's `socks5`, as against `socks5h`) asks for addresses.
+        /// SOCKS 5 (RFC 1928), with a user name and password (RFC 1929). A client that resolves names itself (curl's
+        /// `socks5`, in contrast to `socks5h`) asks for addresses.
         case socks5
     }
 
-    /// What a client has to present.
+    /// The user name and password that a client must present.
     package struct Credentials: Sendable, Hashable {
         package var user: String
         package var password: String
@@ -26,14 +26,14 @@ package final class LoopbackProxy: Sendable {
         }
     }
 
-    /// What the proxy saw of one connection.
+    /// A record of one connection to the proxy.
     package struct Record: Sendable, Hashable {
-        /// The host asked for, as the client wrote it; addresses in their usual notation.
+        /// The requested host as the client wrote it; addresses in their usual notation.
         package internal(set) var host: String?
         package internal(set) var port: UInt16?
-        /// Whether the tunnel was opened.
+        /// A Boolean value that indicates whether the tunnel was opened.
         package internal(set) var isOpen = false
-        /// Whether it was refused for want of the right credentials.
+        /// A Boolean value that indicates whether the proxy refused because credentials were missing or wrong.
         package internal(set) var isUnauthorized = false
         package internal(set) var bytesToServer = 0
         package internal(set) var bytesToClient = 0
@@ -48,9 +48,9 @@ package final class LoopbackProxy: Sendable {
 
     /// Starts a proxy on 127.0.0.1.
     /// - Parameters:
-    ///   - credentials: `nil` lets everyone in.
-    ///   - route: The port on loopback for a host and port asked for; `nil` refuses. The host `::1`
-    ///     is reached over IPv6, any other over IPv4.
+    ///   - credentials: `nil` accepts every client.
+    ///   - route: Returns the port on loopback for a requested host and port, or `nil` to refuse. The proxy connects to
+    ///     the host `::1` over IPv6, and to any other over IPv4.
     package convenience init(
         _ kind: Kind, credentials: Credentials? = nil,
         route: @escaping @Sendable (_ host: String, _ port: UInt16) -> UInt16? = { _, port in port }
@@ -58,7 +58,7 @@ package final class LoopbackProxy: Sendable {
         try self.init(kind, credentials: credentials, route: route, refusal: nil)
     }
 
-    /// Starts a proxy that answers a CONNECT without a route in its own way.
+    /// Starts a proxy that calls `refusal` to answer a CONNECT request without a route.
     /// - Parameter refusal: Writes the answer; the connection ends when it returns.
     package init(
         _ kind: Kind, credentials: Credentials? = nil,
@@ -73,7 +73,7 @@ package final class LoopbackProxy: Sendable {
             let session = ProxySession(client: client, credentials: credentials, route: route, refusal: refusal) {
                 log.update(index, $0)
             }
-            // Either side may hang up at any time; what was relayed until then is on record.
+            // Either side may disconnect at any time. The record has the bytes relayed until then.
             switch kind {
             case .httpConnect: try? session.serveConnect()
             case .socks5: try? session.serveSOCKS()
@@ -116,7 +116,7 @@ struct ProxySession {
 
     // MARK: HTTP CONNECT
 
-    func serveConnect() throws(StreamError) {
+    func serveConnect() throws {
         var reader = HTTPReader(client)
         while let request = try reader.head() {
             guard isAuthorized(request["proxy-authorization"]) else {
@@ -136,7 +136,7 @@ struct ProxySession {
         }
     }
 
-    private func answer(_ status: String, _ fields: String) throws(StreamError) {
+    private func answer(_ status: String, _ fields: String) throws {
         try client.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\(fields)\r\n".utf8))
     }
 
@@ -157,7 +157,7 @@ struct ProxySession {
 
     // MARK: SOCKS 5
 
-    func serveSOCKS() throws(StreamError) {
+    func serveSOCKS() throws {
         let greeting = try client.read(exactly: 2)
         let methods = try client.read(exactly: Int(greeting[1]))
         let method: UInt8 = credentials == nil ? 0 : 2
@@ -182,17 +182,17 @@ struct ProxySession {
         try relay(with: server, firstBytes: [])
     }
 
-    private func reply(_ code: UInt8) throws(StreamError) {
-        // The address the server was reached from, which nobody reads.
+    private func reply(_ code: UInt8) throws {
+        // The address that the proxy connected from, which clients ignore.
         try client.write([5, code, 0, 1, 0, 0, 0, 0, 0, 0])
     }
 
-    private func authenticationField(skipping count: Int) throws(StreamError) -> [UInt8] {
+    private func authenticationField(skipping count: Int) throws -> [UInt8] {
         let length = try client.read(exactly: count + 1)
         return try client.read(exactly: Int(length.last ?? 0))
     }
 
-    private func address(ofType type: UInt8) throws(StreamError) -> String? {
+    private func address(ofType type: UInt8) throws -> String? {
         switch type {
         case 1: return ProxySession.text(of: try client.read(exactly: 4), family: AF_INET)
         case 4: return ProxySession.text(of: try client.read(exactly: 16), family: AF_INET6)
@@ -222,31 +222,31 @@ struct ProxySession {
         return TCPConnection(descriptor, stop: client.stop)
     }
 
-    private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws(StreamError) {
+    private func relay(with server: TCPConnection, firstBytes: [UInt8]) throws {
         try server.write(firstBytes)
         update { $0.bytesToServer += firstBytes.count }
-        // One thread for each direction: neither waits for the other.
+        // One thread for each direction, so that neither waits for the other.
         let wayBack = ThreadGroup()
         let started = wayBack.start { [client, update] in
             ProxySession.copy(from: server, to: client) { count in update { $0.bytesToClient += count } }
         }
-        guard started else { throw StreamError(reason: "no thread for the way back") }
+        guard started else { throw StreamError(reason: "no thread for the bytes from the server") }
         ProxySession.copy(from: client, to: server) { count in update { $0.bytesToServer += count } }
         wayBack.joinAll()
     }
 
-    /// Copies until the source ends, and passes the end on.
+    /// Copies until the source ends its side, then ends the target's.
     private static func copy(from source: TCPConnection, to target: TCPConnection, willCopy: (Int) -> Void) {
-        do throws(StreamError) {
+        do {
             while true {
                 let bytes = try source.read(upTo: 65_536)
                 guard !bytes.isEmpty else { break }
-                // Before writing: whoever has the bytes finds them counted.
+                // Count before writing, so that a peer that has the bytes finds them counted.
                 willCopy(bytes.count)
                 try target.write(bytes)
             }
         } catch {
-            // The target takes no more: the source must not wait for it.
+            // The target accepts no more bytes, so the source must not wait for it.
             source.shutdownReading()
         }
         target.shutdownWriting()

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// A server on loopback that does with each connection whatever a closure says: for broken servers,
-/// plain HTTP, and peers that never answer.
+/// A server on loopback that passes each connection to a closure, for broken servers, plain HTTP, and peers that never answer.
 package final class LoopbackTCPServer: Sendable {
     private let listener: LoopbackListener
     private let counter: Counter
 
     /// Starts listening on a free port.
     /// - Parameters:
-    ///   - ipv6: Listens on `::1` instead of 127.0.0.1.
+    ///   - ipv6: `true` listens on `::1` instead of 127.0.0.1.
+    ///   - maximumConnections: The number of connections served at the same time. More wait.
     ///   - serve: Runs on the connection's thread; the connection ends when it returns.
     package convenience init(
         ipv6: Bool = false, maximumConnections: Int = 32, serve: @escaping @Sendable (TCPConnection) -> Void
@@ -16,10 +16,12 @@ package final class LoopbackTCPServer: Sendable {
         try self.init(.loopback(port: 0, ipv6: ipv6), maximumConnections: maximumConnections, serve: serve)
     }
 
-    /// The same at another address of this machine, which others may reach: an IPv4 or IPv6 literal, `nil` for 127.0.0.1.
+    /// Starts listening at another address of this machine, which other machines may reach.
     /// - Parameters:
-    ///   - port: 0 lets the system choose.
-    ///   - timeLimit: In seconds, for what a connection reads in all.
+    ///   - address: An IPv4 or IPv6 literal; `nil` for 127.0.0.1.
+    ///   - port: With 0 the system chooses a port.
+    ///   - timeLimit: The time for all reads of a connection together, in seconds; `nil` for no limit.
+    ///   - serve: Runs on the connection's thread; the connection ends when it returns.
     package convenience init(
         listeningAt address: String?, port: UInt16 = 0, timeLimit: Double? = nil,
         serve: @escaping @Sendable (TCPConnection) -> Void
@@ -42,7 +44,7 @@ package final class LoopbackTCPServer: Sendable {
         }
     }
 
-    /// A server of plain HTTP/1.1.
+    /// Starts a server of plain HTTP/1.1.
     package static func http(
         ipv6: Bool = false, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
     ) throws(SystemCallError) -> LoopbackTCPServer {
@@ -51,7 +53,7 @@ package final class LoopbackTCPServer: Sendable {
         }
     }
 
-    /// Serves plain HTTP/1.1 at another address of this machine, a request to each connection.
+    /// Starts a server of plain HTTP/1.1 at another address of this machine. It answers one request a connection.
     package static func http(
         listeningAt address: String?, timeLimit: Double?, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) throws(SystemCallError) -> LoopbackTCPServer {
@@ -62,10 +64,10 @@ package final class LoopbackTCPServer: Sendable {
 
     package var port: UInt16 { listener.port }
 
-    /// How many connections were accepted so far.
+    /// The number of connections accepted so far.
     package var connectionCount: Int { counter.connections.load(ordering: .relaxed) }
 
-    /// Waits until no connection waits to be taken and all are over; false where the time was up first.
+    /// Waits until no connection is queued or open. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
     /// Ends all connections and waits for their threads.

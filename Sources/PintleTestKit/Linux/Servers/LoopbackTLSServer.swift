@@ -1,8 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// A real TLS server on loopback that shows whatever certificates it is told to and keeps count of
-/// what a client lets it have.
+/// A real TLS server on loopback that presents the certificates of a test and counts the bytes that clients send.
 ///
 /// ```swift
 /// let root = try CertificateAuthority.root()
@@ -11,15 +10,14 @@ internal import Glibc
 /// #expect(server.requestByteCount == 0)
 /// ```
 ///
-/// It listens on 127.0.0.1, or `::1`, at a port that the system chooses, serves each connection on
-/// a thread of its own, and stops when it is closed or the last reference goes. Everything here may
-/// be used from any thread.
+/// The server listens on 127.0.0.1 or `::1` at a port that the system chooses, and serves each connection on a thread of its
+/// own. It stops when it is closed or the last reference to it is released. All members can be used from any thread.
 public final class LoopbackTLSServer: Sendable {
     private let state: TLSServerState
     private let listener: LoopbackListener
 
     /// Starts a server.
-    public init(_ configuration: TLSServerConfiguration) throws {
+    package init(_ configuration: TLSServerConfiguration) throws {
         let state = try TLSServerState(configuration)
         self.state = state
         listener = try LoopbackListener(
@@ -28,12 +26,19 @@ public final class LoopbackTLSServer: Sendable {
         ) { state.serve($0) }
     }
 
-    /// Starts a server with this identity's chain that answers HTTP with `handler`.
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - identity: the certificates that the server presents, and its key.
+    ///   - configure: changes the configuration before the server starts.
+    ///   - handler: answers an HTTP/1.1 request, on the connection's thread.
+    /// - Throws: ``MintingError`` if OpenSSL cannot use the key or the certificates, or an error of the system if the server
+    ///   cannot listen.
     public convenience init(
         _ identity: Identity, configure: (inout TLSServerConfiguration) -> Void = { _ in },
         handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
     ) throws {
-        var configuration = TLSServerConfiguration(.init(identity))
+        var configuration = TLSServerConfiguration(TLSServerConfiguration.Credential(identity))
         configuration.application = .http(handler)
         configure(&configuration)
         try self.init(configuration)
@@ -42,44 +47,57 @@ public final class LoopbackTLSServer: Sendable {
     /// The TCP port that the server listens at.
     public var port: UInt16 { listener.port }
 
-    /// `https://host:port/`; the host should be one that leads here.
+    /// Returns the server's URL, such as `https://localhost:49152/`.
+    ///
+    /// - Parameter host: a name or address that leads to loopback. IPv6 addresses get brackets.
     public func url(host: String = "localhost") -> String {
         "https://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
     }
 
-    /// Refuses new connections, ends those that are open and waits for their threads. A handler
-    /// that does not return is waited for.
+    /// Refuses new connections, ends open ones and waits for their threads, also for a handler that is still running.
     public func close() { listener.close() }
 
-    /// Shows other certificates from the next handshake on, as after a renewal or a rotation. Names
-    /// with credentials of their own keep them.
-    public func replaceCredential(_ credential: TLSServerConfiguration.Credential) throws(MintingError) {
+    /// Presents other certificates from the next handshake on, as after a renewal or a rotation.
+    ///
+    /// - Parameter identity: the certificates that the server presents, and its key.
+    /// - Throws: ``MintingError`` if OpenSSL cannot use the key or the certificates.
+    public func replaceIdentity(_ identity: Identity) throws(MintingError) {
+        try replaceCredential(TLSServerConfiguration.Credential(identity))
+    }
+
+    /// Presents other certificates from the next handshake on. Names with credentials of their own keep them.
+    package func replaceCredential(_ credential: TLSServerConfiguration.Credential) throws(MintingError) {
         state.replaceCredential(try TLSCredential(credential))
     }
 
     /// One record for each connection accepted, oldest first.
     public var connections: [TLSConnectionRecord] { state.connections }
 
-    /// HTTP requests received, oldest first; of many, the newest 256.
+    /// The newest 256 HTTP requests, oldest first.
     public var requests: [HTTPRequest] { state.requests }
 
     /// The number of connections accepted.
     public var connectionCount: Int { connections.count }
 
-    /// Handshakes in which the client accepted the certificate, or resumed a session.
+    /// The number of handshakes in which the client accepted the certificate or resumed a session.
     public var completedHandshakeCount: Int { connections.count { $0.isHandshakeComplete } }
 
-    /// Application bytes received on all connections, decrypted: the loss where this server is an interceptor.
+    /// The number of application bytes received on all connections, after decryption. If the server acts as an interceptor,
+    /// these are the bytes that the client exposed.
     public var requestByteCount: Int { connections.reduce(0) { $0 + $1.requestByteCount } }
 
-    /// Alerts from clients, by connection and then in order.
+    /// Alerts from clients, by connection and then by time.
     package var alertsReceived: [LoopbackTLSServer.Alert] { connections.flatMap(\.alertsReceived) }
 
-    /// Names seen in SNI, one for each connection that sent one.
+    /// The names in SNI, one for each connection that sent one.
     public var serverNames: [String] { connections.compactMap(\.serverName) }
 
-    /// Waits until the records satisfy `condition`, which is how a test waits for what the client's
-    /// last bytes bring about; false where they do not in time.
+    /// Waits until the records satisfy a condition, for effects of the client's last bytes.
+    ///
+    /// - Parameters:
+    ///   - seconds: the longest time to wait.
+    ///   - condition: checks the records; it is called about once a millisecond.
+    /// - Returns: `false` if the condition is not met in time.
     public func wait(
         seconds: Double = 5, until condition: ([TLSConnectionRecord]) -> Bool
     ) -> Bool {
@@ -91,44 +109,49 @@ public final class LoopbackTLSServer: Sendable {
         return true
     }
 
-    /// Waits until no connection waits to be taken and all are over; false where the time was up first.
+    /// Waits until no connection is queued or open. Returns `false` after a time-out.
     func waitUntilIdle(seconds: Double) -> Bool { listener.waitUntilIdle(seconds: seconds) }
 
-    /// Waits until at least `count` connections were accepted and all that were are over.
+    /// Waits until the server has accepted a number of connections and all its connections have ended.
+    ///
+    /// - Parameters:
+    ///   - count: the smallest number of connections.
+    ///   - seconds: the longest time to wait.
+    /// - Returns: `false` if that does not happen in time.
     public func waitUntilClosed(connections count: Int = 1, seconds: Double = 5) -> Bool {
         wait(seconds: seconds) { $0.count >= count && $0.allSatisfy(\.isClosed) }
     }
 }
 
-/// One connection as a loopback TLS server saw it, so far or in all.
+/// A loopback TLS server's record of one connection, which may still be open.
 public struct TLSConnectionRecord: Sendable, Hashable {
-    /// The name in SNI.
+    /// The name in SNI; `nil` if the client sent none.
     public internal(set) var serverName: String?
-    /// A Boolean value that indicates whether the client's Finished came: it has accepted the certificate.
+    /// A Boolean value that indicates whether the client sent its Finished message, so that it accepted the certificate.
     public internal(set) var isHandshakeComplete = false
-    /// Why the handshake failed, in OpenSSL's words.
+    /// The reason of a failed handshake, in OpenSSL's words.
     public internal(set) var handshakeFailure: String?
     /// A Boolean value that indicates whether the handshake resumed a session, without a certificate.
     public internal(set) var isResumed = false
     package internal(set) var version: LoopbackTLSServer.Version?
-    /// The protocol agreed on by ALPN.
+    /// The protocol selected by ALPN.
     public internal(set) var applicationProtocol: String?
     /// Alerts from the client, in order: a client that refuses a certificate should say so.
     package internal(set) var alertsReceived: [LoopbackTLSServer.Alert] = []
     /// Alerts to the client, in order.
     package internal(set) var alertsSent: [LoopbackTLSServer.Alert] = []
-    /// Application bytes received, decrypted: the loss where this server is an interceptor.
+    /// The number of application bytes received, after decryption.
     public internal(set) var requestByteCount = 0
-    /// Bytes received where the connection did not begin with a TLS record (RFC 8446 section 5.1), as far as they were read: a
-    /// client that falls back to plain HTTP has sent them.
+    /// The number of bytes read from a connection that did not begin with a TLS record (RFC 8446 section 5.1). A client sends
+    /// them when it falls back to plain HTTP.
     public internal(set) var clearByteCount = 0
-    /// HTTP requests received.
+    /// The number of HTTP requests received.
     public internal(set) var requestCount = 0
     /// A Boolean value that indicates whether the client's first bytes were those of a TLS handshake.
     package internal(set) var hasBegunHandshake = false
-    /// Which certificates were shown: 0 for those at the start, and one more for each that came in their place.
+    /// The number of times that the server's certificates had been replaced before this handshake.
     package internal(set) var credentialNumber = 0
-    /// A Boolean value that indicates whether the connection is over.
+    /// A Boolean value that indicates whether the connection has ended.
     public internal(set) var isClosed = false
 
     package init() {}
@@ -160,7 +183,7 @@ extension LoopbackTLSServer {
 
         package static let closeNotify = Alert(isFatal: false, code: 0)
 
-        /// A Boolean value that indicates whether the alert is fatal and says that the certificate was refused:
+        /// A Boolean value that indicates whether the alert is fatal and reports a refused certificate:
         /// bad_certificate (42) to certificate_unknown (46), unknown_ca (48) or access_denied (49), RFC 8446 section 6.2.
         package var refusesCertificate: Bool { isFatal && (42...46 ~= code || code == 48 || code == 49) }
 

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// A TCP connection that a loopback server has accepted, or one that a proxy has made.
+/// A TCP connection that a loopback server has accepted, or that a proxy has opened.
 ///
-/// Every call ends with an error as soon as the server closes. Nothing raises SIGPIPE.
+/// Every call ends with an error as soon as the server closes. No call raises SIGPIPE.
 package final class TCPConnection: ByteStream, Sendable {
     let descriptor: FileDescriptor
-    /// Readable, by hanging up, once the server closes.
+    /// The reading end of a pipe whose other end is closed with the server.
     let stop: FileDescriptor
     private let isReset = Atomic(false)
-    /// How long the peer may take for all that is read, and each time for what it is sent; `nil` for ever.
+    /// The time for all reads together, and for each write, in seconds; `nil` for no limit.
     private let timeLimit: Double?
     private let readingEnd: Deadline?
 
@@ -22,7 +22,7 @@ package final class TCPConnection: ByteStream, Sendable {
         setsockopt(descriptor.number, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// The socket, for calls that this class does not have. It is closed with the connection.
+    /// The socket, for system calls that this class does not wrap. It is closed with the connection.
     package var fileDescriptor: Int32 { descriptor.number }
 
     package func read(upTo count: Int) throws(StreamError) -> [UInt8] {
@@ -31,7 +31,7 @@ package final class TCPConnection: ByteStream, Sendable {
             try wait(for: Int16(POLLIN))
             let received = recv(descriptor.number, &buffer, buffer.count, TCPConnection.dontWait)
             if received >= 0 { return Array(buffer.prefix(received)) }
-            // A reset is how some clients hang up.
+            // Some clients disconnect with a reset.
             if errno == ECONNRESET { return [] }
             guard errno == EAGAIN || errno == EINTR else { throw TCPConnection.lastError("reading") }
         }
@@ -53,32 +53,31 @@ package final class TCPConnection: ByteStream, Sendable {
         }
     }
 
-    /// Ends this side: the peer reads an end of file and can still write.
+    /// Ends this side. The peer reads an end of file and can still write.
     package func shutdownWriting() {
         shutdown(descriptor.number, Int32(SHUT_WR))
     }
 
-    /// Reads nothing more: what the peer still sends is dropped.
+    /// Stops reading. Bytes that the peer still sends are dropped.
     func shutdownReading() {
         shutdown(descriptor.number, Int32(SHUT_RD))
     }
 
-    /// Ends the connection with a reset instead of an end of file, once it is let go.
+    /// Makes the connection end with a reset instead of an end of file, when it is released.
     package func resetOnClose() {
         isReset.store(true, ordering: .relaxed)
         var option = Glibc.linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Does nothing until the peer hangs up, the server closes or the time is up. What the peer sends
-    /// meanwhile stays unread.
+    /// Waits until the peer disconnects, the server closes or the time is up. Bytes that the peer sends meanwhile stay unread.
     package func stall(seconds: Double) {
-        // POLLRDHUP, which Swift's Glibc module leaves out.
+        // POLLRDHUP, which Swift's Glibc module does not declare.
         _ = poll(events: 0x2000, deadline: Deadline(seconds: seconds))
     }
 
-    /// Ends this side and reads what is left, briefly: closing with unread bytes would reset the
-    /// connection, and the reset would overtake what was written last.
+    /// Ends this side and reads what is left, for a short time. Closing a socket with unread bytes would reset the connection,
+    /// and the peer could lose the last bytes written to it.
     func finish() {
         guard !isReset.load(ordering: .relaxed) else { return }
         shutdownWriting()

@@ -2,14 +2,14 @@ internal import COpenSSL
 
 /// A credential in OpenSSL's form.
 ///
-/// `@unchecked Sendable`: the pointers are set once and only read afterwards, by calls that count
-/// references atomically and lock what they cache.
+/// `@unchecked Sendable`: the pointers are set once and only read afterwards, by OpenSSL calls that count references
+/// atomically and lock their caches.
 final class TLSCredential: @unchecked Sendable {
     private let certificate: OpaquePointer
     private let key: OpaquePointer
     /// The certificates above the leaf, an OpenSSL stack that owns them.
     private let issuers: OpaquePointer
-    /// The chain to put into the handshake by hand, where OpenSSL would not send it as it is.
+    /// The chain to splice into the handshake if OpenSSL would not send it unchanged.
     let splicedChain: [[UInt8]]?
 
     init(_ credential: TLSServerConfiguration.Credential) throws(MintingError) {
@@ -18,7 +18,7 @@ final class TLSCredential: @unchecked Sendable {
             splicedChain = nil
             (certificate, key, issuers) = try TLSCredential.load(chain, key: credential.key)
         } else {
-            // Only for its key, which decides the cipher suites: no client ever sees it.
+            // This certificate only carries the key, which decides the cipher suites. No client ever sees it.
             let standIn = try CertificateTemplate.forServer(hosts: ["stand-in.invalid"]).selfSigned(
                 with: credential.key)
             splicedChain = chain
@@ -32,13 +32,12 @@ final class TLSCredential: @unchecked Sendable {
         freeStack(issuers)
     }
 
-    /// Makes this the credential of one connection, whatever it had before.
+    /// Sets the credential of one connection, and replaces an earlier one.
     func use(for ssl: OpaquePointer) -> Bool {
         SSL_use_cert_and_key(ssl, certificate, key, issuers, 1) == 1
     }
 
-    /// Whether OpenSSL reads every certificate, writes it back byte for byte, and finds the leaf's
-    /// key to be `key`.
+    /// Returns `true` if OpenSSL reads every certificate, encodes it again byte for byte, and the leaf carries `key`.
     private static func isFaithfullySent(_ chain: [[UInt8]], key: PrivateKey) -> Bool {
         for (index, der) in chain.enumerated() {
             guard let certificate = parse(der) else { return false }

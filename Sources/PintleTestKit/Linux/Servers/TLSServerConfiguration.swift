@@ -1,71 +1,77 @@
-/// How a loopback TLS server behaves.
+/// The settings of a loopback TLS server.
 public struct TLSServerConfiguration: Sendable {
-    /// The certificates shown, DER, in this order, and the key that signs the handshake. Nothing is
-    /// checked: the order may be wrong, certificates foreign, the key another's, the bytes garbage.
+    /// The certificates that the server presents, DER, in this order, and the key that signs the handshake. They are not
+    /// checked: the order may be wrong, the certificates foreign, the key another one, the bytes garbage.
     ///
-    /// Chains that OpenSSL would not send as they are get put into the handshake by hand, which
-    /// needs the server's messages in the clear: such a server speaks TLS 1.2 at most, and a client
-    /// that lets the certificates pass still fails in the end, as its Finished cannot match.
-    public struct Credential: Sendable {
-        /// The certificates in the order shown, each in DER.
-        public var chain: [[UInt8]]
+    /// A chain that OpenSSL would not send unchanged is spliced into the handshake, which needs unencrypted server messages.
+    /// Such a server speaks at most TLS 1.2. A client that accepts the certificates still fails, because its Finished message
+    /// cannot match.
+    package struct Credential: Sendable {
+        /// The certificates in the order of the message, each in DER.
+        package var chain: [[UInt8]]
         /// The key that signs the handshake.
-        public var key: PrivateKey
+        package var key: PrivateKey
 
-        /// A credential from its parts, which need not fit each other.
-        public init(chain: [[UInt8]], key: PrivateKey) {
+        /// Makes a credential of parts that need not fit each other.
+        package init(chain: [[UInt8]], key: PrivateKey) {
             self.chain = chain
             self.key = key
         }
 
-        /// The identity's chain without the root, and its key.
-        public init(_ identity: Identity) {
+        /// Makes a credential of the identity's chain, without the root, and its key.
+        package init(_ identity: Identity) {
             self.init(chain: identity.chain, key: identity.key)
         }
     }
 
-    /// Where the server stops answering for a while.
+    /// A point of the handshake at which the server pauses.
     package enum Stall: Sendable, Hashable {
-        /// After the ClientHello has come.
+        /// After the ClientHello has arrived.
         case beforeServerHello(seconds: Double)
         /// After half the bytes of the server's first flight.
         case midHandshake(seconds: Double)
     }
 
-    /// The server's part in a connection whose handshake is complete.
-    public enum Application: Sendable {
-        /// HTTP/1.1 with keep-alive; the closure runs on the connection's thread.
+    /// The protocol that the server speaks after the handshake.
+    package enum Application: Sendable {
+        /// HTTP/1.1 with keep-alive. The closure runs on the connection's thread.
         case http(@Sendable (HTTPRequest) -> HTTPResponse)
-        /// The closure has the decrypted stream; the connection ends when it returns.
+        /// Any protocol. The closure gets the decrypted stream; the connection ends when it returns.
         case stream(@Sendable (any ByteStream) -> Void)
     }
 
     /// The certificates and the key for each client that names no host of ``credentialsByServerName``.
-    public var credential: Credential
-    /// Other credentials for other names in SNI, lower case.
-    public var credentialsByServerName: [String: Credential] = [:]
-    /// 1.0 and 1.1 are possible: the security level is 0.
+    package var credential: Credential
+    /// Credentials for other names in SNI, lower case.
+    package var credentialsByServerName: [String: Credential] = [:]
+    /// The versions of TLS that the server offers. 1.0 and 1.1 work, because OpenSSL's security level is 0.
     package var versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
-    /// ALPN names, most wanted first; where none is the client's too, the extension is ignored.
+    /// Protocol names for ALPN, the preferred one first. If the client offers none of them, the server ignores the extension.
     public var applicationProtocols: [String] = []
     package var stall: Stall?
-    /// A Boolean value that indicates whether sessions can be resumed, by ticket or by id.
+    /// A Boolean value that indicates whether clients can resume sessions, by ticket or by id.
     public var allowsResumption = true
-    /// HTTP with an answer `ok` by default.
-    public var application: Application = .http { _ in .ok }
+    /// The protocol after the handshake; by default HTTP with the response `ok`.
+    package var application: Application = .http { _ in .ok }
     /// A Boolean value that indicates whether the server listens on `::1` instead of 127.0.0.1.
     public var ipv6 = false
-    /// Listens at this address of the machine instead, an IPv4 or IPv6 literal, where others may reach it.
+    /// The address to listen at instead of loopback, an IPv4 or IPv6 literal. Other machines may reach it.
     package var address: String?
-    /// Is given the record of each connection that is over, on its thread; the server itself keeps none of those then.
+    /// Gets the record of each ended connection, on the connection's thread. With an observer the server keeps none of them.
     package var connectionObserver: (@Sendable (TLSConnectionRecord) -> Void)?
-    /// How long a client may take for all that it sends, in seconds; `nil` for no limit.
+    /// The time for all that a client sends, in seconds; `nil` for no limit.
     package var timeLimit: Double?
-    /// How many connections are served at once; more wait.
+    /// The number of connections served at the same time. More wait.
     public var maximumConnections = 32
 
-    /// The defaults with these certificates and this key.
-    public init(_ credential: Credential) {
+    package init(_ credential: Credential) {
         self.credential = credential
+    }
+
+    /// Makes the server pass the decrypted bytes to a closure, instead of answering HTTP requests.
+    ///
+    /// - Parameter body: runs on the connection's thread; the connection ends when it returns.
+    public mutating func serve(_ body: @escaping @Sendable (any ByteStream) -> Void) {
+        application = .stream(body)
     }
 }

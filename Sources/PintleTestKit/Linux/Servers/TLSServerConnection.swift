@@ -2,9 +2,8 @@ internal import COpenSSL
 
 /// The server's side of one TLS connection.
 ///
-/// OpenSSL reads and writes memory, and the bytes are carried between that and the socket here:
-/// its own socket BIO would raise SIGPIPE, could not be woken when the server closes, and would
-/// leave no place to stall or to change what is sent.
+/// OpenSSL reads and writes memory, and this class copies the bytes between that memory and the socket. OpenSSL's own socket
+/// BIO would raise SIGPIPE, could not be woken when the server closes, and could neither stall nor change its output.
 final class TLSServerConnection: RekeyingStream {
     private let socket: TCPConnection
     private let state: TLSServerState
@@ -43,9 +42,9 @@ final class TLSServerConnection: RekeyingStream {
 
     deinit { SSL_free(ssl) }
 
-    /// Notes the alerts, and picks the credential once the ClientHello is there.
+    /// Records alerts, and selects the credential when the ClientHello has arrived.
     private func watch() {
-        // Unretained: `ssl` lives within this object, and calls back only within calls on it.
+        // Unretained: this object owns `ssl`, which calls back only during calls of this object.
         let this = Unmanaged.passUnretained(self).toOpaque()
         SSL_set_ex_data(ssl, 0, this)
         SSL_set_info_callback(ssl) { ssl, place, value in
@@ -82,7 +81,7 @@ final class TLSServerConnection: RekeyingStream {
         state.updateRecord(index, change)
     }
 
-    /// Whether the handshake completed; what came of it is on record.
+    /// Makes the handshake and records its result. Returns `true` if it completed.
     func handshake() -> Bool {
         do throws(StreamError) {
             guard try drive({ SSL_accept(ssl) }) > 0 else {
@@ -114,7 +113,7 @@ final class TLSServerConnection: RekeyingStream {
     }
 
     func write(_ bytes: [UInt8]) throws(StreamError) {
-        // In pieces, so that what waits to be sent stays small.
+        // In pieces, to keep the output buffer small.
         for start in stride(from: 0, to: bytes.count, by: 1 << 16) {
             let piece = Array(bytes[start..<min(start + 1 << 16, bytes.count)])
             let sent = try drive { SSL_write(ssl, piece, Int32(piece.count)) }
@@ -134,15 +133,15 @@ final class TLSServerConnection: RekeyingStream {
         guard result > 0 else { throw StreamError(reason: "the client ended the session") }
     }
 
-    /// Says goodbye with close_notify.
+    /// Sends close_notify.
     func close() {
         ERR_clear_error()
         SSL_shutdown(ssl)
         try? flush()
     }
 
-    /// Repeats an operation, carrying bytes in between, until it is done: its result, or 0 where
-    /// the client has ended the session.
+    /// Repeats an operation, and copies bytes in between, until it is done. Returns its result, or 0 when the client has ended
+    /// the session.
     private func drive(_ operation: () -> Int32) throws(StreamError) -> Int32 {
         while true {
             ERR_clear_error()
@@ -152,7 +151,7 @@ final class TLSServerConnection: RekeyingStream {
             do throws(StreamError) {
                 try flush()
             } catch  where outcome == SSL_ERROR_SSL {
-                // The client was gone before our alert: what went wrong first matters more.
+                // The client disconnected before our alert. The first failure matters more.
                 throw StreamError(reason: reason)
             }
             switch outcome {
@@ -165,13 +164,13 @@ final class TLSServerConnection: RekeyingStream {
         }
     }
 
-    /// Takes in what the client sent; false where it sends no more.
+    /// Reads from the client. Returns `false` when it has ended its side.
     private func fill() throws(StreamError) -> Bool {
         let bytes = try socket.read(upTo: 65_536)
         guard let first = bytes.first else { return false }
         if !hasRead {
             hasRead = true
-            // 22, handshake.
+            // 0x16 is the content type of a handshake record.
             updateRecord { record in
                 if first == 0x16 { record.hasBegunHandshake = true } else { record.clearByteCount = bytes.count }
             }
@@ -186,7 +185,7 @@ final class TLSServerConnection: RekeyingStream {
         return true
     }
 
-    /// Sends what OpenSSL has written.
+    /// Sends the bytes that OpenSSL has written.
     private func flush() throws(StreamError) {
         let pending = BIO_ctrl(outgoing, BIO_CTRL_PENDING, 0, nil)
         guard pending > 0 else { return }
@@ -201,5 +200,78 @@ final class TLSServerConnection: RekeyingStream {
             bytes.removeFirst(bytes.count / 2)
         }
         try socket.write(bytes)
+    }
+}
+
+/// Replaces the certificates in the Certificate message that a TLS 1.2 server sends.
+///
+/// OpenSSL sends only certificates that it has parsed and encoded again. Up to TLS 1.2 the message is not encrypted (RFC 5246
+/// section 7.4.2), so its records (section 6.2.1) can be rebuilt around any bytes.
+struct CertificateSplice {
+    private static let handshake: UInt8 = 22
+    private static let certificate: UInt8 = 11
+
+    private let message: [UInt8]
+    private var isDone = false
+    /// The beginning of an incomplete record.
+    private var partialRecord: [UInt8] = []
+    /// The beginning of an incomplete handshake message.
+    private var partialMessage: [UInt8] = []
+
+    init(chain: [[UInt8]]) {
+        let list = chain.flatMap { CertificateSplice.length($0.count) + $0 }
+        let body = CertificateSplice.length(list.count) + list
+        message = [CertificateSplice.certificate] + CertificateSplice.length(body.count) + body
+    }
+
+    /// Returns the bytes to send instead of `output`.
+    mutating func rewrite(_ output: [UInt8]) -> [UInt8] {
+        guard !isDone else { return output }
+        partialRecord += output
+        var result: [UInt8] = []
+        while partialRecord.count >= 5 {
+            let count = 5 + Int(partialRecord[3]) << 8 + Int(partialRecord[4])
+            guard partialRecord.count >= count else { break }
+            let record = Array(partialRecord.prefix(count))
+            partialRecord.removeFirst(count)
+            guard record[0] == CertificateSplice.handshake else {
+                // No certificate follows an alert or ChangeCipherSpec.
+                isDone = true
+                defer { partialRecord = [] }
+                return result + record + partialRecord
+            }
+            partialMessage += record.dropFirst(5)
+            result += messages(version: record[1...2])
+        }
+        return result
+    }
+
+    private mutating func messages(version: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        while partialMessage.count >= 4 {
+            let length = partialMessage[1...3].reduce(0) { $0 << 8 + Int($1) }
+            guard partialMessage.count >= 4 + length else { break }
+            let original = partialMessage.prefix(4 + length)
+            let replacement = original.first == CertificateSplice.certificate ? message[...] : original
+            result += CertificateSplice.records(around: replacement, version: version)
+            partialMessage.removeFirst(4 + length)
+        }
+        return result
+    }
+
+    private static func records(around message: ArraySlice<UInt8>, version: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = message
+        while !rest.isEmpty {
+            let fragment = rest.prefix(1 << 14)
+            result += [handshake] + version + length(fragment.count).dropFirst() + fragment
+            rest = rest.dropFirst(fragment.count)
+        }
+        return result
+    }
+
+    /// Returns a length in three octets, big-endian.
+    private static func length(_ count: Int) -> [UInt8] {
+        [16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
     }
 }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// What the threads of a loopback TLS server share.
+/// The state that the threads of a loopback TLS server share.
 final class TLSServerState: Sendable {
     private struct Credentials {
         var standard: TLSCredential
@@ -11,12 +11,12 @@ final class TLSServerState: Sendable {
 
     private struct Log {
         var connections: [TLSConnectionRecord] = []
-        /// How many were dropped before the first of these.
+        /// The number of older connections that were dropped.
         var dropped = 0
         var requests: [HTTPRequest] = []
     }
 
-    /// Requests kept, the newest.
+    /// The number of requests kept.
     static let requestLimit = 256
 
     let configuration: TLSServerConfiguration
@@ -42,8 +42,7 @@ final class TLSServerState: Sendable {
         }
     }
 
-    /// Whether any certificates have to be put into the handshake by hand, so that it must be in
-    /// the clear.
+    /// A Boolean value that indicates whether any chain has to be spliced into the handshake, which must not be encrypted then.
     var needsClearHandshake: Bool {
         credentials.withLock { credentials in
             credentials.standard.splicedChain != nil
@@ -51,7 +50,7 @@ final class TLSServerState: Sendable {
         }
     }
 
-    /// What to show, and how often the standard one had been replaced.
+    /// Returns the credential for a name, and the number of times that the standard one had been replaced.
     func credential(for serverName: String?) -> (TLSCredential, number: Int) {
         credentials.withLock { credentials in
             let credential = serverName.flatMap { credentials.byServerName[$0.lowercased()] }
@@ -70,7 +69,7 @@ final class TLSServerState: Sendable {
         }
     }
 
-    /// The connection is over.
+    /// Records the end of a connection, and reports it to the observer.
     private func close(_ index: Int) {
         let record = log.withLock { log in
             log.connections[index - log.dropped].isClosed = true
@@ -114,11 +113,11 @@ final class TLSServerState: Sendable {
 
 /// An SSL_CTX set up for a loopback server.
 ///
-/// `@unchecked Sendable`: configured in `init` and never changed afterwards; SSL_new on a shared
-/// SSL_CTX is safe by OpenSSL's own locks, and the ALPN list is only read.
+/// `@unchecked Sendable`: configured in `init` and never changed afterwards. OpenSSL's own locks make SSL_new on a shared
+/// SSL_CTX safe, and the ALPN list is only read.
 final class TLSServerContext: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// ALPN's wire form: each name after its length. Lives as long as the SSL_CTX, which points here.
+    /// The names for ALPN on the wire, each after its length. The SSL_CTX points here, so both are freed together.
     private let protocols: UnsafeMutableBufferPointer<UInt8>
 
     init(_ configuration: TLSServerConfiguration) throws(MintingError) {
@@ -130,13 +129,13 @@ final class TLSServerContext: @unchecked Sendable {
         protocols = .allocate(capacity: names.count)
         _ = protocols.initialize(from: names)
 
-        // What tests call for: keys and digests that nobody should use any more.
+        // Tests need weak keys and digests.
         SSL_CTX_set_security_level(context, 0)
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(configuration.versions.lowerBound.rawValue), nil)
         SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(configuration.versions.upperBound.rawValue), nil)
         guard SSL_CTX_set_cipher_list(context, "ALL:@SECLEVEL=0") == 1 else { throw .openSSL("choosing ciphers") }
         SSL_CTX_ctrl(context, SSL_CTRL_SET_DH_AUTO, 1, nil)
-        // The chain is what the test says, never what OpenSSL would add to it.
+        // The chain is exactly the test's. OpenSSL must not add certificates to it.
         SSL_CTX_ctrl(context, SSL_CTRL_MODE, Int(SSL_MODE_NO_AUTO_CHAIN), nil)
         if !configuration.allowsResumption {
             SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
@@ -152,7 +151,7 @@ final class TLSServerContext: @unchecked Sendable {
     }
 
     private func offerProtocols() {
-        // Unretained: whoever holds a connection holds this object too.
+        // Unretained: each connection keeps this object alive.
         SSL_CTX_set_alpn_select_cb(
             pointer,
             { _, chosen, chosenCount, offered, offeredCount, argument in

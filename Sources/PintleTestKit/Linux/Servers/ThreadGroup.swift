@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// Threads that are all joined before their owner goes, so that nothing runs on after a test.
+/// Threads that their owner joins before it is released, so that no thread outlives a test.
 ///
-/// POSIX threads rather than tasks: servers block, and Swift's pool has as many threads as there
-/// are cores, all of which the tests themselves may be blocking.
+/// These are POSIX threads and not tasks, because servers block. Swift's pool has one thread a core, and the tests themselves
+/// may block all of them.
 final class ThreadGroup: Sendable {
     private struct State {
         var running: Set<pthread_t> = []
@@ -15,11 +15,11 @@ final class ThreadGroup: Sendable {
 
     var runningCount: Int { state.withLock { $0.running.count } }
 
-    /// Starts a thread; false where the system gives none.
+    /// Starts a thread. Returns `false` if the system cannot.
     func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         joinFinished()
         let entry = Unmanaged.passRetained(Entry(group: self, body: body))
-        // Under the lock, so that a thread that ends at once is listed before it says so.
+        // Under the lock, so that a thread that ends at once is listed before it reports its end.
         let started = state.withLock { state in
             var thread = pthread_t()
             let code = pthread_create(
@@ -39,7 +39,7 @@ final class ThreadGroup: Sendable {
         return started
     }
 
-    /// Waits for every thread to end. One that calls this itself is let go instead.
+    /// Waits for every thread to end. If one of them makes this call, it is detached instead.
     func joinAll() {
         let threads = state.withLock { state in
             defer { state = State() }

@@ -1,14 +1,18 @@
 internal import Glibc
 internal import Synchronization
 
-/// A program that runs beside a test, such as a web server; ended when the last reference goes.
+/// A program that runs beside a test, such as a web server. It ends when the last reference to this object is released.
 package final class ChildProcess: Sendable {
     package let processIdentifier: Int32
     private let endStatus = Mutex<Int32?>(nil)
 
     /// Starts a program, looked up in `PATH` unless it holds a slash.
     /// - Parameters:
-    ///   - outputFile: Where both its outputs go; `nil` drops them.
+    ///   - command: The program and its arguments.
+    ///   - input: The bytes of its standard input.
+    ///   - environment: Variables that are added to those of this process, or replace them.
+    ///   - workingDirectory: `nil` for that of this process.
+    ///   - outputFile: The file for both its outputs; `nil` drops them.
     package init(
         _ command: [String], input: [UInt8] = [], environment: [String: String] = [:],
         workingDirectory: String? = nil, outputFile: String? = nil
@@ -24,7 +28,7 @@ package final class ChildProcess: Sendable {
 
     deinit { terminate() }
 
-    /// The exit status, 128 plus the signal where one ended it; `nil` while the program runs.
+    /// The exit status, or 128 plus the number of the signal that ended the program; `nil` while it runs.
     package var status: Int32? {
         endStatus.withLock { status in
             if status == nil { status = reap(processIdentifier) }
@@ -32,8 +36,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Asks the program and all it has started to end (SIGTERM), and kills them after `grace`
-    /// seconds. Returns when the program is gone.
+    /// Sends SIGTERM to the program and its children, and kills them after `grace` seconds. Returns when the program has ended.
     package func terminate(grace: Double = 2) {
         guard status == nil else { return }
         let deadline = Deadline(seconds: grace)
@@ -45,11 +48,8 @@ package final class ChildProcess: Sendable {
             status = waitForEnd(of: processIdentifier)
         }
     }
-}
 
-extension ChildProcess {
-    /// Waits until something accepts connections on 127.0.0.1 at `port`; false where the program
-    /// ended or the time was up first.
+    /// Waits until a server accepts connections on 127.0.0.1 at `port`. Returns `false` if the program ends or the time is up.
     package func waitUntilListening(on port: UInt16, timeout: Double = 10) -> Bool {
         let deadline = Deadline(seconds: timeout)
         while status == nil && !deadline.isOver {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A descriptor that is closed when the last reference goes, or before.
+/// A descriptor that is closed explicitly, or when the last reference to it is released.
 final class FileDescriptor: Sendable {
     let number: Int32
     private let isClosed = Atomic(false)
@@ -12,19 +12,19 @@ final class FileDescriptor: Sendable {
 
     deinit { close() }
 
-    /// Closes it, once. Only its owner may: another thread that still uses the number would
-    /// meet another file under it.
+    /// Closes the descriptor once. Only its owner may call this: the system can give its number to another file, which a
+    /// thread that still uses the number would read or write.
     func close() {
         if !isClosed.exchange(true, ordering: .relaxed) { _ = Glibc.close(number) }
     }
 }
 
-/// Held while a descriptor is made that cannot be made close-on-exec in one call, and while a
-/// program is started: a program that inherits somebody's connection or pipe keeps it open.
-/// (The calls that do it in one, `pipe2` and `accept4`, are not in Swift's Glibc module.)
+/// A lock for the time between making a descriptor and setting its close-on-exec flag, and for starting a program. Otherwise
+/// the program could inherit a connection or a pipe, and keep it open. Swift's Glibc module does not declare `pipe2` and
+/// `accept4`, which set the flag in the same call.
 let descriptorLock = Mutex(())
 
-/// Two ends of a pipe, neither of which a program started meanwhile inherits.
+/// The two ends of a pipe. Programs that are started meanwhile do not inherit them.
 struct Pipe {
     let readEnd: FileDescriptor
     let writeEnd: FileDescriptor
@@ -42,18 +42,18 @@ struct Pipe {
     }
 }
 
-/// An instant on the monotonic clock to be done by.
+/// An instant of the monotonic clock at which a wait ends.
 struct Deadline {
     private let instant: ContinuousClock.Instant
 
     init(seconds: Double) {
-        // Within what a duration holds: years are as good as for ever.
+        // Within the range of a duration. 30 years are long enough for no limit.
         instant = .now + .seconds(seconds < 1e9 ? max(seconds, 0) : 1e9)
     }
 
     var isOver: Bool { instant <= .now }
 
-    /// What is left, rounded up, as `poll` takes it.
+    /// The time left, rounded up, as an argument of `poll`.
     var milliseconds: Int32 {
         let left = instant - .now
         guard left > .zero else { return 0 }
@@ -61,10 +61,10 @@ struct Deadline {
     }
 }
 
-/// The reading end of a pipe and what came out of it.
+/// The reading end of a pipe, and the bytes read from it.
 struct Drain {
     let descriptor: FileDescriptor
-    /// Bytes kept, the first.
+    /// The number of bytes to keep, from the start.
     private let limit: Int
     private(set) var bytes: [UInt8] = []
     private(set) var isOpen = true
@@ -74,7 +74,7 @@ struct Drain {
         self.limit = limit
     }
 
-    /// Waits for any of the pipes and reads what is there; false where nothing came in that time.
+    /// Waits for any of the pipes and reads the bytes that are there. Returns `false` after a time-out.
     static func poll(_ drains: inout [Drain], milliseconds: Int32) -> Bool {
         var entries = drains.map {
             pollfd(fd: $0.isOpen ? $0.descriptor.number : -1, events: Int16(POLLIN), revents: 0)
@@ -94,5 +94,26 @@ struct Drain {
         } else if count == 0 || errno != EINTR {
             isOpen = false
         }
+    }
+}
+
+/// An error of a system call.
+package struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The operation that failed, with its path or address.
+    package let operation: String
+    /// The value of `errno`.
+    package let code: Int32
+
+    package init(operation: String, code: Int32) {
+        self.operation = operation
+        self.code = code
+    }
+
+    /// The operation and the system's text for ``code``.
+    package var description: String { "\(operation): \(String(cString: strerror(code)))" }
+
+    /// Returns the error of the call that has just failed on this thread.
+    static func last(_ operation: String) -> SystemCallError {
+        SystemCallError(operation: operation, code: errno)
     }
 }

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// How somebody else's program ended, and the beginning of what it wrote.
+/// The end of an untrusted program, and the beginning of its output.
 package struct GuardedProcess: Sendable {
     package enum End: Sendable, Hashable {
         /// The exit status, or 128 plus the number of the signal that ended it.
         case exited(Int32)
-        /// Killed, since its time was up.
+        /// Killed after the time-out.
         case timedOut
-        /// Killed, since it was asked to.
+        /// Killed after a cancellation.
         case cancelled
     }
 
@@ -16,15 +16,16 @@ package struct GuardedProcess: Sendable {
     package let stderr: [UInt8]
     package let milliseconds: Int
 
-    /// Runs a program that may do anything: print without end, never end, start others. Nothing of its process group
-    /// outlives the call, and of each output no more is kept than `outputLimit` bytes. The calling thread waits.
+    /// Runs a program that may do anything: print without end, never end, start others. Its process group does not outlive the
+    /// call. The calling thread waits.
     /// - Parameters:
     ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
-    ///   - removed: Variables of this process that it does not get.
-    ///   - timeout: In seconds.
-    ///   - isCancelled: Asked some fifty times a second.
+    ///   - removed: Variables of this process that the program does not get.
+    ///   - timeout: The time limit, in seconds.
+    ///   - outputLimit: The number of bytes to keep of each output.
+    ///   - isCancelled: Returns `true` to kill the program. It is called about fifty times a second.
     ///   - willKill: Runs before the program is killed.
-    /// - Throws: where it cannot be started.
+    /// - Throws: an error if the program cannot be started.
     package static func run(
         _ command: [String], without removed: Set<String> = [], timeout: Double, outputLimit: Int,
         isCancelled: () -> Bool = { false }, willKill: () -> Void = {}
@@ -52,14 +53,14 @@ package struct GuardedProcess: Sendable {
             guard killed != nil else { continue }
             if !isDoomed { willKill() }
             kill(-child, SIGKILL)
-            // It may have left its group.
+            // The program may have left its group.
             kill(child, SIGKILL)
         }
         let duration = begin.duration(to: .now)
-        // What it has started. Its number is nobody else's until it is waited for.
+        // Kills its children. The system reuses the group's number only after the wait below.
         kill(-child, SIGKILL)
         let status = waitForEnd(of: child) ?? -1
-        // What left the group may hold the pipes open, and write: only what is there already counts.
+        // Processes that left the group may keep the pipes open. Read only the bytes that are there already.
         let rest = Deadline(seconds: 0.2)
         while !rest.isOver, Drain.poll(&drains, milliseconds: 0) {}
         return GuardedProcess(
@@ -67,11 +68,11 @@ package struct GuardedProcess: Sendable {
             milliseconds: Int(duration / .milliseconds(1)))
     }
 
-    /// Whether a child has ended; it is left to be waited for.
+    /// Returns `true` if a child has ended, without reaping it.
     private static func hasEnded(_ child: pid_t) -> Bool {
         var information = siginfo_t()
         let result = waitid(P_PID, id_t(child), &information, WEXITED | WNOHANG | WNOWAIT)
-        // SIGCHLD, once there is something to tell. An error would never end otherwise.
+        // The signal is SIGCHLD after the end. Count an error as the end too, so that the caller does not wait forever.
         return result != 0 ? errno != EINTR : information.si_signo != 0
     }
 }

@@ -1,35 +1,35 @@
 internal import Glibc
 
 /// The exit status and the output of a process.
-public struct ProcessResult: Sendable, Hashable {
+package struct ProcessResult: Sendable, Hashable {
     /// The exit status, or 128 plus the number of the signal that ended it.
-    public let status: Int32
+    package let status: Int32
     /// A Boolean value that indicates whether the process was killed because its time was up.
-    public let timedOut: Bool
+    package let timedOut: Bool
     /// The bytes that it wrote to standard output.
-    public let stdout: [UInt8]
+    package let stdout: [UInt8]
     /// The bytes that it wrote to standard error.
-    public let stderr: [UInt8]
+    package let stderr: [UInt8]
 
-    /// ``stdout`` as UTF-8, repaired where it is not.
-    public var output: String { String(decoding: stdout, as: UTF8.self) }
-    /// ``stderr`` as UTF-8, repaired where it is not.
-    public var errorOutput: String { String(decoding: stderr, as: UTF8.self) }
+    /// ``stdout`` as UTF-8, with replacement characters for invalid bytes.
+    package var output: String { String(decoding: stdout, as: UTF8.self) }
+    /// ``stderr`` as UTF-8, with replacement characters for invalid bytes.
+    package var errorOutput: String { String(decoding: stderr, as: UTF8.self) }
 }
 
 /// Runs a program to its end.
 ///
-/// Both outputs are drained while it runs, so it never blocks on a full pipe; when its time is up,
-/// its whole process group is killed. The calling thread waits.
+/// The function reads both outputs while the program runs, so a full pipe never blocks it. After the time-out it kills the
+/// program's process group. The calling thread waits.
 /// - Parameters:
 ///   - command: The program, looked up in `PATH` unless it holds a slash, and its arguments.
 ///   - input: The bytes of its standard input, then end of file.
-///   - environment: Variables added to those of this process, or put in their place.
-///   - workingDirectory: `nil`: that of this process.
-///   - timeout: In seconds.
+///   - environment: Variables that are added to those of this process, or replace them.
+///   - workingDirectory: `nil` for that of this process.
+///   - timeout: The time limit, in seconds.
 /// - Returns: the exit status and both outputs.
-/// - Throws: an error where the program cannot be started.
-public func runProcess(
+/// - Throws: an error if the program cannot be started.
+package func runProcess(
     _ command: [String], input: [UInt8] = [], environment: [String: String] = [:],
     workingDirectory: String? = nil, timeout: Double = 30
 ) throws(SystemCallError) -> ProcessResult {
@@ -46,8 +46,7 @@ public func runProcess(
     var status: Int32?
     var timedOut = false
     while drains.contains(where: \.isOpen) {
-        // A grandchild may hold the pipes open for ever: once the child is gone, only what is
-        // already there counts.
+        // A grandchild may keep the pipes open forever. After the child's end, read only the bytes that are there already.
         if status == nil { status = reap(child) }
         let hadEnded = status != nil
         let progress = Drain.poll(&drains, milliseconds: hadEnded ? 100 : min(20, deadline.milliseconds))
@@ -72,7 +71,7 @@ public func runProcess(
     return ProcessResult(status: status ?? -1, timedOut: timedOut, stdout: drains[0].bytes, stderr: drains[1].bytes)
 }
 
-/// The path of a program of the same build: it lies where the running one does; `nil` where there is none.
+/// Returns the path of a program of the same build, in the folder of the running one, or `nil`.
 package func siblingProgram(_ name: String) -> String? {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An address of this machine, on loopback unless somebody has named another one, and a port.
+/// An address of this machine, on loopback by default, and a port.
 struct SocketAddress {
     /// 4 octets, or 16.
     private let octets: [UInt8]
@@ -13,7 +13,7 @@ struct SocketAddress {
         return SocketAddress(octets: octets, port: port)
     }
 
-    /// The address of an IPv4 or IPv6 literal; `nil` stands for loopback.
+    /// Returns the address of an IPv4 or IPv6 literal; `nil` stands for loopback.
     static func named(_ literal: String?, port: UInt16, ipv6: Bool = false) throws(SystemCallError) -> SocketAddress {
         guard let literal else { return loopback(port: port, ipv6: ipv6) }
         guard case .ip(let octets) = CertificateTemplate.GeneralName.host(literal) else {
@@ -22,7 +22,7 @@ struct SocketAddress {
         return SocketAddress(octets: octets, port: port)
     }
 
-    /// A socket that listens here and whose `accept` never blocks; port 0 lets the system choose.
+    /// Opens a socket that listens at this address, and whose `accept` never blocks. With port 0 the system chooses a port.
     func listening(backlog: Int32) throws(SystemCallError) -> (FileDescriptor, port: UInt16) {
         let socket = try opened()
         var yes: Int32 = 1
@@ -38,7 +38,7 @@ struct SocketAddress {
                 getsockname(socket.number, $0, &length)
             }
             guard named == 0 else { return nil }
-            // The port sits at the same place for both families.
+            // The port has the same place in both families.
             return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 UInt16(bigEndian: $0.pointee.sin_port)
             }
@@ -47,7 +47,7 @@ struct SocketAddress {
         return (socket, port)
     }
 
-    /// A socket connected to here.
+    /// Opens a socket that is connected to this address.
     func connected() throws(SystemCallError) -> FileDescriptor {
         let socket = try opened()
         let result = withAddress { connect(socket.number, $0, $1) }

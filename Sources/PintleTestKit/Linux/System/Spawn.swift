@@ -1,16 +1,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// Starts a program in a process group of its own, with SIGPIPE as the system delivers it, and
-/// gives its process id.
-/// - Parameter removed: variables of this process that it does not get.
+/// Starts a program in a process group of its own, with the default action of SIGPIPE, and returns its process id.
+///
+/// `removed` names variables of this process that the program does not get.
 func spawn(
     _ command: [String], input: [UInt8], stdout: Int32, stderr: Int32,
     environment: [String: String], without removed: Set<String> = [], workingDirectory: String?
 ) throws(SystemCallError) -> pid_t {
     let operation = "starting \(command.first ?? "a program without a name")"
-    // A file rather than a pipe: nobody has to feed it, and nobody gets SIGPIPE when the program
-    // does not read.
+    // A file and not a pipe: no thread has to write to it, and there is no SIGPIPE if the program does not read.
     let stdin = try unnamedFile(holding: input)
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -45,13 +44,13 @@ func spawn(
     return child
 }
 
-/// The exit status of a child that has ended, 128 plus the signal where one ended it; `nil` while
-/// it runs.
+/// Reaps a child that has ended. Returns its exit status, or 128 plus the number of the signal that ended it; `nil` while it
+/// runs.
 func reap(_ child: pid_t) -> Int32? {
     status(of: child, options: WNOHANG)
 }
 
-/// Waits for a child to end.
+/// Waits for a child to end, and reaps it.
 func waitForEnd(of child: pid_t) -> Int32? {
     status(of: child, options: 0)
 }
@@ -66,7 +65,7 @@ private func status(of child: pid_t, options: Int32) -> Int32? {
     return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
 }
 
-/// A file without a name that holds `bytes`, to be read from its start.
+/// Opens a deleted file with `bytes`, for reading from its start.
 private func unnamedFile(holding bytes: [UInt8]) throws(SystemCallError) -> FileDescriptor {
     let directory = try TemporaryDirectory()
     let path = try directory.write(bytes, to: "stdin")
@@ -87,7 +86,7 @@ private func mergedEnvironment(_ changes: [String: String], without removed: Set
     return variables + changes.map { "\($0.key)=\($0.value)" }
 }
 
-/// Runs `body` with a null-terminated array of C strings, which live as long as the call.
+/// Runs `body` with a null-terminated array of C strings, which are freed when it returns.
 private func withCStrings<Result>(
     _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A directory of one's own under `$TMPDIR` or `/tmp`, mode 0700, removed with all it holds when
-/// the last reference goes.
-public final class TemporaryDirectory: Sendable {
-    /// Absolute path, without a slash at the end.
-    public let path: String
+/// A new directory under `$TMPDIR` or `/tmp`, mode 0700. It is removed with its contents when the last reference to this object
+/// is released.
+package final class TemporaryDirectory: Sendable {
+    /// The absolute path, without a slash at the end.
+    package let path: String
 
-    /// Makes a directory with a name that no other has.
-    public init() throws(SystemCallError) {
+    /// Makes a directory with a unique name.
+    package init() throws(SystemCallError) {
         let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(base)/pintle-test-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw .last("making a temporary directory under \(base)") }
@@ -16,13 +16,12 @@ public final class TemporaryDirectory: Sendable {
 
     deinit { removeTree(path) }
 
-    /// The absolute path of a name in this directory; nothing is made.
-    public func path(of name: String) -> String { "\(path)/\(name)" }
+    /// Returns the absolute path of a name in this directory. No file is made.
+    package func path(of name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file, mode 0600 unless said otherwise, and gives its absolute path. Directories in
-    /// `name` are made.
+    /// Writes a file, by default with mode 0600, and returns its absolute path. Makes the directories in `name`.
     @discardableResult
-    public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o600) throws(SystemCallError) -> String {
+    package func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o600) throws(SystemCallError) -> String {
         let target = path(of: name)
         try makeParents(of: name)
         let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
@@ -38,14 +37,14 @@ public final class TemporaryDirectory: Sendable {
         return target
     }
 
-    /// Writes a file of text, UTF-8, and gives its absolute path.
+    /// Writes a file of text, UTF-8, and returns its absolute path.
     @discardableResult
-    public func write(_ text: String, to name: String, mode: UInt32 = 0o600) throws(SystemCallError) -> String {
+    package func write(_ text: String, to name: String, mode: UInt32 = 0o600) throws(SystemCallError) -> String {
         try write(Array(text.utf8), to: name, mode: mode)
     }
 
-    /// The bytes of a file in this directory.
-    public func read(_ name: String) throws(SystemCallError) -> [UInt8] {
+    /// Returns the bytes of a file in this directory.
+    package func read(_ name: String) throws(SystemCallError) -> [UInt8] {
         let source = path(of: name)
         let descriptor = open(source, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last("opening \(source)") }
@@ -70,7 +69,7 @@ public final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Removes a directory and what is in it. Symbolic links go, what they point at stays.
+/// Removes a directory and its contents. Does not follow symbolic links.
 private func removeTree(_ path: String) {
     if let stream = opendir(path) {
         while let entry = readdir(stream) {

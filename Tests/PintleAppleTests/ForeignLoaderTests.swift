@@ -26,7 +26,7 @@ struct ForeignLoaderTests {
         #expect(session.current.configuration.protocolClasses?.isEmpty == true)
         await TrustFailureFeed.shared.settle()
         let trouble = try #require(log.troubles.first)
-        #expect(trouble.code == .foreignProtocol && trouble.classes == [name] && log.troubles.count == 1)
+        #expect(trouble.kind == .foreignProtocol && trouble.classes == [name] && log.troubles.count == 1)
         #expect(TrustFailureEvent.session(trouble).level == .warning)
         // The caller's own stays as it is, and carries the request past every check.
         #expect(configuration.protocolClasses?.first == Carrier.self)
@@ -62,7 +62,7 @@ struct ForeignLoaderTests {
             ForeignProtocols(in: configuration, removedFrom: copy).report(to: log)
             await TrustFailureFeed.shared.settle()
             let trouble = try #require(log.troubles.first)
-            #expect(trouble.isResolved == isResolved && trouble.code == .foreignProtocol && log.troubles.count == 1)
+            #expect(trouble.isResolved == isResolved && trouble.kind == .foreignProtocol && log.troubles.count == 1)
             #expect(trouble.classes == [String(reflecting: Carrier.self)])
             #expect(TrustFailureEvent.session(trouble).level == (isResolved ? .warning : .error))
         }

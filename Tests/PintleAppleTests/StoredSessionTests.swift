@@ -228,7 +228,7 @@ private final class EventNames: TrustFailureObserver {
         let name: String? =
             switch event {
             case .verdict(let failure): failure.decision.reason
-            case .session(let trouble): trouble.code.rawValue
+            case .session(let trouble): trouble.code
             default: nil
             }
         state.withLock { names in names += name.map { [$0] } ?? [] }

@@ -47,7 +47,7 @@ struct PathFindingTests {
             let decision = try Validation.decide(chain, anchors: anchors, pins: [pin])
             #expect(decision.summary == "pin-mismatch")
             guard case .rejected(.pinMismatch(let mismatch)) = decision else { continue }
-            #expect(mismatch.nearestMiss == .pinnedCertificateNotOnPath(pin))
+            #expect(mismatch.slip == .pinnedCertificateNotOnPath(pin))
         }
         #expect(try Validation.decide(identity.chain, anchors: anchors, pins: [pin]).summary == "pin-matched")
     }

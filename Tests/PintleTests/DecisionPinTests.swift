@@ -56,7 +56,7 @@ struct DecisionPinTests {
         let attack = scene.with { $0.presented += victim.presented }
         #expect(attack.verdict() == "rejected pin-mismatch")
         #expect(
-            attack.run().evaluation.mismatch?.nearestMiss == .pinnedCertificateNotOnPath(victim.keyPin(0)))
+            attack.run().evaluation.mismatch?.slip == .pinnedCertificateNotOnPath(victim.keyPin(0)))
         let genuine = attack.with { $0.outcome = .valid(victim.path) }
         #expect(genuine.verdict() == "trusted pin-matched")
     }

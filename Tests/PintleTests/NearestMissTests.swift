@@ -13,7 +13,7 @@ struct NearestMissTests {
         let backup = TestChain.spare(0, requires == .leafAndCA ? .leaf : .any)
         let host = try PinnedHost("a.example", pins: pins, backupPins: [backup], requires: requires)
         let scene = try DecisionScene(try PinningPolicy(hosts: [host] + others), host: "a.example")
-        return scene.with { $0.presented = presented }.run().evaluation.mismatch?.nearestMiss
+        return scene.with { $0.presented = presented }.run().evaluation.mismatch?.slip
     }
 
     @Test("A pinned certificate that was sent, but is not on the path")

@@ -188,7 +188,7 @@ struct SessionGateTests {
         #expect(server.requests.count == 1)
         await TrustFailureFeed.shared.settle()
         let codes = recorder.events.compactMap { event -> SessionTrouble.Code? in
-            if case .session(let trouble) = event { trouble.code } else { nil }
+            if case .session(let trouble) = event { trouble.kind } else { nil }
         }
         #expect(codes == (isThere ? [.foreignProtocol] : []))
         // A session's own guard is no news to another session.

@@ -284,7 +284,7 @@ struct SessionReportTests {
         let troubles = recorder.events.compactMap { event -> UpdateTrouble? in
             if case .update(let trouble) = event { trouble } else { nil }
         }
-        #expect(troubles.map(\.code) == [.stale, .notFetched] && troubles.first?.version == 7)
+        #expect(troubles.map(\.kind) == [.stale, .notFetched] && troubles.first?.version == 7)
         #expect(troubles.last?.text == "a\\nb\\u202e" && recorder.reports.isEmpty)
     }
 }

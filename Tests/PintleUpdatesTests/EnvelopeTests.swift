@@ -116,7 +116,7 @@ struct EnvelopeTests {
                 _ = try verifier.verify(bytes, floor: nil, at: Publication.now)
                 return nil
             } catch let error as UpdateRejection {
-                return error.failure.code
+                return error.failure.kind
             } catch {
                 return .malformedEnvelope
             }
@@ -229,10 +229,10 @@ struct EnvelopeTests {
         let (one, two) = (app.one.key, app.two.key)
         #expect(try UpdateTrust(keys: [one, two], threshold: 2).threshold == 2)
         for (keys, threshold) in [([], 1), ([one, one], 1), ([one], 0), ([one], 2), ([one, two], -1)] {
-            #expect(throws: UpdateTrustError.self) { try UpdateTrust(keys: keys, threshold: threshold) }
+            #expect(throws: UpdateKeyError.self) { try UpdateTrust(keys: keys, threshold: threshold) }
         }
         let many = try (UInt8(1)...17).map { try TestKey($0).key }
-        #expect(throws: UpdateTrustError.self) { try UpdateTrust(keys: many) }
+        #expect(throws: UpdateKeyError.self) { try UpdateTrust(keys: many) }
         #expect(try UpdateTrust(keys: Array(many.prefix(16)), threshold: 16).keys.count == 16)
     }
 }

@@ -31,7 +31,7 @@ struct PolicyStoreTests {
             return nil
         } catch {
             guard case .rejected(let rejection) = error else { return "\(error)" }
-            return rejection.failure.code.rawValue
+            return rejection.failure.code
         }
     }
 

@@ -100,7 +100,7 @@ struct ShippedApp {
             _ = try taker.verify(envelope, floor: floor, minimumVersion: minimumVersion, at: now)
             return nil
         } catch {
-            return error.failure.code
+            return error.failure.kind
         }
     }
 

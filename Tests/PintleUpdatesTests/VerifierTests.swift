@@ -34,7 +34,7 @@ struct VerifierTests {
                 do {
                     _ = try verifier.verify(bytes, floor: floor, at: Publication.now)
                 } catch let error as UpdateRejection {
-                    #expect(error.failure.code == code, "\(error)")
+                    #expect(error.failure.kind == code, "\(error)")
                     throw error
                 }
             }

@@ -1,5 +1,5 @@
 /// The likeliest reason why a pin did not match, to point at first. Advice, never part of the verdict.
-public enum NearestMiss: Sendable, Hashable {
+package enum NearestMiss: Sendable, Hashable {
     /// The server sent a certificate that is pinned, but the validated path does not run through it.
     case pinnedCertificateNotOnPath(Pin)
     /// A pinned key is on the path, but at another position than the pin asks for.
@@ -16,7 +16,7 @@ public enum NearestMiss: Sendable, Hashable {
 
 extension NearestMiss: CustomStringConvertible {
     /// The near miss, for people, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .pinnedCertificateNotOnPath(let pin):
             "\(pin) was sent by the server, but the validated path does not run through it"

@@ -15,7 +15,9 @@ public struct PinMismatch: Sendable, Hashable {
     /// The backup pins of the rule.
     public let backupPins: [Pin]
     /// The likeliest slip.
-    public let nearestMiss: NearestMiss
+    package let slip: NearestMiss
+    /// The likeliest slip, such as a pin with one wrong letter, in words for people. Advice, never part of the verdict.
+    public var nearestMiss: String { slip.description }
 
     /// Pins and backup pins, in that order.
     public var configuredPins: [Pin] { pins + backupPins }

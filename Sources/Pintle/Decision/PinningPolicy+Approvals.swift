@@ -124,7 +124,7 @@ private struct Contact {
             endpoint: endpoint, rule: nil,
             approval: ApprovalMismatch(approval: approval, leaf: chain.leaf, pathFailure: failure),
             servedPins: [chain.leaf.publicKeyPin], pins: [Pin(approval.subject, at: .leaf)], backupPins: [],
-            nearestMiss: .nothingInCommon)
+            slip: .nothingInCommon)
     }
 }
 

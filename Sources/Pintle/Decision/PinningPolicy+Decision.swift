@@ -142,7 +142,7 @@ extension PinningPolicy {
         let mismatch = PinMismatch(
             endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.terms.pins,
             backupPins: terms.terms.backupPins,
-            nearestMiss: .find(terms, path: path, presented: presented, rule: rule, in: self))
+            slip: .find(terms, path: path, presented: presented, rule: rule, in: self))
         switch terms.terms.enforcement {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))

@@ -8,7 +8,7 @@ public import Foundation
 #endif
 
 /// Opens TLS connections whose server certificate is judged by a policy, inside the handshake:
-/// ``connect(to:via:checking:at:validator:)``.
+/// ``connect(to:checking:approvals:at:validator:)``.
 ///
 /// OpenSSL validates nothing here and has no anchors: the question "is this the server?" is asked exactly
 /// once per connection. A connection on which it was not asked, or not answered with yes, is never handed
@@ -18,14 +18,13 @@ public import Foundation
 /// at most the sum of the time-outs, beside what the system's resolver takes.
 public final class TLSClient: Sendable {
     /// Time limits of the two phases before there is a connection.
-    public struct Timeouts: Hashable, Sendable {
-        /// TCP, after the name is resolved; where there is a proxy, its consent gets as much again.
-        public var connect: Duration
+    package struct Timeouts: Hashable, Sendable {
+        /// TCP, after the name is resolved. The request to a proxy has a limit of the same length of its own.
+        package var connect: Duration
         /// From the ClientHello to the end of the handshake, the verdict included.
-        public var handshake: Duration
+        package var handshake: Duration
 
-        /// Limits of 5 seconds each, unless given otherwise.
-        public init(connect: Duration = .seconds(5), handshake: Duration = .seconds(5)) {
+        package init(connect: Duration = .seconds(5), handshake: Duration = .seconds(5)) {
             self.connect = connect
             self.handshake = handshake
         }
@@ -34,7 +33,17 @@ public final class TLSClient: Sendable {
     /// The settings of a client, the same for all of its connections.
     public struct Configuration: Hashable, Sendable {
         /// The time limits of each connection.
-        public var timeouts: Timeouts
+        package var timeouts: Timeouts
+        /// The time limit for TCP, after the name is resolved. 5 seconds by default.
+        public var connectTimeout: Duration {
+            get { timeouts.connect }
+            set { timeouts.connect = newValue }
+        }
+        /// The time limit from the ClientHello to the end of the handshake, the verdict included. 5 seconds by default.
+        public var handshakeTimeout: Duration {
+            get { timeouts.handshake }
+            set { timeouts.handshake = newValue }
+        }
         /// Protocol names for ALPN (RFC 7301), the preferred one first; none: no ALPN.
         public var applicationProtocols: [String]
         /// The lowest version of TLS that is offered.
@@ -42,12 +51,16 @@ public final class TLSClient: Sendable {
 
         /// Settings that suit most servers, unless given otherwise.
         public init(
-            timeouts: Timeouts = Timeouts(), applicationProtocols: [String] = ["http/1.1"],
-            minimumVersion: TLSVersion = .v1_2
+            connectTimeout: Duration = .seconds(5), handshakeTimeout: Duration = .seconds(5),
+            applicationProtocols: [String] = ["http/1.1"], minimumVersion: TLSVersion = .v1_2
         ) {
-            self.timeouts = timeouts
+            timeouts = Timeouts(connect: connectTimeout, handshake: handshakeTimeout)
             self.applicationProtocols = applicationProtocols
             self.minimumVersion = minimumVersion
+        }
+
+        package init(timeouts: Timeouts) {
+            self.init(connectTimeout: timeouts.connect, handshakeTimeout: timeouts.handshake)
         }
     }
 
@@ -112,10 +125,25 @@ extension TLSClient {
     /// address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`): the error is
     /// `invalid-host`.
     ///
-    /// - Parameter approvals: what people have said about servers that no rule covers, for a policy that asks them.
+    /// - Parameters:
+    ///   - target: the server; its host is the SNI unless it is an IP literal.
+    ///   - policy: the policy that judges the server.
+    ///   - approvals: what people have said about servers that no rule covers, for a policy that asks them.
+    ///   - instant: the time at which certificates and pins have to be valid.
+    ///   - validator: the validator of the server's path.
+    /// - Returns: the connection, or the reasons of the refusal.
     /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.
     public func connect(
-        to target: HandshakeTarget, via proxy: ProxyConfiguration = .none, checking policy: PinningPolicy,
+        to target: HandshakeTarget, checking policy: PinningPolicy, approvals: TrustApprovals = .none,
+        at instant: Date = Date(), validator: PathValidator = PathValidator()
+    ) throws(HandshakeError) -> CheckedConnection {
+        try connect(
+            to: target, via: .none, checking: policy, approvals: approvals, at: instant, validator: validator)
+    }
+
+    /// Connects through a proxy, and lets a policy judge the server as the public function does.
+    package func connect(
+        to target: HandshakeTarget, via proxy: ProxyConfiguration, checking policy: PinningPolicy,
         approvals: TrustApprovals = .none, at instant: Date = Date(), validator: PathValidator = PathValidator()
     ) throws(HandshakeError) -> CheckedConnection {
         try target.requireOwnAddress()

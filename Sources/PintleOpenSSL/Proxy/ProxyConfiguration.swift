@@ -1,7 +1,7 @@
-public import Pintle
+package import Pintle
 
 /// How a server is reached.
-public enum ProxyConfiguration: Hashable, Sendable {
+package enum ProxyConfiguration: Hashable, Sendable {
     /// A connection without a proxy.
     case none
     /// A tunnel by CONNECT (RFC 9110 section 9.3.6), the way to the proxy itself in the clear.
@@ -13,20 +13,20 @@ public enum ProxyConfiguration: Hashable, Sendable {
 }
 
 /// A user name and password for a proxy. Printing one never shows the password.
-public struct ProxyCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct ProxyCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The user name, as the proxy expects it.
-    public let user: String
+    package let user: String
     /// The password. No description contains it.
-    public let password: String
+    package let password: String
 
     /// A name and a password.
-    public init(user: String, password: String) {
+    package init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
     /// The user name, and asterisks for the password.
-    public var description: String { "\(printable(Array(user.utf8))):***" }
+    package var description: String { "\(printable(Array(user.utf8))):***" }
     /// The same as ``description``.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
 }

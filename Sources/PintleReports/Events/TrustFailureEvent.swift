@@ -21,7 +21,7 @@ public enum TrustFailureEvent: Sendable {
         switch self {
         case .verdict(let failure): failure.decision.isTrusted ? .warning : .error
         case .update(let trouble):
-            switch trouble.code {
+            switch trouble.kind {
             // A device is offline now and then, or has not been unlocked yet.
             case .notFetched, .floorUnreadable: .notice
             case .stale: .warning
@@ -45,8 +45,8 @@ extension TrustFailureEvent: CustomStringConvertible {
 
 /// What went wrong with signed updates of the policy. `PintleURLSession` makes it of the events of a `PolicyStore`.
 public struct UpdateTrouble: Sendable, Hashable {
-    /// Stable strings.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The kinds of trouble. The raw values are stable.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The update in force has passed its date, and none has come after it.
         case stale
         /// What a server sent was not taken.
@@ -61,8 +61,9 @@ public struct UpdateTrouble: Sendable, Hashable {
         case floorUnreadable = "floor-unreadable"
     }
 
-    /// The kind of trouble.
-    public let code: Code
+    /// The stable code of the trouble: `stale`, `rejected`, `not-fetched`, `lost-store`, `not-stored` or `floor-unreadable`.
+    public var code: String { kind.rawValue }
+    package let kind: Code
     /// Why an update was rejected: the code of the failure, such as `rollback`.
     public let reason: String?
     /// The version that it is about, where one is known.
@@ -73,8 +74,8 @@ public struct UpdateTrouble: Sendable, Hashable {
     public let text: String
 
     /// Trouble of this kind, for an observer.
-    public init(_ code: Code, reason: String? = nil, version: Int? = nil, source: String? = nil, text: String) {
-        self.code = code
+    package init(_ kind: Code, reason: String? = nil, version: Int? = nil, source: String? = nil, text: String) {
+        self.kind = kind
         self.reason = reason
         self.version = version
         self.source = source
@@ -86,6 +87,6 @@ extension UpdateTrouble: CustomStringConvertible {
     /// The trouble, for people, in one line.
     public var description: String {
         let place = source.map { " from \($0)" } ?? ""
-        return "policy update\(version.map { " \($0)" } ?? "")\(place) \(code.rawValue): \(text)"
+        return "policy update\(version.map { " \($0)" } ?? "")\(place) \(code): \(text)"
     }
 }

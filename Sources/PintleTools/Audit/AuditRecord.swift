@@ -133,7 +133,7 @@ struct AuditRecordWriter {
             json.write(findings.decision)
             json.member("rule", findings.rule?.pattern)
             if findings.decision.mismatch?.rule != nil {
-                json.member("nearestMiss", findings.decision.mismatch?.nearestMiss.description)
+                json.member("nearestMiss", findings.decision.mismatch?.nearestMiss)
             }
             json.member("backup", findings.backupState?.rawValue)
             json.member("pinsEnd", findings.host?.expiry.date.map(RFC3339.string))

@@ -106,7 +106,7 @@ extension CheckFindings {
             json.write(decision)
             json.member("rule", rule?.pattern)
             if decision.mismatch?.rule != nil {
-                json.member("nearestMiss", decision.mismatch?.nearestMiss.description)
+                json.member("nearestMiss", decision.mismatch?.nearestMiss)
             }
             json.member("configuredPins", ((host?.pins ?? []) + (host?.backupPins ?? [])).map(\.description))
             json.array("presentedCertificates") { json in

@@ -158,7 +158,7 @@ struct CheckReport {
             let use = findings.use(of: pin).map { "  " + palette.warning($0.sentence) } ?? ""
             field("", "backup  " + RuleText.pin(pin) + use)
         }
-        field("nearest", "\(mismatch.nearestMiss)")
+        field("nearest", mismatch.nearestMiss)
     }
 
     private func printUnknown(_ host: UnknownHost) {

@@ -48,7 +48,7 @@ final class DemoUpdates {
             return nil
         } catch {
             guard case .rejected(let rejection) = error else { throw Self.failure(error) }
-            return rejection.failure.code.rawValue
+            return rejection.failure.code
         }
     }
 

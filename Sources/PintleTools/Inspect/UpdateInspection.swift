@@ -23,7 +23,7 @@ struct UpdateInspection {
         do throws(UpdateFailure) {
             envelope = try SignedEnvelope(file.bytes)
         } catch {
-            throw .unusable(error.code.rawValue, "\(error)", file: file.name)
+            throw .unusable(error.code, "\(error)", file: file.name)
         }
         (payload, policy, problem) = Self.content(of: envelope)
     }
@@ -74,7 +74,7 @@ struct UpdateInspection {
             for name in payload.ignoredMembers { field("ignored", "the payload's \(JSONWriter.quoted(name))") }
         }
         if let problem {
-            field("problem", "\(problem.code.rawValue): \(SafeText.escape("\(problem)"))")
+            field("problem", "\(problem.code): \(SafeText.escape("\(problem)"))")
             for line in problem.details { field("", SafeText.escape(line)) }
         }
         if let policy { PolicyInspection.print(policy, to: console, now: invocation.now) }
@@ -99,7 +99,7 @@ struct UpdateInspection {
             if let problem {
                 json.key("problem")
                 json.object {
-                    $0.member("code", problem.code.rawValue)
+                    $0.member("code", problem.code)
                     $0.member("message", "\(problem)")
                 }
             }

@@ -86,7 +86,7 @@ extension PlanReport {
                         json.member("app", app.version)
                         json.member("result", refusal == nil ? "accepted" : "rejected")
                         guard let refusal else { return }
-                        if case .failure(let failure) = refusal { json.member("error", failure.code.rawValue) }
+                        if case .failure(let failure) = refusal { json.member("error", failure.code) }
                         json.member("message", Self.text(of: refusal))
                     }
                 }

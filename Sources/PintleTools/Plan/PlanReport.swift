@@ -205,7 +205,7 @@ extension PlanReport {
     static func text(of refusal: PlanSimulation.UpdateRefusal) -> String {
         switch refusal {
         case .fetchesNone: "fetches none"
-        case .failure(let failure): "\(failure.code.rawValue), \(failure)"
+        case .failure(let failure): "\(failure.code), \(failure)"
         case .replaced: "replaced before the release"
         }
     }

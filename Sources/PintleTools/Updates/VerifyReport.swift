@@ -53,7 +53,7 @@ struct VerifyReport {
     private func print(_ rejection: UpdateRejection) {
         let failure = rejection.failure
         let palette = console.palette
-        console.print("\(palette.bad("REJECTED"))   \(failure.code.rawValue)   \(SafeText.escape("\(failure)"))")
+        console.print("\(palette.bad("REJECTED"))   \(failure.code)   \(SafeText.escape("\(failure)"))")
         console.print()
         for line in TextLayout.wrapped(failure.explanation, width: min(console.width, 90) - 2) {
             console.print("  " + line)
@@ -63,7 +63,7 @@ struct VerifyReport {
             console.print()
             printSigners(rejection.signers)
         }
-        printChecks(until: failure.code)
+        printChecks(until: failure.kind)
         console.print()
         console.print("next: \(failure.nextStep)")
     }
@@ -122,7 +122,7 @@ struct VerifyReport {
 
     private func write(_ rejection: UpdateRejection, to json: inout JSONWriter) {
         let failure = rejection.failure
-        json.member("error", failure.code.rawValue)
+        json.member("error", failure.code)
         json.member("version", rejection.version)
         json.member("keyids", rejection.signers.map(\.id))
         json.member("message", "\(failure)")

@@ -26,8 +26,8 @@ extension UpdateTrouble {
             self.init(.lostStore, version: loss.version, text: Self.escaped("\(loss.cause)"))
         case .rejected(let rejection, let url):
             self.init(
-                .rejected, reason: rejection.failure.code.rawValue, source: url,
-                text: "\(rejection.failure.code.rawValue), \(Self.escaped("\(rejection)"))")
+                .rejected, reason: rejection.failure.code, source: url,
+                text: "\(rejection.failure.code), \(Self.escaped("\(rejection)"))")
         case .notFetched(let url, let description):
             self.init(.notFetched, source: url, text: Self.escaped(description))
         case .notStored(let error): self.init(.notStored, text: Self.escaped("\(error)"))

@@ -37,8 +37,8 @@ public enum UpdateFailure: Error, Sendable, Hashable {
 }
 
 extension UpdateFailure {
-    /// Stable, for machines.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The failures without their details. The raw values are stable, for machines.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// ``UpdateFailure/tooLarge(maximum:)``
         case tooLarge = "too-large"
         /// ``UpdateFailure/malformedEnvelope(_:)``
@@ -65,8 +65,11 @@ extension UpdateFailure {
         case invalidPolicy = "invalid-policy"
     }
 
+    /// The stable code of the failure, such as `rollback`. The article about signed updates lists all.
+    public var code: String { kind.rawValue }
+
     /// The failure without its details.
-    public var code: Code {
+    package var kind: Code {
         switch self {
         case .tooLarge: .tooLarge
         case .malformedEnvelope: .malformedEnvelope

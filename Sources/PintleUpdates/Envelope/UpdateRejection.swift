@@ -24,7 +24,7 @@ public struct UpdateRejection: Error, Sendable, Hashable {
 
 extension UpdateRejection: CustomStringConvertible {
     /// `rollback: version 5 is older than 7`
-    public var description: String { "\(failure.code.rawValue): \(failure)" }
+    public var description: String { "\(failure.code): \(failure)" }
 }
 
 extension UpdateRejection: LocalizedError, DescribedError {}

@@ -60,7 +60,7 @@ public struct UpdateKey: Sendable, Hashable {
     }
 }
 
-/// Why bytes are no key that updates may be trusted by.
+/// Bytes that are not a key, or keys that an ``UpdateTrust`` cannot be made of.
 public struct UpdateKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One line, lower case, no full stop.
     public let description: String

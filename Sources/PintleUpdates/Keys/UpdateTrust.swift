@@ -1,11 +1,5 @@
-public import Pintle
+internal import Pintle
 internal import PintleCrypto
-
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// Whose signatures an app takes updates from: some keys, and how many of them must have signed.
 ///
@@ -18,17 +12,17 @@ public struct UpdateTrust: Sendable, Hashable {
     public let threshold: Int
 
     /// - Throws: for no key, more than 16, one key twice, and a threshold that is not between 1 and the number of keys.
-    public init(keys: [UpdateKey], threshold: Int = 1) throws(UpdateTrustError) {
-        guard !keys.isEmpty else { throw UpdateTrustError("no key is trusted") }
+    public init(keys: [UpdateKey], threshold: Int = 1) throws(UpdateKeyError) {
+        guard !keys.isEmpty else { throw UpdateKeyError("no key is trusted") }
         guard keys.count <= Self.maximumKeys else {
-            throw UpdateTrustError("\(keys.count) keys are trusted; at most \(Self.maximumKeys) may be")
+            throw UpdateKeyError("\(keys.count) keys are trusted; at most \(Self.maximumKeys) may be")
         }
         var seen: Set<UpdateKey> = []
         for key in keys where !seen.insert(key).inserted {
-            throw UpdateTrustError("the key \(key.id) is named twice; one key is one signature")
+            throw UpdateKeyError("the key \(key.id) is named twice; one key is one signature")
         }
         guard (1...keys.count).contains(threshold) else {
-            throw UpdateTrustError("a threshold of \(threshold) with \(keys.count) keys")
+            throw UpdateKeyError("a threshold of \(threshold) with \(keys.count) keys")
         }
         self.keys = keys
         self.threshold = threshold
@@ -37,11 +31,11 @@ public struct UpdateTrust: Sendable, Hashable {
 
     /// As a command line may say it: a key that is named twice counts once, and a threshold may be above what the keys
     /// can reach. No update has enough signatures then.
-    package init(countingOnce keys: [UpdateKey], threshold: Int) throws(UpdateTrustError) {
+    package init(countingOnce keys: [UpdateKey], threshold: Int) throws(UpdateKeyError) {
         var seen: Set<UpdateKey> = []
         let keys = keys.filter { seen.insert($0).inserted }
         let trust = try UpdateTrust(keys: keys)
-        guard threshold >= 1 else { throw UpdateTrustError("a threshold of \(threshold)") }
+        guard threshold >= 1 else { throw UpdateKeyError("a threshold of \(threshold)") }
         self.keys = trust.keys
         self.threshold = threshold
         setID = trust.setID
@@ -64,15 +58,3 @@ public struct UpdateTrust: Sendable, Hashable {
     /// Each of an envelope's signatures is tried with each of them.
     static let maximumKeys = 16
 }
-
-/// Why keys are no basis for updates.
-public struct UpdateTrustError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// One line, lower case, no full stop.
-    public let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
-extension UpdateTrustError: LocalizedError, DescribedError {}

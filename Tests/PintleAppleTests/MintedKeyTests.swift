@@ -12,8 +12,7 @@ import enum TestKitOnApple.SignatureAlgorithm
 /// Keys that CryptoKit makes, read by OpenSSL, and the other way about.
 @Suite("Apple: minted keys")
 struct MintedKeyTests {
-    static let kinds: [TestKitOnApple.KeyType] =
-        TestKitOnApple.KeyType.Kind.allCases.map { TestKitOnApple.KeyType(kind: $0) }
+    static let kinds: [TestKitOnApple.KeyType] = [.p256, .p384, .p521, .ed25519]
 
     private static func pair(
         _ kind: TestKitOnApple.KeyType

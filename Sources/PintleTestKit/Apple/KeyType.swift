@@ -1,7 +1,7 @@
 /// A kind of key pair to generate: those that CryptoKit can sign with. Kinds that only Linux has, such as RSA, are not declared
 /// here. To mint a certificate with such a public key, set ``CertificateTemplate/subjectPublicKeyInfo``.
 public struct KeyType: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable, CaseIterable {
+    package enum Kind: Sendable, Hashable {
         case p256, p384, p521, ed25519
     }
 

@@ -60,7 +60,7 @@ struct TaskStateMachineTests {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
             _ = try TaskEvent.redirectUnasked.apply(to: &machine)
-            _ = machine.completed(1, nil)
+            _ = machine.completed(1, nil, at: 1)
             _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
@@ -68,11 +68,20 @@ struct TaskStateMachineTests {
         #expect(machine.summary == (count > Redirect.limit ? "failed -1007" : expected))
     }
 
+    @Test(
+        "A redirect whose content times out goes on, unless the time of the whole task is over", arguments: [59.0, 60, 61])
+    func deadline(uptime: Double) throws {
+        var machine = try TaskSituation.passing.machine()
+        try #require(machine.deadline == 60)
+        let actions = machine.completed(1, .timedOut, at: uptime)
+        #expect(actions.map(\.summary) == (uptime < 60 ? ["checkContent /next"] : ["finish failed -1001"]))
+    }
+
     @Test("A policy may change 64 times before a transfer is sent, and not 65 times", arguments: [64, 65])
     func supersessionLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
-            _ = machine.completed(1, .superseded)
+            _ = machine.completed(1, .superseded, at: 1)
             _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
@@ -87,7 +96,7 @@ struct TaskStateMachineTests {
             _ = try TaskEvent.challenge.apply(to: &machine)
             _ = try TaskEvent.credential.apply(to: &machine)
             guard machine.summary.hasPrefix("passing") else { break }
-            _ = machine.completed(1, nil)
+            _ = machine.completed(1, nil, at: 1)
             _ = machine.hasContent()
             _ = machine.made(1, authorization: machine.authentication.authorization)
         }

@@ -37,10 +37,10 @@ extension NearestMiss: CustomStringConvertible {
 extension NearestMiss {
     /// Looks for the first reason that is true. Linear in the terms of the policy: mismatches are rare.
     static func find(
-        _ terms: CompiledTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
+        _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
         in policy: PinningPolicy
     ) -> NearestMiss {
-        let configured = terms.terms.pins + terms.terms.backupPins
+        let configured = terms.pins + terms.backupPins
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
             let hashes = CertificateHashes(certificate.der)
@@ -52,8 +52,7 @@ extension NearestMiss {
             let pins = configured.filter(CertificateHashes(der).areMeant(by:))
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
-            return .onlyOneOfTwo(
-                PinMatch(pin: pin, depth: depth, isBackup: terms.terms.backupPins.contains(pin)))
+            return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: terms.backupPins.contains(pin)))
         }
         let served = path.publicKeyPins
         if let other = policy.otherRule(pinning: Set(served), than: rule) { return other }
@@ -96,8 +95,8 @@ extension PublicKeyPin {
 extension PinningPolicy {
     fileprivate func otherRule(pinning served: Set<PublicKeyPin>, than rule: MatchedRule) -> NearestMiss? {
         let own = storage.rules[rule.index].terms
-        for (index, terms) in storage.terms.enumerated() where index != own {
-            for case .publicKey(let pin) in (terms.terms.pins + terms.terms.backupPins).map(\.subject)
+        for (index, other) in storage.terms.enumerated() where index != own {
+            for case .publicKey(let pin) in (other.terms.pins + other.terms.backupPins).map(\.subject)
             where served.contains(pin) {
                 guard let position = storage.rules.firstIndex(where: { $0.terms == index }) else { continue }
                 let host = hosts[position]

@@ -122,28 +122,29 @@ extension PinningPolicy {
         #if DEBUG
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
         #endif
-        let terms = storage.terms(of: rule.index)
-        if !terms.terms.path.isEmpty {
-            if let unmet = terms.terms.path.unmet(by: path) {
+        let compiled = storage.terms(of: rule.index)
+        let terms = compiled.terms
+        if !terms.path.isEmpty {
+            if let unmet = terms.path.unmet(by: path) {
                 return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
             }
-            if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
-            if !terms.areExpired(at: instant), let match = terms.pinSet.match(path) {
+            if compiled.pinSet.isEmpty { return .trusted(.hostNotPinned) }
+            if !compiled.areExpired(at: instant), let match = compiled.pinSet.match(path) {
                 return .trusted(.pinMatched(match))
             }
         }
-        if terms.areExpired(at: instant) {
+        if compiled.areExpired(at: instant) {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
-            if case .rejecting = terms.terms.expiry { return .rejected(.pinsExpired(expiration)) }
+            if case .rejecting = terms.expiry { return .rejected(.pinsExpired(expiration)) }
             return .trusted(.pinsExpired(expiration))
         }
         let mismatch = PinMismatch(
-            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.terms.pins,
-            backupPins: terms.terms.backupPins,
+            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.pins,
+            backupPins: terms.backupPins,
             nearestMiss: .find(terms, path: path, presented: presented, rule: rule, in: self))
-        switch terms.terms.enforcement {
+        switch terms.enforcement {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
         }

@@ -64,7 +64,7 @@ extension TaskLoader: TransferEvents {
     func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?) {
         advance { machine in
             guard let running = machine.unendedCarrier, running.transfer === transfer else { return [] }
-            return machine.completed(running, failure)
+            return machine.completed(running, failure, at: ProcessInfo.processInfo.systemUptime)
         }
     }
 

@@ -238,11 +238,17 @@ extension TaskStateMachine {
 
     /// The last event of a transfer.
     ///
-    /// - Parameter failure: `nil` for a complete response.
-    mutating func completed(_ carrier: Carrier, _ failure: TransferFailure?) -> [Action] {
+    /// - Parameters:
+    ///   - failure: `nil` for a complete response.
+    ///   - uptime: in seconds, of the event.
+    mutating func completed(
+        _ carrier: Carrier, _ failure: TransferFailure?, at uptime: @autoclosure () -> Double
+    ) -> [Action] {
         if case .cancelling(carrier) = state { return end(.cancelled) }
         guard case (var live, let hop, let stage)? = transfer(carrier) else { return [] }
         switch (stage, failure) {
+        // Without time left for the task, its next request is not begun.
+        case (.passing, .timedOut) where live.deadline <= uptime(): return end(.timedOut)
         // However that content ended, the next request does not depend on it.
         case (.passing(let next, _), _): return begin(next, &live)
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:

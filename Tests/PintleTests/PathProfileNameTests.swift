@@ -20,7 +20,7 @@ struct PathProfileNameTests {
         ])
     func noName(_ name: String) throws {
         let found = try ProfileScene { $0.names = Self.dns(name) }.findings()
-        #expect(found == ["other 0: a DNS name that is none: \(GeneralName.dns(ArraySlice(name.utf8)))"])
+        #expect(found == ["other 0: not a DNS name: \(GeneralName.dns(ArraySlice(name.utf8)))"])
     }
 
     @Test(
@@ -48,7 +48,7 @@ struct PathProfileNameTests {
             $0.names = Self.dns("under_score.test")
             $0.leafIsAnchor = true
         }
-        #expect(try alone.findings() == ["other 0: a DNS name that is none: under_score.test"])
+        #expect(try alone.findings() == ["other 0: not a DNS name: under_score.test"])
     }
 
     @Test(

@@ -49,7 +49,7 @@ extension ApprovalMismatch: CustomStringConvertible {
     public var description: String {
         """
         the \(approval.subject.kind) of a server that was approved has changed: \(approval); now certificate \
-        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval and ask anew
+        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval and ask again
         """
     }
 }

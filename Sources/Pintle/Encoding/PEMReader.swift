@@ -202,7 +202,7 @@ extension PEMReader {
             } else if line.isIndented {
                 "remove the blanks before the dashes"
             } else {
-                "a boundary is -----BEGIN LABEL----- or -----END LABEL-----, alone on its line"
+                "a boundary is -----BEGIN LABEL----- or -----END LABEL-----, on a line of its own"
             }
         return error(.malformedBoundary, at: line.number, "a broken BEGIN or END line", hint: hint)
     }
@@ -228,7 +228,7 @@ extension PEMReader {
             switch cause.reason {
             case .invalidCharacter, .mixedAlphabets: "a character that is not base64, column \(cause.offset + 1)"
             case .wrongPadding: "padding (=) is missing, too much, or in the middle"
-            case .truncated: "the last character stands alone: the content is cut off"
+            case .truncated: "the last group has only one character: the content is cut off"
             case .trailingBits: "the last character has bits set that belong to no byte"
             }
         return error(.invalidBase64, at: line, message, hint: "the block was damaged or edited; export it again")

@@ -189,8 +189,8 @@ public struct ServerNameError: Error, Sendable, Hashable {
         case .forbiddenCharacter: "letters, digits, hyphens and dots only: no scheme, no path, no blanks"
         case .hyphenAtEdge: "a label neither begins nor ends with a hyphen"
         case .malformedAddress: "write IPv4 as four decimal numbers, IPv6 as RFC 4291 does, without a zone"
-        case .url: "write the host alone, without scheme, port and path"
-        case .port: "write the host alone; a port is given apart from it"
+        case .url: "write only the host, without scheme, port and path"
+        case .port: "write only the host; the port is given separately"
         }
     }
 }

@@ -8,7 +8,7 @@ extension Certificate {
         for case .dns(let octets) in subjectAlternativeNames ?? [] where findings.isEmpty {
             guard let name = DNSPattern(octets) else {
                 findings.append(
-                    .init(.other, depth: 0, text: "a DNS name that is none: \(GeneralName.dns(octets))"))
+                    .init(.other, depth: 0, text: "not a DNS name: \(GeneralName.dns(octets))"))
                 continue
             }
             if name.isWildcard, isPublicSuffix(name.suffix) {

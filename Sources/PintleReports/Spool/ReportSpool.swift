@@ -180,7 +180,7 @@ package final class ReportSpool: Sendable {
         let lock = try stateFile.lock(patience: Self.patienceOfKeeping)
         guard let all = try? Folder.names(in: folder.path) else {
             throw StorageError(
-                .unreadable, folder.path, "its files cannot be counted", hint: "leave the folder to the reports alone")
+                .unreadable, folder.path, "its files cannot be counted", hint: "keep other files out of the folder")
         }
         // A process that was ended while it wrote has left them; whoever has the lock writes nothing else.
         for left in all where left.hasSuffix(SpoolName.suffix + ".new") { try? folder.remove(left) }

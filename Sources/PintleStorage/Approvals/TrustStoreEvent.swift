@@ -19,8 +19,8 @@ extension TrustStoreEvent: CustomStringConvertible {
         switch self {
         case .setAside(let path, let name, let error):
             "\(path): \(error); it is now \(name), and nothing that it says counts"
-        case .unusable(let error): "\(error); until then nobody is approved"
-        case .vanished(let path): "\(path): it was there before, and is gone; nobody is approved any more"
+        case .unusable(let error): "\(error); until then no server is approved"
+        case .vanished(let path): "\(path): it was there before, and is gone; no server is approved any more"
         case .readableByOthers(let path, let mode):
             "\(path): others may read it (mode \(String(mode, radix: 8))); chmod 600 \(path)"
         }

@@ -53,7 +53,7 @@ public struct UpdateKey: Sendable, Hashable {
             throw UpdateKeyError("\(blocks.count) PEM blocks where one public key should stand")
         }
         guard block.label == "PUBLIC KEY" else {
-            let hint = block.label.hasSuffix("PRIVATE KEY") ? "; a private key stays with whoever signs" : ""
+            let hint = block.label.hasSuffix("PRIVATE KEY") ? "; keep a private key with the person who signs" : ""
             throw UpdateKeyError("a \(block.label) where a PUBLIC KEY should stand\(hint)")
         }
         try self.init(subjectPublicKeyInfo: block.bytes)

@@ -213,7 +213,7 @@ extension PinnedURLSession {
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
         // There is no request in the data: Foundation for Linux never made any.
-        let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it anew")
+        let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it again")
         let loader = TaskLoader(
             self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), body: .refused(refusal),
             delivery: delivery, isDownload: true)

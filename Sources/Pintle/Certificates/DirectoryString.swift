@@ -1,15 +1,16 @@
-/// The string types that stand in names (X.680 section 41, RFC 5280 section 4.1.2.4).
+/// The string types that occur in names (X.680 section 41, RFC 5280 section 4.1.2.4).
 enum DirectoryString {
-    /// The text, or `nil` where the tag is not one of a string or the octets are not of its alphabet.
+    /// Returns the text, or `nil` if the tag is not a string type or the octets are invalid for that type.
     static func decode(_ octets: ArraySlice<UInt8>, tag: UInt8) -> String? {
         switch tag {
         case 0x0C:  // UTF8String
-            // The decoder repairs what is wrong, so only text that comes back unchanged was right.
+            // `String(decoding:)` replaces invalid bytes, so the octets are valid UTF-8 only if encoding gives them
+            // back.
             let text = String(decoding: octets, as: UTF8.self)
             return text.utf8.elementsEqual(octets) ? text : nil
         case 0x12, 0x13, 0x16, 0x1A:  // NumericString, PrintableString, IA5String, VisibleString
             return octets.allSatisfy { $0 < 0x80 } ? String(decoding: octets, as: UTF8.self) : nil
-        case 0x14:  // TeletexString: read as Latin-1, as everyone does
+        case 0x14:  // TeletexString: read as Latin-1, as all common software does
             return scalars(octets.map { UInt32($0) })
         case 0x1E:  // BMPString: no code points above U+FFFF, big endian
             return units(octets, width: 2).flatMap(scalars)

@@ -1,21 +1,21 @@
-/// The likeliest reason why a pin did not match, to point at first. Advice, never part of the verdict.
+/// The most likely reason why no pin matched. It is advice for people and never affects the verdict.
 public enum NearestMiss: Sendable, Hashable {
-    /// The server sent a certificate that is pinned, but the validated path does not run through it.
+    /// The server sent a pinned certificate, but it is not on the validated path.
     case pinnedCertificateNotOnPath(Pin)
-    /// A pinned key is on the path, but at another position than the pin asks for.
+    /// A pinned key or certificate is on the path, but at a position that the pin does not allow.
     case otherPosition(Pin, depth: Int)
-    /// The served key is pinned by another rule.
+    /// Another rule pins the key that the server presented.
     case otherRule(PublicKeyPin, rule: MatchedRule)
-    /// The two differ in the case of letters or in one character: a slip of the pen.
+    /// A configured and a served pin differ only in upper and lower case or in one character, probably a typing error.
     case misspelt(configured: PublicKeyPin, served: PublicKeyPin)
-    /// One of the two kinds that the rule requires matched, and the other did not.
+    /// The rule requires a match for the leaf and one for a CA, and only this one was found.
     case onlyOneOfTwo(PinMatch)
-    /// No pin is near to a match.
+    /// No pin comes close to a match.
     case nothingInCommon
 }
 
 extension NearestMiss: CustomStringConvertible {
-    /// The near miss, for people, in one line.
+    /// The reason for people, on one line.
     public var description: String {
         switch self {
         case .pinnedCertificateNotOnPath(let pin):
@@ -35,7 +35,8 @@ extension NearestMiss: CustomStringConvertible {
 }
 
 extension NearestMiss {
-    /// Looks for the first reason that is true. Linear in the terms of the policy: mismatches are rare.
+    /// Returns the first reason that applies. The search takes time linear in the size of the policy, which is
+    /// acceptable because mismatches are rare.
     static func find(
         _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
         in policy: PinningPolicy
@@ -65,8 +66,8 @@ extension NearestMiss {
     }
 }
 
-/// What a certificate can be pinned by, hashed once: whoever presents a chain must not make each pin
-/// cost a pass over all of it.
+/// The hashes by which a certificate can be pinned, computed once. Otherwise a server with a large chain could make
+/// each pin cost another pass over the whole chain.
 private struct CertificateHashes {
     let key: PublicKeyPin?
     let certificate: CertificatePin

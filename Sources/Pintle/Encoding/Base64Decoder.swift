@@ -1,4 +1,4 @@
-/// Base64 a character at a time.
+/// A base64 decoder that is fed character by character, with faster paths for whole groups.
 struct Base64Decoder {
     private var alphabet: Base64.Alphabet
     private(set) var bytes: [UInt8] = []
@@ -12,13 +12,14 @@ struct Base64Decoder {
         bytes.reserveCapacity(capacity)
     }
 
-    /// A decoder that has read the beginning of a text, eight digits at a time, up to the first eight that are not all
-    /// of the standard alphabet: a mistake, a blank, padding, a digit of the other alphabet, the end.
+    /// Creates a decoder that has read the beginning of a text, eight characters at a time. It stops at the first eight
+    /// that are not all digits of the standard alphabet, because of a mistake, a blank, padding, the other alphabet or
+    /// the end.
     ///
-    /// - Returns: beside it the offset of what it has not read.
+    /// - Returns: the decoder and the offset at which it stopped.
     static func reading(_ text: [UInt8], alphabet: Base64.Alphabet) -> (decoder: Base64Decoder, offset: Int) {
         var decoder = Base64Decoder(alphabet: alphabet, capacity: 0)
-        // Six bytes a word are kept, and eight written.
+        // Each step writes eight bytes and keeps six.
         var bytes = [UInt8](repeating: 0, count: text.count / 8 * 6 + 2)
         var words = 0
         var hasMarks = false
@@ -61,10 +62,10 @@ struct Base64Decoder {
         }
     }
 
-    /// Feeds groups of four digits that make three bytes, up to the first that has anything else in it: a mistake, a
-    /// blank, padding, a digit of the other alphabet.
+    /// Feeds groups of four digits, which make three bytes each. It stops at the first group that holds anything else:
+    /// a mistake, a blank, padding, or a digit of the other alphabet.
     ///
-    /// - Returns: the offset of what was not fed.
+    /// - Returns: the offset at which it stopped.
     mutating func feedGroups(of text: [UInt8], from start: Int) -> Int {
         guard bits == 0, paddingCount == 0, text.count - start >= 4 else { return start }
         let digits = Self.digits
@@ -82,7 +83,7 @@ struct Base64Decoder {
             let fourth = digits[Int(text[offset + 3])]
             let marks = (first | second | third | fourth) & Self.marks
             if marks != 0 {
-                // Both at once are a mistake, or both alphabets.
+                // If both marks are set, the group has an invalid character or mixes the alphabets.
                 guard marks != Self.marks, marks & allowed != 0 else { break }
                 if allowed == Self.marks {
                     allowed = marks
@@ -104,7 +105,8 @@ struct Base64Decoder {
     private static let isURLSafe: UInt8 = 0x80
     private static let marks = isStandard | isURLSafe
 
-    /// What each character is worth, with the mark of the alphabet where only one has it, and both for no digit.
+    /// The value of each character. A digit of only one alphabet also has that alphabet's mark; a character that is not
+    /// a digit has both marks.
     private static let digits: [UInt8] = {
         var digits = [UInt8](repeating: 0xFF, count: 256)
         let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
@@ -116,7 +118,8 @@ struct Base64Decoder {
     }()
 
     func finish(padding: Base64.Padding, at end: Int) throws(Base64.DecodingError) -> [UInt8] {
-        // Six bits left: one character alone. Four: two characters for one byte. Two: three for two bytes.
+        // 6 bits left: a single character, which makes no byte. 4 bits: two characters for one byte. 2 bits: three for
+        // two bytes.
         guard bits != 6 else { throw .init(reason: .truncated, offset: end) }
         let required = Int(bits / 2)
         let isPadded = paddingCount == required

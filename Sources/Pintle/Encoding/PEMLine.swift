@@ -6,30 +6,32 @@ struct PEMLine: Sendable {
     }
 
     let text: ArraySlice<UInt8>
-    /// From 1.
+    /// The line number, counted from 1.
     let number: Int
 
-    /// Without the blanks at its end, which RFC 7468 lets stand after base64 and boundaries.
+    /// The text without trailing blanks, which RFC 7468 allows after base64 and boundaries.
     var trimmed: ArraySlice<UInt8> {
         var rest = text
         while let last = rest.last, Self.isBlank(last) { rest.removeLast() }
         return rest
     }
 
-    /// Whether whoever wrote this line meant a boundary, well formed or not.
+    /// A Boolean value that indicates whether the line begins like a boundary, well formed or not.
     var meansToBeBoundary: Bool {
         let content = text.drop(while: Self.isBlank)
         return content.starts(with: Self.begin) || content.starts(with: Self.end)
     }
 
-    /// Whether there is a byte that no text has: what DER and UTF-16 are full of.
+    /// A Boolean value that indicates whether the line holds a control byte that text does not have. DER and UTF-16
+    /// have many.
     var holdsControlByte: Bool {
         text.contains { $0 < 0x20 && $0 != 0x09 && $0 != 0x0C || $0 == 0x7F }
     }
 
     var isIndented: Bool { text.first.map(Self.isBlank) ?? false }
 
-    /// `-----END A----------BEGIN B-----`: what two files make that were joined without a line break.
+    /// A Boolean value that indicates whether the line holds two boundaries, `-----END A----------BEGIN B-----`. This
+    /// happens when two files are joined without a line break.
     var holdsTwoBoundaries: Bool {
         var dashes = 0
         var groups = 0
@@ -43,7 +45,7 @@ struct PEMLine: Sendable {
         return groups > 2
     }
 
-    /// The boundary that this line is, or `nil` unless every dash is in its place.
+    /// The boundary on this line, or `nil` unless it is well formed.
     var boundary: Boundary? {
         let content = trimmed
         let isBegin = content.starts(with: Self.begin)
@@ -57,7 +59,8 @@ struct PEMLine: Sendable {
         return isBegin ? .begin(label) : .end(label)
     }
 
-    /// RFC 7468: printable ASCII, with single dashes and blanks inside only.
+    /// Returns the label of a boundary, or `nil` if it is invalid. RFC 7468 allows printable ASCII, with single dashes
+    /// and blanks only inside.
     private static func label(_ bytes: ArraySlice<UInt8>) -> String? {
         var afterSeparator = true
         for byte in bytes {

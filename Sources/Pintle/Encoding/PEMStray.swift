@@ -1,8 +1,8 @@
 extension PEMLine {
-    /// Which boundary a person sees in a line that is none: quoted in a mail (`> -----BEGIN CERTIFICATE-----`), in lower
-    /// case, with a dash too few, or with the dashes of a word processor.
+    /// The kind of a line that a person would take for a boundary although it is not well formed. Such a line is quoted
+    /// in a mail (`> -----BEGIN CERTIFICATE-----`), in lower case, a dash short, or has the dashes of a word processor.
     ///
-    /// Text that speaks of certificates is no boundary: `BEGIN` or `END`, what it is of, and dashes have to be there.
+    /// Prose about certificates does not count: the line must have `BEGIN` or `END`, a known label, and dashes.
     enum Stray: Sendable {
         case begin, end
     }
@@ -24,22 +24,23 @@ extension PEMLine {
         return nil
     }
 
-    /// How the base64 of a certificate or a key begins, which somebody has left without its boundaries: a SEQUENCE of
-    /// more than 127 bytes.
+    /// A Boolean value that indicates whether the line resembles the base64 of a certificate or key whose boundaries
+    /// are missing. `MI` is how a SEQUENCE of more than 127 bytes begins.
     var isStrayBase64: Bool {
         let content = trimmed.drop(while: Self.isBlank)
         return content.count >= 48 && content.starts(with: "MI".utf8)
             && content.allSatisfy { Self.isLetter($0) || (0x2F...0x39).contains($0) || $0 == 0x2B || $0 == 0x3D }
     }
 
-    /// `CERTIFICATE`, and no letter behind it, which would make another word of it.
+    /// Returns whether the text begins with a known label such as `CERTIFICATE` that no letter follows, because a
+    /// letter would make it another word.
     private static func isLabel(_ text: ArraySlice<UInt8>) -> Bool {
         labels.contains { label in
             text.starts(with: label) && !(text.dropFirst(label.count).first.map(isLetter) ?? false)
         }
     }
 
-    /// A dash right before the word, or one that no keyboard has, with blanks between.
+    /// Returns whether the text ends in an ASCII dash, or in a typographic dash and optional blanks.
     private static func endsInDash(_ text: ArraySlice<UInt8>) -> Bool {
         if text.last == dash { return true }
         var rest = text
@@ -50,12 +51,13 @@ extension PEMLine {
     private static let dash = UInt8(ascii: "-")
     private static let beginWord = Array("BEGIN".utf8)
     private static let endWord = Array("END".utf8)
-    /// Those that are read anywhere, by how they begin.
+    /// The common labels. A longer label counts if it begins with one of these.
     private static let labels = [
         "CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE", "NEW CERTIFICATE", "PKCS7", "PUBLIC KEY",
         "RSA PUBLIC KEY", "PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY", "ENCRYPTED PRIVATE KEY",
     ].map { Array($0.utf8) }
-    /// From the hyphen U+2010 to the horizontal bar U+2015, the minus sign U+2212, and the wide hyphen U+FF0D, in UTF-8.
+    /// The UTF-8 of the typographic dashes: U+2010 (hyphen) to U+2015 (horizontal bar), U+2212 (minus sign) and U+FF0D
+    /// (full-width hyphen).
     private static let longDashes =
         (0x90...0x95).map { [0xE2, 0x80, $0] as [UInt8] } + [[0xE2, 0x88, 0x92], [0xEF, 0xBC, 0x8D]]
 

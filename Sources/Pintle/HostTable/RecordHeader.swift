@@ -1,7 +1,7 @@
-/// What stands before the bytes of a host in the records: eight bytes.
+/// The eight-byte header of a record, in front of the bytes of the host.
 struct RecordHeader {
     static let size = 8
-    /// Rule 32 bits, port 16, length 8, flags 8, from the lowest bit up.
+    /// From the lowest bit: 32 bits for the rule, 16 for the port, 8 for the length, 8 for the flags.
     private let bits: UInt64
 
     private static let hasPort: UInt64 = 1 << 56
@@ -22,7 +22,8 @@ struct RecordHeader {
         withUnsafeBytes(of: bits.littleEndian) { records.append(contentsOf: $0) }
     }
 
-    /// Length and port in one number: two headers of one key differ at most in the letters of the host.
+    /// Combines length and port in one number. Two records with equal keys can differ only in the characters of the
+    /// host.
     @inline(__always)
     static func key(length: Int, port: UInt16?) -> UInt64 {
         UInt64(truncatingIfNeeded: length) << 16 | (port.map { UInt64($0) | 1 << 24 } ?? 0)
@@ -39,7 +40,7 @@ struct RecordHeader {
     @inline(__always)
     var includesSubdomains: Bool { bits & Self.includesSubdomains != 0 }
 
-    /// Where the bytes of the host stand, if this header stands at `start`.
+    /// Returns the range of the host's bytes if this header is at `start`.
     func host(at start: Int) -> Range<Int> {
         start + Self.size..<start + Self.size + Int(bits >> 48 & 0xFF)
     }

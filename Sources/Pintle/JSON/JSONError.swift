@@ -1,6 +1,6 @@
-/// Why bytes are not the JSON that Pintle reads: what, where, and what to do about it.
+/// The reason why bytes are not the JSON that Pintle reads, with position and remedy.
 ///
-/// Reading stops at the first such error, because what follows broken syntax can only be guessed at.
+/// Parsing stops at the first such error, because anything after broken syntax would be a guess.
 package struct JSONError: Error, Sendable, Equatable {
     package enum Code: String, Sendable, CaseIterable {
         case tooLarge = "too-large"
@@ -23,12 +23,12 @@ package struct JSONError: Error, Sendable, Equatable {
     }
 
     package let code: Code
-    /// In bytes from the start of the document.
+    /// The position in bytes from the start of the document.
     package let offset: Int
     package let place: JSONPlace
-    /// One line, lower case, no full stop.
+    /// The reason on one line, in lower case and without a full stop.
     package let message: String
-    /// The remedy, where there is one to name.
+    /// The remedy, if there is one.
     package let hint: String?
 
     package var line: Int { place.line }

@@ -1,8 +1,7 @@
-/// Where something stands in a JSON document, as an editor counts: both numbers start at 1.
+/// A position in a JSON document as editors show it: line and column, both counted from 1.
 ///
-/// A line ends at a line feed, so CRLF ends one line. The column counts Unicode scalars from the start of
-/// the line; a tab counts one, a carriage return counts one, and in broken UTF-8 stray continuation
-/// bytes count nothing.
+/// A line feed ends a line, so CRLF ends one line. The column counts Unicode scalars; a tab or carriage return counts
+/// as one. In invalid UTF-8, stray continuation bytes are not counted.
 package struct JSONPlace: Sendable, Hashable, Comparable {
     package let line: Int
     package let column: Int
@@ -12,7 +11,7 @@ package struct JSONPlace: Sendable, Hashable, Comparable {
     }
 }
 
-/// Turns byte offsets into places in one pass over the bytes, as long as the offsets do not decrease.
+/// A converter from byte offsets to positions that needs one pass over the bytes if the offsets do not decrease.
 struct JSONPlaceCursor {
     private let bytes: [UInt8]
     private var offset = 0
@@ -23,7 +22,7 @@ struct JSONPlaceCursor {
         self.bytes = bytes
     }
 
-    /// The place of the byte at `target`. Going backwards starts again from the first byte.
+    /// Returns the position of the byte at `target`. A smaller offset than the last one restarts from the first byte.
     mutating func place(at target: Int) -> JSONPlace {
         if target < offset {
             self = JSONPlaceCursor(bytes)

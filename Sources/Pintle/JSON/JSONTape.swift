@@ -1,17 +1,18 @@
-/// A parsed document as one flat array, in document order.
+/// A parsed document as one flat array in document order.
 ///
-/// A tree of enums costs an allocation a value; a policy of half a million hosts has millions. Here a value is
-/// 16 bytes, strings and numbers stay where they are in `bytes`, and skipping a subtree is one
-/// addition. An object's members lie as key, value, key, value.
+/// A tree of enums would need an allocation for each value, and a policy of half a million hosts has millions of
+/// values. On the tape a value takes 16 bytes, strings and numbers stay in `bytes`, and skipping a subtree is one
+/// addition. An object's members are stored as key, value, key, value.
 final class JSONTape: Sendable {
     struct Node {
-        /// Of the first byte: the opening quote, brace or bracket, the minus sign, the first letter.
+        /// The offset of the first byte: the opening quote, brace or bracket, the minus sign, or the first letter or
+        /// digit.
         let start: UInt32
-        /// One past the last byte.
+        /// The offset after the last byte.
         var end: UInt32
-        /// The index one past this value and everything inside it.
+        /// The index after this value and everything inside it.
         var next: UInt32
-        /// Kind in the low three bits, `hasEscapes` in the fourth, the number of elements or members above.
+        /// The kind in the lowest three bits, `hasEscapes` in the fourth, and the number of elements or members above.
         private var info: UInt32
 
         init(kind: JSONValue.Kind, start: Int, end: Int, next: Int, hasEscapes: Bool = false) {
@@ -30,7 +31,8 @@ final class JSONTape: Sendable {
         }
     }
 
-    /// Every offset fits in a node's 32 bits and every count in its 28: an element takes two bytes at least.
+    /// The maximum size of a document. Every offset then fits in 32 bits, and every count in 28, because an element
+    /// takes at least two bytes.
     static let maximumBytes = 1 << 29
 
     let bytes: [UInt8]
@@ -41,12 +43,12 @@ final class JSONTape: Sendable {
         self.nodes = nodes
     }
 
-    /// A string's bytes as they stand between the quotes, escapes and all.
+    /// Returns a string's bytes between the quotes, with escapes still encoded.
     func rawContent(of node: Node) -> ArraySlice<UInt8> {
         bytes[rawRange(of: node)]
     }
 
-    /// Where they stand.
+    /// Returns the range of a string's bytes between the quotes.
     func rawRange(of node: Node) -> Range<Int> {
         Int(node.start) + 1..<Int(node.end) - 1
     }

@@ -1,14 +1,14 @@
-/// An address to which no host answers under that address: the system connects to another one.
+/// An IP address that is only another spelling of an address: the system silently connects to that other address.
 ///
-/// A rule for the address that the system connects to does not cover the alias, so a request to the alias would go past
-/// that rule. Sessions, handshakes and delegates therefore decide nothing about an alias.
+/// A rule for that other address does not cover the alias, so a request to the alias would bypass the rule. Sessions,
+/// handshakes and delegates therefore refuse aliases.
 package struct AddressAlias: Hashable, Sendable {
-    /// The host in its canonical form, and the problem with it.
+    /// The host in its canonical form and the problem with it.
     package let message: String
     /// The remedy.
     package let hint: String
 
-    /// `nil` where the host is a name or an address of its own.
+    /// Returns `nil` unless the host is an alias.
     package init?(_ host: ServerName) {
         guard let address = host.ipAddress else { return nil }
         if address.isMappedIPv4 {

@@ -4,12 +4,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The terms of a rule, with its pins as connections compare them.
+/// A rule's terms together with its pins in the form that connections compare.
 struct CompiledTerms: Sendable {
     let terms: HostTerms
     let pinSet: PinSet
-    /// How the pins match where a connection is settled at once: never, where the path has terms to meet first. So rules
-    /// without such terms, which is most of them, pay nothing for the check.
+    /// The pin terms for the fast path. If the rule has terms about the path, they match nothing, so that the slow path
+    /// checks those terms. Rules without such terms, the common case, need no additional check.
     let settling: PinSet.Terms
 
     init(_ terms: HostTerms) {
@@ -18,7 +18,7 @@ struct CompiledTerms: Sendable {
         settling = terms.path.isEmpty ? pinSet.terms : pinSet.terms.matchingNothing
     }
 
-    /// Returns whether the pins have passed their date (`at >= after`).
+    /// Returns whether the pins have expired (`at >= after`).
     func areExpired(at instant: Date) -> Bool {
         terms.expiry.isOver(at: instant)
     }

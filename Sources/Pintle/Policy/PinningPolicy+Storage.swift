@@ -1,11 +1,11 @@
 extension PinningPolicy {
-    /// The rules as the decision needs them: a table that leads from a host to a rule, and each
-    /// different set of terms once, however many hosts share it.
+    /// The compact form of the rules that decisions use: a table that maps a host to a rule, and each distinct set of
+    /// terms once, however many rules share it.
     final class Storage: Sendable {
         struct Rule: Sendable {
-            /// Where the host stands in the table.
+            /// The offset of the host's record in the table.
             let record: UInt32
-            /// Index in `terms`.
+            /// The index into `terms`.
             let terms: UInt32
         }
 
@@ -20,7 +20,8 @@ extension PinningPolicy {
             var terms: [CompiledTerms] = []
             var known: [HostTerms: UInt32] = [:]
             rules.reserveCapacity(hosts.count)
-            // Growing hashes every key again; but a million rules may share one.
+            // Reserve capacity, because growing rehashes every key; but not for all hosts, because a million rules may
+            // share one set of terms.
             known.reserveCapacity(min(hosts.count, 256))
             for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
@@ -62,7 +63,8 @@ extension PinningPolicy {
                 help: "cover sub-domains by includeSubdomains")
         }
 
-        /// A report about a host must not depend on the pins of that host, nor of any other.
+        /// Returns the problems of the report URLs. A rule must not cover the host that reports go to: otherwise a
+        /// wrong pin would prevent the reports about it.
         private static func reportProblems(_ hosts: [PinnedHost], _ table: HostTable) -> [PolicyProblem] {
             var problems: [PolicyProblem] = []
             for index in hosts.indices where !hosts[index].reportTo.isEmpty {

@@ -1,5 +1,5 @@
-/// The keys of a policy file, object by object, in the order in which they are printed. A key that is not here is an
-/// error: an unread restriction would make a rule weaker than its author thinks.
+/// The keys of each object in a policy file, in the order in which they are written. Any other key is an error:
+/// ignoring a restriction would make a rule weaker than its author thinks.
 enum PolicyFileKeys {
     enum Policy: Int, PolicyFileKey {
         case version, updateVersion, unpinnedHosts, updates, hosts
@@ -29,7 +29,7 @@ enum PolicyFileKeys {
         static let names = Self.spelled("after", "then")
     }
 
-    /// `PinExpiry` carries its date, so its names stand here.
+    /// The names of the cases of `PinExpiry`, which has no raw values because its cases carry a date.
     enum ExpiryAction: String, CaseIterable {
         case systemTrust, reject
     }
@@ -39,11 +39,11 @@ enum PolicyFileKeys {
         static let names = Self.spelled("include", "system")
     }
 
-    /// The only version of the format there is.
+    /// The only format version.
     static let formatVersion: Int64 = 1
-    /// What `backupPins` may hold instead of a list.
+    /// The value of `backupPins` that accepts having no backup.
     static let noneAccepted = "none-accepted"
-    /// Versions of updates stop where JSON readers with floating point lose count: 2^53 - 1; where `Int` has
-    /// 32 bits, as on older watches, with it.
+    /// The maximum version of an update: 2^53 - 1, because JSON readers with floating-point numbers lose precision
+    /// above it. If `Int` has 32 bits, as on older watches, its maximum.
     static let maximumUpdateVersion = min(9_007_199_254_740_991, Int64(Int.max))
 }

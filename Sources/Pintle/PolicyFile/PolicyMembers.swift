@@ -1,6 +1,7 @@
-/// A key of one of the objects in a policy file. The raw value is its place among the names.
+/// A key of an object in a policy file. The raw value is its index in `names`.
 protocol PolicyFileKey: RawRepresentable, CaseIterable, Sendable where RawValue == Int {
-    /// How the keys are spelled, in the order of the cases, as bytes: that is how keys are compared. At most 16.
+    /// The spellings of the keys in the order of the cases, at most 16. They are bytes, because keys are compared byte
+    /// by byte.
     static var names: [[UInt8]] { get }
 }
 
@@ -13,7 +14,7 @@ extension PolicyFileKey {
         Self.names.indices.contains(rawValue) ? String(decoding: Self.names[rawValue], as: UTF8.self) : ""
     }
 
-    /// The key that the document spells there; `nil` for one that the object does not have.
+    /// Creates the key that this node of the document spells; `nil` if the object has no such key.
     init?(_ node: JSONTape.Node, in tape: JSONTape) {
         let names = Self.names
         if node.hasEscapes {
@@ -34,13 +35,17 @@ extension PolicyFileKey {
     }
 }
 
-/// The members of one object by their keys, in a few registers: a policy of a million rules has a million objects.
+/// The members of one object by key. It needs only a few registers, because a policy of a million rules has a million
+/// objects.
 struct PolicyMembers<Key: PolicyFileKey> {
     private let tape: JSONTape?
-    /// Where each key's value stands on the tape, by the key's place. 0 is the document's root, and no member's value.
+    /// The tape index of each key's value, by the key's index. 0 means that the key is missing: it is the index of the
+    /// root, which is never a member's value.
     private var places = SIMD16<UInt32>()
 
-    /// - Parameter tape: `nil` for no members at all.
+    /// Creates an empty set of members.
+    ///
+    /// - Parameter tape: `nil` if the object is to stay without members.
     init(of tape: JSONTape? = nil) {
         self.tape = tape
     }

@@ -30,7 +30,7 @@ package struct PathProfile: Sendable {
             findings += certificate.keyFindings(at: depth)
         }
         // Do not check the fields of anchors, because existing roots break the profile: nine public roots have serial
-        // number 0, and five name their issuer.
+        // number 0.
         for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {
             findings += certificate.fieldFindings(at: depth, allowingSerialZero: leafIsAnchor)
         }

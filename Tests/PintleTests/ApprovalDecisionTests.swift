@@ -8,13 +8,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Step 3: each refusal beside the twin that differs in one thing.
-@Suite("The decision of a person")
+/// Tests step 3 of the decision. Each refused case has a counterpart that differs in one thing and is trusted.
+@Suite("Decisions by the user's approval")
 struct ApprovalDecisionTests {
     static let now = DecisionScene.now
     static let chain = TestChain()
 
-    /// A self-signed server at nas.example:8443, which a policy that asks knows nothing about.
+    /// A self-signed server at nas.example:8443 under a policy that has no rule for it and asks the user.
     private static func scene(_ approvals: [TrustApproval] = [], pins: [Pin] = []) throws -> DecisionScene {
         let policy = try PinningPolicy(
             hosts: [PinnedHost("a.example", pins: pins, backupPins: pins.isEmpty ? [] : [TestChain.spare()])],
@@ -38,7 +38,7 @@ struct ApprovalDecisionTests {
 
     // MARK: What is approved
 
-    @Test("An approved certificate is trusted, another one is an alarm, and none a question")
+    @Test("An approved certificate is trusted, another one is an alarm, and without an approval the host is unknown")
     func certificate() throws {
         #expect(try Self.scene([Self.approval()]).verdict() == "trusted user-approved")
         let other = try Self.approval(of: TestChain(1).certificatePin(0).subject)
@@ -46,7 +46,7 @@ struct ApprovalDecisionTests {
         #expect(try Self.scene().verdict() == "rejected unknown-host self-signed")
     }
 
-    @Test("An approved key is trusted in another certificate, which an approved certificate is not")
+    @Test("An approved key is trusted in another certificate; an approved certificate does not cover a renewed one")
     func key() throws {
         var renewed = UnsignedCertificate()
         renewed.key = UnsignedCertificate.p256Key(0)
@@ -61,7 +61,7 @@ struct ApprovalDecisionTests {
     }
 
     @Test(
-        "A certificate that says what it is for has to say that it is for servers, approved or not",
+        "An approved certificate with an extended key usage must allow server authentication",
         arguments: [
             ([], true), ([[1]], true), ([[2], [1]], true), ([[2]], false), ([[3], [4]], false), ([nil], false),
             ([nil, [1]], true),
@@ -69,7 +69,7 @@ struct ApprovalDecisionTests {
     func purpose(_ purposes: [[UInt64]?], isGood: Bool) throws {
         var certificate = UnsignedCertificate()
         let identifiers = purposes.map { purpose in
-            // Server, client, code signing and mail; or any.
+            // Server, client, code signing or mail (1 to 4), or any purpose.
             purpose.map { DERBytes.oid(1, 3, 6, 1, 5, 5, 7, 3, $0[0]) } ?? DERBytes.oid(2, 5, 29, 37, 0)
         }
         certificate.extensions =
@@ -88,14 +88,14 @@ struct ApprovalDecisionTests {
             #expect(
                 expired.verdict()
                     == (isGood ? "rejected invalid-path expired" : "rejected invalid-path unsuitable-purpose"))
-            // And nobody is asked to.
+            // The user cannot approve such a certificate.
             let unknown = try Self.unknown(scene.with { $0.approvals = .none })
             #expect(unknown.unacceptableFailure?.code == (isGood ? nil : .unsuitablePurpose))
             #expect(unknown.unacceptableFailure?.detail.map(\.code) == (isGood ? nil : [.selfSigned]))
         }
     }
 
-    @Test("A certificate or key that is approved counts at the leaf, not where it stands above")
+    @Test("An approved certificate or key counts only at the leaf, not above it")
     func leafOnly() throws {
         for subject in [Self.chain.certificatePin(1).subject, Self.chain.keyPin(1).subject] {
             #expect(try Self.scene([Self.approval(of: subject)]).verdict() == "rejected pin-mismatch")
@@ -103,7 +103,7 @@ struct ApprovalDecisionTests {
         #expect(try Self.scene([Self.approval(of: Self.chain.keyPin(0).subject)]).verdict() == "trusted user-approved")
     }
 
-    @Test("An approval is for its host and its port")
+    @Test("An approval counts only for its host and port")
     func endpoint() throws {
         #expect(try Self.scene([Self.approval(for: "NAS.example.")]).verdict() == "trusted user-approved")
         #expect(try Self.scene([Self.approval(port: 443)]).verdict() == "rejected unknown-host self-signed")
@@ -111,7 +111,7 @@ struct ApprovalDecisionTests {
         #expect(try Self.scene([Self.approval(for: "example")]).verdict() == "rejected unknown-host self-signed")
     }
 
-    @Test("A changed key is an alarm whatever the system thinks of it, and says what was approved")
+    @Test("A changed key is an alarm whatever the system says, and the mismatch holds the approval")
     func changed() throws {
         let old = try Self.approval(of: TestChain(1).certificatePin(0).subject)
         for outcome in [PathOutcome.selfSigned, .expired, .valid(Self.chain.path)] {
@@ -132,7 +132,7 @@ struct ApprovalDecisionTests {
 
     // MARK: Until when
 
-    @Test("From its expiry on the same certificate is unknown, and another one still an alarm")
+    @Test("After its expiry, an approved certificate is unknown, and another certificate is still an alarm")
     func expiry() throws {
         let same = try Self.approval(until: Self.now)
         let other = try Self.approval(of: TestChain(1).keyPin(0).subject, until: Self.now)
@@ -142,7 +142,7 @@ struct ApprovalDecisionTests {
         #expect(try Self.scene([other]).verdict() == "rejected pin-mismatch")
     }
 
-    @Test("What was revoked is unknown, with the same certificate and with another one")
+    @Test("After a revocation the host is unknown, with the approved certificate and with another one")
     func revoked() throws {
         for subject in [Self.chain.certificatePin(0).subject, TestChain(1).certificatePin(0).subject] {
             let approval = try Self.approval(of: subject, until: Self.now + 1)
@@ -150,7 +150,7 @@ struct ApprovalDecisionTests {
             approvals.revoke(approval.endpoint, at: Self.now - 1)
             let scene = try Self.scene().with { $0.approvals = approvals }
             #expect(scene.verdict() == "rejected unknown-host self-signed")
-            // Revoked stays revoked when it would have expired.
+            // A revoked approval stays revoked after its expiry date.
             #expect(scene.with { $0.instant += 2 }.verdict() == "rejected unknown-host self-signed")
             #expect(try Self.scene([approval]).verdict() != "rejected unknown-host self-signed")
         }
@@ -159,26 +159,26 @@ struct ApprovalDecisionTests {
     // MARK: What is forgiven
 
     @Test(
-        "What the person did not see is not forgiven: everything but the two failures that can be accepted",
+        "An approval never accepts a failure outside the acceptable ones",
         arguments: PathFailure.Code.allCases)
     func otherFailures(_ code: PathFailure.Code) throws {
         let approval = try Self.approval(accepting: Set(TrustApproval.AcceptedFailure.ordered))
         let failure = PathFailure(code, depth: 0, text: "as validation says")
         var scene = try Self.scene([approval]).with { $0.outcome = .invalid(failure) }
         if code == .expired {
-            // A date that is past has to be the leaf's own.
+            // `expired` is accepted only if the leaf itself has expired.
             #expect(scene.verdict() == "rejected invalid-path expired")
             scene.instant = try Certificate(der: try #require(scene.presented.first)).validity.notAfter + 1
         }
         let isAcceptable = TrustApproval.AcceptedFailure(rawValue: code.rawValue) != nil
         #expect(scene.verdict() == (isAcceptable ? "trusted user-approved" : "rejected invalid-path \(code.rawValue)"))
-        // What is wrong with the leaf itself comes first.
+        // A failure of the leaf itself comes first.
         let weak = scene.with { $0.leafOutcome = .invalid(PathFailure(.weakKey, depth: 0, text: "RSA 512")) }
         #expect(weak.verdict() == "rejected invalid-path weak-key")
         #expect(weak.run().requests.map(\.anchors.includesSystem) == [true, false])
     }
 
-    @Test("A failure that was not seen at the approval is refused, one that was is forgiven")
+    @Test("An approval accepts only the failures that were present when it was made")
     func unseen() throws {
         for (accepted, outcome) in [
             (TrustApproval.AcceptedFailure.selfSigned, PathFailure(.selfSigned, text: "")),
@@ -194,7 +194,7 @@ struct ApprovalDecisionTests {
         }
     }
 
-    @Test("A server that the system trusted when it was approved is not trusted without it later")
+    @Test("A server that the system trusted at approval is refused if the system no longer trusts it")
     func approvedWhileTrusted() throws {
         let question = try Self.scene().with { $0.outcome = .valid(Self.chain.path) }
         let approval = try Self.unknown(question).approval(at: Self.now)
@@ -204,7 +204,7 @@ struct ApprovalDecisionTests {
         #expect(later.verdict() == "rejected invalid-path self-signed")
     }
 
-    @Test("What is wrong with the leaf itself is refused, and told before what was accepted")
+    @Test("A failure of the leaf itself is refused and listed before the accepted failures")
     func leafFailures() throws {
         let findings: [PathFailure.Finding] = [
             .init(.nameMismatch, depth: 0, text: "b"), .init(.expired, depth: 0, text: "a"),
@@ -220,7 +220,7 @@ struct ApprovalDecisionTests {
         #expect(failure.detail.map(\.code) == [.nameMismatch, .selfSigned])
     }
 
-    @Test("The path of an approved server is what validation found: the system's, or the leaf alone")
+    @Test("The path of an approved server is the system's path, or the leaf by itself")
     func path() throws {
         let scene = try Self.scene([Self.approval()])
         #expect(scene.run().evaluation.path?.certificates == [Self.chain.certificates[0]])
@@ -236,7 +236,7 @@ struct ApprovalDecisionTests {
 
     // MARK: Where it counts
 
-    @Test("An approval counts neither under a rule nor under another word about hosts without one")
+    @Test("An approval has no effect if a rule covers the host or the policy does not ask the user")
     func onlyInStepThree() throws {
         let approval = try Self.approval(for: "a.example", accepting: Set(TrustApproval.AcceptedFailure.ordered))
         func scene(_ unpinned: PinningPolicy.UnpinnedHosts, _ hosts: [PinnedHost]) throws -> DecisionScene {
@@ -256,11 +256,11 @@ struct ApprovalDecisionTests {
         let valid = try scene(.askUser, [pinned]).with { $0.outcome = .valid(Self.chain.path) }
         #expect(valid.verdict() == "rejected pin-mismatch")
         #expect(valid.run().evaluation.mismatch?.approval == nil)
-        // Limits come first.
+        // The limits are checked before approvals.
         #expect(asking.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
     }
 
-    @Test("A path that the caller has validated is decided by approvals too, where the policy asks")
+    @Test("Approvals also decide about a path that the caller validated, if the policy asks the user")
     func validatedElsewhere() throws {
         let scene = try Self.scene([Self.approval()])
         func reason(_ approvals: TrustApprovals, _ host: String = "nas.example") throws -> String {

@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Tests are debug builds; Scripts/debug-only.sh proves what a release build lacks.
+// Tests are debug builds. Scripts/debug-only.sh proves that release builds lack this API.
 #if DEBUG
 @Suite("Debug anchors")
 struct DebugAnchorTests {
     private static let chain = TestChain()
-    /// What the developer's proxy shows.
+    /// The chain that the developer's proxy presents.
     private static let proxy = TestChain(1)
 
     private static func policy(
@@ -36,7 +36,7 @@ struct DebugAnchorTests {
         try Certificate(der: try #require(chain.certificates.last))
     }
 
-    @Test("A path that ends in one skips the pins, and another does not")
+    @Test("A path that ends at a debug anchor skips the pins; any other path does not")
     func skipsPins() throws {
         let policy = try Self.policy()
         let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
@@ -52,7 +52,7 @@ struct DebugAnchorTests {
                 == "pin-mismatch")
     }
 
-    @Test("The date of the pins is skipped with them")
+    @Test("A path that ends at a debug anchor skips the expiry of the pins")
     func skipsExpiry() throws {
         let policy = try Self.policy(expiry: .rejecting(after: DecisionScene.now))
         let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
@@ -60,7 +60,7 @@ struct DebugAnchorTests {
         #expect(try Self.verdict(debugged, Self.proxy) == "trusted host-not-pinned")
     }
 
-    @Test("The path is validated all the same, and hosts that are refused stay refused")
+    @Test("With debug anchors, the path is still validated and refused hosts stay refused")
     func restStays() throws {
         let anchor = try Self.root(Self.proxy)
         let scene = try DecisionScene(
@@ -75,7 +75,7 @@ struct DebugAnchorTests {
         }
     }
 
-    @Test("Validation is asked with them beside the anchors of the rule, and with the same set each time")
+    @Test("Debug anchors are added to the rule's anchors, and the combined set is cached")
     func anchors() throws {
         let own = try Self.root(TestChain(5))
         let proxy = try Self.root(Self.proxy)
@@ -89,7 +89,7 @@ struct DebugAnchorTests {
         #expect(try asked(debugged, "b.example") == TrustAnchors([proxy], includesSystem: true))
         #expect(try asked(debugged, "a.example").identity === asked(debugged, "a.example").identity)
         #expect(try asked(debugged, "b.example").identity === asked(debugged, "b.example").identity)
-        // What the policy says of itself stays what its author wrote.
+        // The policy's own description of its rules does not change.
         #expect(debugged.hosts.first?.anchors == .only([own]))
     }
 }

@@ -13,7 +13,7 @@ struct DecisionOrderTests {
     static let chain = TestChain()
     static let spare = TestChain.spare()
 
-    /// Pins the leaf of `TestChain()` for a.example.
+    /// Returns a policy that pins the leaf of `TestChain()` for a.example.
     private static func policy(
         _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust, pins: [Pin] = [chain.keyPin(0)],
         expiry: PinExpiry = .never, enforcement: Enforcement = .enforce, anchors: TrustAnchors = .system
@@ -28,7 +28,7 @@ struct DecisionOrderTests {
 
     // MARK: 1. Limits
 
-    @Test("No chain, an oversized one and an unreadable leaf are refused before anyone is asked")
+    @Test("An empty chain, one above the limits and an unreadable leaf are refused before validation")
     func limits() throws {
         let scene = try DecisionScene(try Self.policy(), host: "a.example")
         let leaf = Self.chain.certificates[0]
@@ -47,7 +47,7 @@ struct DecisionOrderTests {
         }
     }
 
-    @Test("As many certificates and bytes as the limits allow are read")
+    @Test("A chain at the limits of count and size is accepted")
     func withinLimits() throws {
         let scene = try DecisionScene(try Self.policy(), host: "a.example")
         let leaf = Self.chain.certificates[0]
@@ -57,7 +57,7 @@ struct DecisionOrderTests {
         #expect(scene.with { $0.presented = many }.verdict() == "trusted pin-matched")
     }
 
-    @Test("A limit passed inside a certificate refuses the chain, wherever it stands")
+    @Test("A certificate that exceeds a limit refuses the chain, wherever it is")
     func limitsInside() throws {
         func certificate(names count: Int) -> [UInt8] {
             var certificate = UnsignedCertificate()
@@ -74,20 +74,20 @@ struct DecisionOrderTests {
         #expect(scene.with { $0.presented = [tooMany] }.verdict() == "rejected invalid-path limits-exceeded")
         #expect(scene.with { $0.presented.append(most) }.verdict() == "trusted pin-matched")
         #expect(scene.with { $0.presented.append(tooMany) }.verdict() == "rejected invalid-path limits-exceeded")
-        // What each may hold, not all of them may.
+        // Each certificate may have the maximum number of names, but not all of them.
         #expect(scene.with { $0.presented = [most, most] }.verdict() == "trusted pin-matched")
         let one = certificate(names: 1)
         #expect(scene.with { $0.presented = [most, most, one] }.verdict() == "rejected invalid-path limits-exceeded")
     }
 
-    @Test("Limits come before the rule: a host that is not allowed is not told apart")
+    @Test("The limits are checked before the rule, so a bad chain hides whether a host is allowed")
     func limitsFirst() throws {
         let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")
         #expect(scene.verdict() == "rejected host-not-allowed")
         #expect(scene.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
     }
 
-    @Test("Certificates above the leaf that cannot be read are dropped, and counted")
+    @Test("Unreadable certificates above the leaf are dropped and counted")
     func unreadableIntermediates() throws {
         let scene = try DecisionScene(try Self.policy(), host: "a.example")
         let presented = [scene.presented[0], [0xFF, 0x00], scene.presented[1], []]
@@ -99,7 +99,7 @@ struct DecisionOrderTests {
 
     // MARK: 2. Hosts without a rule that are refused
 
-    @Test("A host that is not allowed is refused, and nothing more is examined")
+    @Test("A host that is not allowed is refused without validation")
     func hostNotAllowed() throws {
         let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")
         let (evaluation, requests) = scene.run()
@@ -111,7 +111,7 @@ struct DecisionOrderTests {
 
     // MARK: 3. Hosts without a rule that a person decides about
 
-    @Test("An unknown host is unknown whether the system would trust it or not")
+    @Test("An unknown host is unknown whether or not the system would trust it")
     func unknownHost() throws {
         let scene = try DecisionScene(try Self.policy(.askUser), host: "b.example")
         #expect(scene.verdict() == "rejected unknown-host")
@@ -132,7 +132,7 @@ struct DecisionOrderTests {
     // MARK: 4. The path
 
     @Test(
-        "An invalid path beats pins that match, also in report-only and after expiry",
+        "An invalid path outweighs matching pins, even in report-only mode and after expiry",
         arguments: [
             (.never, .enforce), (.never, .reportOnly), (.systemTrust(after: DecisionScene.now), .enforce),
             (.rejecting(after: DecisionScene.now), .enforce), (.systemTrust(after: DecisionScene.now), .reportOnly),
@@ -143,7 +143,7 @@ struct DecisionOrderTests {
         #expect(!scene.verdict().contains("invalid-path"))
     }
 
-    @Test("An invalid path is refused for hosts and rules without pins too")
+    @Test("An invalid path is refused even for hosts and rules without pins")
     func invalidPathWithoutPins() throws {
         let without = try DecisionScene(try Self.policy(pins: []), host: "a.example")
         let unpinned = try DecisionScene(try Self.policy(), host: "b.example")
@@ -153,7 +153,7 @@ struct DecisionOrderTests {
         }
     }
 
-    @Test("Validation is asked once, for the host that is meant, with the rule's anchors, at that instant")
+    @Test("Validation runs once, for the requested host and instant, with the rule's anchors")
     func request() throws {
         let anchors = TrustAnchors.only([try UnsignedCertificate().read()])
         let scene = try DecisionScene(try Self.policy(anchors: anchors), host: "A.example.", port: 8443)
@@ -169,7 +169,7 @@ struct DecisionOrderTests {
 
     // MARK: 6. Expiry
 
-    @Test("Pins hold until their date, and not at it")
+    @Test("Pins hold until just before their expiry date")
     func expiryEdge() throws {
         let date = DecisionScene.now
         let trusting = try DecisionScene(try Self.policy(expiry: .systemTrust(after: date)), host: "a.example")
@@ -179,7 +179,7 @@ struct DecisionOrderTests {
         #expect(refusing.with { $0.instant = date - 0.001 }.verdict() == "trusted pin-matched")
         #expect(refusing.verdict() == "rejected pins-expired")
         #expect(refusing.with { $0.instant = .distantFuture }.verdict() == "rejected pins-expired")
-        // Pins that would mismatch expire alike, in report-only too.
+        // Pins that do not match expire in the same way, even in report-only mode.
         let other = trusting.with { $0.outcome = .valid(TestChain(5).path) }
         #expect(other.with { $0.instant = date - 1 }.verdict() == "rejected pin-mismatch")
         #expect(other.verdict() == "trusted pins-expired")
@@ -187,13 +187,13 @@ struct DecisionOrderTests {
         #expect(try DecisionScene(reporting, host: "a.example").verdict() == "trusted pins-expired")
     }
 
-    @Test("A rule without pins has nothing that expires")
+    @Test("A rule without pins ignores its expiry date")
     func expiryWithoutPins() throws {
         let policy = try Self.policy(pins: [], expiry: .rejecting(after: DecisionScene.now))
         #expect(try DecisionScene(policy, host: "a.example").verdict() == "trusted host-not-pinned")
     }
 
-    @Test("A clock more than 400 days ahead of everything known is told of, and changes no verdict")
+    @Test("A clock more than 400 days ahead of the newest known time is reported but changes no verdict")
     func clock() throws {
         for policy in [
             try Self.policy(expiry: .systemTrust(after: DecisionScene.now)),

@@ -22,7 +22,7 @@ struct DecisionPinTests {
         return try DecisionScene(try PinningPolicy(hosts: [host]), host: "a.example")
     }
 
-    @Test("A pin matches at every depth of the path, an anchor that was not sent included", arguments: 0..<3)
+    @Test("A pin matches at every depth of the path, even an anchor that was not sent", arguments: 0..<3)
     func depths(_ depth: Int) throws {
         for pin in [Self.chain.keyPin(depth), Self.chain.certificatePin(depth)] {
             let match = try Self.scene([pin]).run().evaluation.match
@@ -31,7 +31,7 @@ struct DecisionPinTests {
         #expect(try Self.scene([TestChain(5).keyPin(depth)]).verdict() == "rejected pin-mismatch")
     }
 
-    @Test("A verdict is one line of a log: pins, and no bytes of certificates")
+    @Test("A verdict is one log line with pins, without bytes of certificates")
     func description() throws {
         let good = try Self.scene([Self.chain.keyPin(0)]).run().evaluation
         #expect("\(good)" == "a.example:443 trusted, pin-matched: \(Self.chain.keyPin(0)) at depth 0")
@@ -43,13 +43,13 @@ struct DecisionPinTests {
         #expect("\(backup)".hasSuffix(" at depth 1, a backup pin"))
     }
 
-    @Test("A backup that matches is told of")
+    @Test("A match of a backup pin is marked as one")
     func backup() throws {
         let match = try Self.scene([TestChain(5).keyPin(0)], backups: [Self.chain.keyPin(1)]).run().evaluation.match
         #expect(match == PinMatch(pin: Self.chain.keyPin(1), depth: 1, isBackup: true))
     }
 
-    @Test("A pinned certificate that the server merely sent does not match")
+    @Test("A pinned certificate that the server only sent does not match")
     func appended() throws {
         let victim = TestChain(7)
         let scene = try Self.scene([victim.keyPin(0), victim.keyPin(1), victim.certificatePin(1)])
@@ -61,7 +61,7 @@ struct DecisionPinTests {
         #expect(genuine.verdict() == "trusted pin-matched")
     }
 
-    @Test("Of several valid paths, validation is told which satisfies the rule")
+    @Test("The request tells validation which of several valid paths satisfies the rule")
     func severalPaths() throws {
         let other = TestChain(3)
         let crossed = ValidatedPath(
@@ -74,7 +74,7 @@ struct DecisionPinTests {
         #expect(scene.with { $0.outcome = .valid(crossed) }.verdict() == "trusted pin-matched")
     }
 
-    @Test("Any path satisfies a rule that has no pins, or whose pins have expired")
+    @Test("Any path satisfies a rule without pins or with expired pins")
     func satisfied() throws {
         let host = try PinnedHost(
             "a.example", pins: [Self.spare], backupPins: [TestChain.spare(1)],
@@ -90,7 +90,7 @@ struct DecisionPinTests {
         }
     }
 
-    @Test("A rule that only reports trusts a mismatch, and carries it")
+    @Test("A report-only rule trusts a mismatch and reports it")
     func reportOnly() throws {
         let pins = [TestChain(5).keyPin(0)]
         let evaluation = try Self.scene(pins, enforcement: .reportOnly).run().evaluation
@@ -101,7 +101,7 @@ struct DecisionPinTests {
         #expect(right.verdict() == "trusted pin-matched")
     }
 
-    @Test("A mismatch carries what was served, what was wanted and who decided")
+    @Test("A mismatch holds the served pins, the configured pins and the rule")
     func mismatch() throws {
         let pins = [TestChain(5).keyPin(0), TestChain(5).certificatePin(1)]
         let evaluation = try Self.scene(pins).run().evaluation
@@ -118,7 +118,7 @@ struct DecisionPinTests {
         }
     }
 
-    @Test("leafAndCA needs one of each; either alone is a mismatch")
+    @Test("leafAndCA needs a match of each kind; only one is a mismatch")
     func leafAndCA() throws {
         let backups = [TestChain.spare(0, .leaf)]
         let leaf = Self.chain.keyPin(0, .leaf)
@@ -133,7 +133,7 @@ struct DecisionPinTests {
         }
     }
 
-    @Test("The decision about a path that is known to be good agrees with the whole one")
+    @Test("Deciding about a path that is known to be valid gives the same verdict as the whole decision")
     func decide() throws {
         for pins in [[Self.chain.keyPin(0)], [TestChain(5).keyPin(0)]] {
             for enforcement in Enforcement.allCases {

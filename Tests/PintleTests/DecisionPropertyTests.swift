@@ -8,8 +8,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Laws that hold for every policy: random ones, over a handful of names, ports and chains.
-@Suite("Laws of the decision")
+/// Properties of every policy, tested with random policies over a few names, ports and chains.
+@Suite("Properties of the decision")
 struct DecisionPropertyTests {
     private static let names = ["a.test", "b.a.test", "c.b.a.test", "d.test", "test", "192.0.2.1"]
     private static let chains = (0..<4).map { TestChain($0) }
@@ -68,7 +68,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("Pins only subtract: what a policy trusts, it trusts without its pins", arguments: 0..<25)
+    @Test("Pins only restrict: a policy without its pins trusts everything that it trusts with them", arguments: 0..<25)
     func pinsOnlySubtract(seed: UInt64) throws {
         var generator = SplitMix64(state: seed &+ 100)
         let hosts = Self.hosts(using: &generator)
@@ -86,7 +86,7 @@ struct DecisionPropertyTests {
         #expect(trusted > 0)
     }
 
-    @Test("Without one of its pins a rule trusts no more than with it", arguments: 0..<25)
+    @Test("A rule without one of its pins trusts no more than with it", arguments: 0..<25)
     func fewerPins(seed: UInt64) throws {
         var generator = SplitMix64(state: seed &+ 200)
         let hosts = Self.hosts(using: &generator)
@@ -117,7 +117,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("The order in which rules are written never matters", arguments: 0..<25)
+    @Test("The order of the rules never matters", arguments: 0..<25)
     func order(seed: UInt64) throws {
         var generator = SplitMix64(state: seed &+ 400)
         let hosts = Self.hosts(using: &generator)

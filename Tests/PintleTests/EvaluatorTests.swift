@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// For callers with a TLS stack of their own; the paths are the test's.
+/// Tests the types for callers with their own TLS stack. The paths come from the tests.
 @Suite("Evaluator and pinner")
 struct EvaluatorTests {
     private let chain = TestChain()
@@ -23,7 +23,7 @@ struct EvaluatorTests {
         try pinner.validate(chain.presented, host: host, at: DecisionScene.now).reason
     }
 
-    @Test("The evaluator gives the decision of its policy, with what led to it")
+    @Test("The evaluator returns its policy's decision with the data behind it")
     func evaluator() throws {
         let policy = try PinningPolicy(hosts: [
             PinnedHost("a.example", pins: [chain.keyPin(0)], backupPins: [TestChain.spare()])
@@ -39,7 +39,7 @@ struct EvaluatorTests {
         #expect(other.decision.reason == "invalid-path")
     }
 
-    @Test("What a person has approved by then counts, for hosts without a rule of a policy that asks")
+    @Test("The evaluator takes approvals into account for hosts without a rule, if the policy asks the user")
     func approvals() throws {
         let server = ServerEndpoint(host: try ServerName("a.example"))
         let leaf = try Certificate(der: chain.certificates[0])
@@ -55,7 +55,7 @@ struct EvaluatorTests {
         #expect(try reason(.reject, TrustApprovals([approval])) == "host-not-allowed")
     }
 
-    @Test("A pinner matches its pins on the path of any host, and nothing else")
+    @Test("A pinner matches only its pins, on the path of any host")
     func pins() throws {
         let own = try pinner(chain)
         #expect(try reason(own) == "pin-matched")
@@ -64,15 +64,15 @@ struct EvaluatorTests {
         #expect(throws: ServerNameError.self) { try reason(own, host: "a b") }
     }
 
-    @Test("A pin makes no invalid path acceptable: what was sent is never compared")
+    @Test("A pin never makes an invalid path acceptable: certificates that were only sent are not compared")
     func pathFirst() throws {
         #expect(try reason(try pinner(chain, outcome: .expired)) == "invalid-path")
-        // Another path was validated than the one that the server showed certificates of.
+        // Validation built another path than the one that the server sent.
         #expect(try reason(try pinner(chain, outcome: .valid(TestChain(1).path))) == "pin-mismatch")
         #expect(try reason(try pinner(chain)) == "pin-matched")
     }
 
-    @Test("Validation is asked about the host that the caller names, with the anchors of the pinner")
+    @Test("A pinner validates for the host that the caller names, with its own anchors")
     func request() throws {
         let root = try Certificate(der: chain.certificates[2])
         let pinner = try PublicKeyPinner(
@@ -87,7 +87,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "A pinner without pins or without a backup is not made",
+        "A pinner needs a pin and a backup",
         arguments: [
             ([], [], "no-pins"), (["sha256/AAAA"], [TestChain.spare().description], "wrong-pin-length"),
             ([TestChain().keyPin(0).description], [], "no-backup-pin"),
@@ -99,7 +99,7 @@ struct EvaluatorTests {
         #expect(error?.problems.map(\.id) == [id])
     }
 
-    @Test("The risk of having no backup can be accepted")
+    @Test("A pinner without a backup is possible if the caller accepts the risk")
     func noBackup() throws {
         let path = chain.path
         let pinner = try PublicKeyPinner(pins: [chain.keyPin(0).description], backup: .noneAccepted) { _ in .valid(path)

@@ -2,15 +2,15 @@ import Testing
 
 @testable import Pintle
 
-/// What the profile asks of names and of constraints on them.
-@Suite("The profile of names")
+/// Tests the profile's requirements on names and name constraints.
+@Suite("Names in the profile")
 struct PathProfileNameTests {
     typealias D = DERBytes
 
     private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileScene.dns) }
 
     @Test(
-        "A DNS name is made of letters, digits and hyphens, in labels that are there",
+        "A DNS name with other characters than letters, digits and hyphens, or with an empty label, is refused",
         arguments: [
             "under_score.example.test", "_dmarc.example.test", "-a.example.test", "a-.example.test", "a..test",
             ".example.test", "example.test.", "", ".", "*", "*.", "a.*.test", "w*.example.test", "*.*.test",
@@ -24,7 +24,7 @@ struct PathProfileNameTests {
     }
 
     @Test(
-        "And such a name is one",
+        "A well-formed DNS name is accepted",
         arguments: [
             "under-score.example.test", "a.test", "A.TEST", "9.test", "a--b.test", "xn--bcher-kva.test", "localhost",
             "*.example.test", "*.xn--bcher-kva.test", "192.0.2.7.test", String(repeating: "a", count: 63) + ".test",
@@ -34,7 +34,7 @@ struct PathProfileNameTests {
         #expect(try ProfileScene { $0.names = Self.dns(name) }.findings() == [])
     }
 
-    @Test("Only DNS names are held to that, and the leaf's alone")
+    @Test("The syntax rules apply only to DNS names, and only to those of the leaf")
     func otherNames() throws {
         let strange = Array("under_score".utf8)
         for tag: UInt8 in [0x81, 0x86] {
@@ -52,7 +52,7 @@ struct PathProfileNameTests {
     }
 
     @Test(
-        "A wildcard does not stand directly above a public suffix, in any letter case",
+        "A wildcard directly above a public suffix is refused, in any letter case",
         arguments: [
             ("*.com", true), ("*.co.uk", true), ("*.Co.UK", true), ("*.example.co.uk", false), ("*.uk", false),
             ("co.uk", false), ("com", false), ("*.example.com", false),
@@ -68,7 +68,7 @@ struct PathProfileNameTests {
         #expect(try alone.findings() == (isRefused ? [text] : []))
     }
 
-    @Test("What a public suffix is, the caller says")
+    @Test("The caller decides which names are public suffixes")
     func suffixClosure() throws {
         let names = Self.dns("*.example.test")
         let refusing = ProfileScene {
@@ -88,7 +88,7 @@ struct PathProfileNameTests {
         #expect(try withoutWildcard.findings() == [])
     }
 
-    @Test("Alternative names are critical only where there is no subject")
+    @Test("Alternative names may be critical only if the subject is empty")
     func criticalNames() throws {
         func findings(critical: Bool, subject: [UInt8]) throws -> [String] {
             try ProfileScene {
@@ -103,7 +103,7 @@ struct PathProfileNameTests {
         #expect(try findings(critical: true, subject: D.sequence()) == [])
     }
 
-    @Test("A constraint does not begin with a dot, permitted or excluded, in intermediate or anchor")
+    @Test("A DNS name constraint with a leading dot is refused, permitted or excluded, in intermediate or anchor")
     func leadingDot() throws {
         func findings(_ field: [UInt8], atRoot: Bool) throws -> [String] {
             try ProfileScene {
@@ -127,13 +127,13 @@ struct PathProfileNameTests {
     }
 
     @Test(
-        "A wildcard does not stand for a name that is excluded",
+        "A wildcard that stands for an excluded name is refused",
         arguments: [
-            // The wildcard's own suffix, above it, and one label below it.
+            // The base is the wildcard's own suffix, a parent of it, or one label below it.
             ("*.example.test", "example.test", true), ("*.example.test", "test", true),
             ("*.example.test", "secret.example.test", true), ("*.Example.TEST", "SECRET.example.TEST", true),
             ("*.example.test", "", true),
-            // Deeper than one label, beside it, or the same letters without a dot between.
+            // The base is more than one label deeper, a sibling, or ends in the same letters without a dot.
             ("*.example.test", "very.secret.example.test", false), ("*.example.test", "other.test", false),
             ("*.example.test", "ample.test", false), ("*.test", "secret.example.test", false),
             ("server.example.test", "secret.example.test", false),
@@ -151,7 +151,7 @@ struct PathProfileNameTests {
         }
     }
 
-    @Test("What is permitted does not concern a wildcard here: validators compare that alike")
+    @Test("The profile does not compare wildcards with permitted names, because all validators agree there")
     func wildcardAgainstPermission() throws {
         let field = ProfileScene.nameConstraints(permitted: ["secret.example.test"])
         let scene = ProfileScene {

@@ -8,13 +8,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `minimumPathLength` and `issuerKey` in the decision, each refusal beside the twin that is let in.
+/// Tests `minimumPathLength` and `issuerKey` in the decision. Each refused path has a counterpart that is trusted.
 @Suite("Terms of a rule about the path")
 struct PathTermsTests {
-    /// Three certificates: leaf, intermediate, root.
+    /// A path of three certificates: leaf, intermediate, root.
     static let chain = TestChain()
     static let spare = TestChain.spare()
-    /// An interceptor's leaf, signed directly with its root.
+    /// The path of an interceptor whose root signs the leaf directly.
     private static let direct = ValidatedPath(
         uncheckedLeafToAnchor: [TestChain(1).certificates[0], TestChain(1).certificates[2]])
 
@@ -36,7 +36,7 @@ struct PathTermsTests {
         return scene
     }
 
-    @Test("A leaf that a root has signed directly is refused, and a path of three is let in, with and without pins")
+    @Test("A leaf signed directly by a root is refused, and a path of three is trusted, with and without pins")
     func length() throws {
         let pins = [TestChain(1).keyPin(0), Self.chain.keyPin(0)]
         for pins in [pins, []] {
@@ -68,7 +68,7 @@ struct PathTermsTests {
         }
     }
 
-    @Test("A path of the leaf only has no issuer")
+    @Test("A path of only the leaf has no issuer")
     func leafOnly() throws {
         let alone = ValidatedPath(uncheckedLeafToAnchor: [Self.chain.certificates[0]])
         #expect(try Self.scene(issuer: Self.key(0), path: alone).verdict() == "rejected invalid-path other")
@@ -77,7 +77,7 @@ struct PathTermsTests {
     }
 
     @Test(
-        "The terms hold in rules that only report and after the pins' date; a path that meets them is decided as before",
+        "The terms apply in report-only mode and after expiry, and do not change the verdict on a path that meets them",
         arguments: [
             (.never, .reportOnly, "trusted pin-matched"),
             (.systemTrust(after: DecisionScene.now), .enforce, "trusted pins-expired"),
@@ -107,7 +107,7 @@ struct PathTermsTests {
         #expect(try Self.scene(length: 4, pins: both, requires: .leafAndCA).verdict() == "rejected invalid-path other")
     }
 
-    @Test("An invalid path keeps its own failure, and a host without the rule has no such terms")
+    @Test("An invalid path keeps its own failure, and the terms do not apply to other hosts")
     func otherFailures() throws {
         let scene = try Self.scene(length: 4)
         #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
@@ -115,7 +115,7 @@ struct PathTermsTests {
         #expect(scene.with { $0.endpoint = elsewhere }.verdict() == "trusted host-not-pinned")
     }
 
-    @Test("A path that the caller validated is held against the terms too")
+    @Test("The terms also apply to a path that the caller validated")
     func ownValidation() throws {
         let server = ServerEndpoint(host: try ServerName("a.example"))
         func reason(_ scene: DecisionScene) -> String {
@@ -127,7 +127,7 @@ struct PathTermsTests {
         #expect(reason(try Self.scene(issuer: Self.key(1), pins: [])) == "host-not-pinned")
     }
 
-    @Test("The refusal keeps the path, for reports and for people")
+    @Test("The refusal keeps the path for reports and descriptions")
     func pathIsKept() throws {
         let evaluation = try Self.scene(length: 4).run().evaluation
         #expect(evaluation.path == Self.chain.path)
@@ -135,7 +135,7 @@ struct PathTermsTests {
     }
 
     @Test(
-        "Validation is asked for a path that meets the terms, also where the pins have ended and where there are none")
+        "The request asks for a path that meets the terms, even if the pins have expired or there are none")
     func requests() throws {
         for pins in [[Self.chain.keyPin(0)], []] {
             for expiry in [PinExpiry.never, .systemTrust(after: DecisionScene.now)] {
@@ -148,7 +148,7 @@ struct PathTermsTests {
         #expect(!request.isSatisfied(by: Self.chain.path) && request.meetsTerms(Self.chain.path))
     }
 
-    @Test("An approval is asked nothing about the path's length")
+    @Test("The terms do not apply to an approved server")
     func approvals() throws {
         let rule = try PinnedHost("a.example", anchors: .system, minimumPathLength: 3)
         let policy = try PinningPolicy(hosts: [rule], unpinnedHosts: .askUser)
@@ -162,7 +162,7 @@ struct PathTermsTests {
     }
 
     #if DEBUG
-    @Test("A path that ends in a debug anchor skips the terms with the pins")
+    @Test("A path that ends at a debug anchor skips the terms and the pins")
     func debugAnchors() throws {
         let root = try Certificate(der: TestChain(1).certificates[2])
         let scene = try Self.scene(length: 3, path: Self.direct)

@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// There is nothing to write, in a file or in Swift, that trusts whoever comes.
-@Suite("Nobody is trusted by decree")
+/// Tests that neither a policy file nor Swift code can express trust in every server.
+@Suite("A policy cannot trust every server")
 struct TrustEveryoneTests {
     @Test(
-        "No key or value of a policy file switches the checks off",
+        "No key or value of a policy file disables the checks",
         arguments: [
             ("\"trustEveryone\": true", "unknown-key trustEveryone"),
             ("\"disableValidation\": true", "unknown-key disableValidation"),
@@ -31,7 +31,7 @@ struct TrustEveryoneTests {
     }
 
     @Test(
-        "No key or value of a rule does",
+        "No key or value of a rule disables the checks",
         arguments: [
             ("\"evaluate\": false", "unknown-key hosts[0].evaluate"),
             ("\"trust\": \"everyone\"", "unknown-key hosts[0].trust"),
@@ -62,7 +62,7 @@ struct TrustEveryoneTests {
     }
 
     @Test(
-        "No pin matches everything",
+        "No pin matches every certificate",
         arguments: [
             ("\"*\"", "invalid-pin hosts[0].pins[0]"), ("\"sha256/*\"", "invalid-pin hosts[0].pins[0]"),
             ("\"\"", "invalid-pin hosts[0].pins[0]"), ("\"any\"", "invalid-pin hosts[0].pins[0]"),
@@ -83,13 +83,13 @@ struct TrustEveryoneTests {
         #expect(Self.problems(policy("\"\(PolicyText.pin)\"")) == [])
     }
 
-    @Test("No host stands for all", arguments: ["*", "*.example.com", "", ".", "**", "%", "0.0.0.0/0"])
+    @Test("No host pattern covers every host", arguments: ["*", "*.example.com", "", ".", "**", "%", "0.0.0.0/0"])
     func hosts(_ host: String) {
         #expect(Self.problems(PolicyText.policy(PolicyText.rule(host))) == ["invalid-host hosts[0].host"])
         #expect(Self.problems(PolicyText.policy(PolicyText.rule("example.com"))) == [])
     }
 
-    /// Every case there is: a case that were added breaks the build or the lists here.
+    /// All cases of `PinExpiry`. A new case breaks the build of `isKnown`.
     private static let expiries: [PinExpiry] = [
         .never, .systemTrust(after: DecisionScene.now - 1), .systemTrust(after: DecisionScene.now + 1),
         .rejecting(after: DecisionScene.now - 1), .rejecting(after: DecisionScene.now + 1),
@@ -101,7 +101,7 @@ struct TrustEveryoneTests {
         }
     }
 
-    @Test("Whatever a policy in Swift says, a path that is not valid is refused, and a good one with its pin is not")
+    @Test("Any policy written in Swift refuses an invalid path and trusts a valid one with a matching pin")
     func builder() throws {
         #expect(Enforcement.allCases == [.enforce, .reportOnly])
         #expect(PinningPolicy.UnpinnedHosts.allCases == [.systemTrust, .reject, .askUser])

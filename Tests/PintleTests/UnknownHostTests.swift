@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a person is shown, and what becomes of the answer.
+/// Tests the question that a user sees and the effect of the answer.
 @Suite("Unknown hosts")
 struct UnknownHostTests {
     private static let now = DecisionScene.now
@@ -27,7 +27,7 @@ struct UnknownHostTests {
         try ApprovalDecisionTests.unknown(scene)
     }
 
-    @Test("A first contact says what the system thinks, and what the certificate claims")
+    @Test("A first contact holds the system's verdict and the certificate's claims")
     func firstContact() throws {
         let scene = try Self.scene()
         let host = try Self.ask(scene)
@@ -45,7 +45,7 @@ struct UnknownHostTests {
         #expect("\(trusted)".contains("the system would trust it"))
     }
 
-    @Test("A server that was known before is told with what was approved then")
+    @Test("A server that was known before is reported with its earlier approval")
     func history() throws {
         let leaf = try Self.ask(try Self.scene()).leaf
         for subject in [Pin.Subject.certificate(leaf.fingerprint), TestChain(1).keyPin(0).subject] {
@@ -64,7 +64,7 @@ struct UnknownHostTests {
     }
 
     @Test(
-        "A certificate of thousands of names, or of one that is a book, is told in a line", arguments: [0, 8, 9, 2_000])
+        "A certificate with thousands of names or a huge name is described on one line", arguments: [0, 8, 9, 2_000])
     func manyNames(count: Int) throws {
         var certificate = UnsignedCertificate()
         certificate.subject = UnsignedCertificate.commonName(String(repeating: "x", count: 50_000))
@@ -82,14 +82,14 @@ struct UnknownHostTests {
         #expect(text.contains("host-6.example") == (count > 6) && !text.contains("host-7.example"))
     }
 
-    @Test("What is not known of the past is told, and is no first contact", arguments: TrustApprovals.Record.allCases)
+    @Test("An incomplete record is reported and is not a first contact", arguments: TrustApprovals.Record.allCases)
     func record(_ record: TrustApprovals.Record) throws {
         let scene = try Self.scene().with { $0.approvals = TrustApprovals(record: record) }
         let host = try Self.ask(scene)
         #expect(host.approvalRecord == record)
         #expect(host.isFirstContact == (record == .complete))
         #expect("\(host)".contains("whether it was approved before") == (record != .complete))
-        // The same for a path that the caller's own validation has found good.
+        // Also for a path that the caller's own validation has accepted.
         let path = ValidatedPath(uncheckedLeafToAnchor: scene.presented)
         let decision = scene.policy.decide(scene.endpoint, path: path, approvals: scene.approvals, at: Self.now)
         guard case .rejected(.unknownHost(let other)) = decision else {
@@ -97,7 +97,7 @@ struct UnknownHostTests {
             return
         }
         #expect(other.approvalRecord == record)
-        // Where the past is not known, a yes counts only if the caller says that the person was told so.
+        // With an incomplete record, an approval counts only if the caller says that the user was told.
         var approvals = scene.approvals
         if record != .complete {
             let refused = #expect(throws: TrustApprovalError.self) { try approvals.approve(host, at: Self.now) }
@@ -110,7 +110,7 @@ struct UnknownHostTests {
         #expect(again?.code == "changed-meanwhile" && again.map { "\($0)".contains("nas.example:443") } == true)
     }
 
-    @Test("Names in a certificate cannot rewrite the question")
+    @Test("Names in a certificate cannot change the text of the question")
     func hostileNames() throws {
         var certificate = UnsignedCertificate()
         certificate.subject = UnsignedCertificate.commonName("a\u{1B}[2J\u{202E}moc.elgoog\u{2066}\nfingerprint: 00")
@@ -129,7 +129,7 @@ struct UnknownHostTests {
 
     // MARK: The answer
 
-    @Test("Yes makes an approval that accepts what was seen, for the certificate or for the key")
+    @Test("The user's agreement gives an approval of the seen failures, for the certificate or the key")
     func yes() throws {
         let host = try Self.ask(try Self.scene())
         let expiry = Self.now + 86_400.5
@@ -146,7 +146,7 @@ struct UnknownHostTests {
         #expect(next.verdict() == "trusted user-approved")
     }
 
-    @Test("A server that would be refused all the same is not approved")
+    @Test("A server that would be refused in any case cannot be approved")
     func unacceptable() throws {
         let scene = try Self.scene()
         #expect(throws: Never.self) { try Self.ask(scene).approval(at: Self.now) }
@@ -157,14 +157,14 @@ struct UnknownHostTests {
             #expect(host.unacceptableFailure?.code == .expired)
             let error = #expect(throws: TrustApprovalError.self) { try host.approval(at: Self.now) }
             #expect(error?.code == "unacceptable-failure")
-            // And if somebody approves it by its fingerprint: it is refused.
+            // Even an approval by fingerprint does not make the server trusted.
             let approval = try TrustApproval(.certificate(host.leaf.fingerprint), for: host.endpoint, at: Self.now)
             #expect(
                 refused.with { $0.approvals = TrustApprovals([approval]) }.verdict() == "rejected invalid-path expired")
         }
     }
 
-    @Test("An approval that would be over, or whose note is a book, is not made")
+    @Test("An approval that has already expired or has a too long note is refused")
     func bounds() throws {
         let host = try Self.ask(try Self.scene())
         func code(until expiry: Date? = nil, note: String? = nil) -> String? {

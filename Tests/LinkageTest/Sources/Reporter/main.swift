@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import PintleReports
 
-// Reports without any transport: the network is whoever sends.
+// Creates a reporter without a network library: the app provides the transport.
 struct Nobody: ReportTransport {
     func send(_ request: ReportRequest) async throws -> ReportResponse { ReportResponse(status: 503) }
 }

@@ -12,9 +12,9 @@ package enum Ed25519 {
 
     /// Returns whether `signature` is a valid signature of `message` by the private key of `publicKey`.
     ///
-    /// The check is strict where RFC 8032 lets verifiers differ. S must be below the group's order, and R and the key must
-    /// have their canonical encoding. A key of small order verifies no signature, because anyone can sign for it. Bytes
-    /// of any length and content give `false` rather than a trap.
+    /// The check is strict where RFC 8032 lets verifiers differ. S must be below the group's order, and R and the key
+    /// must have their canonical encoding. A key of small order verifies no signature, because anyone can sign for it.
+    /// Bytes of any length and content give `false` rather than a trap.
     ///
     /// - Parameters:
     ///   - signature: R and S, 64 bytes.

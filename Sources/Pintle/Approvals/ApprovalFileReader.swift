@@ -4,8 +4,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads an approvals file and stops at the first mistake. A program wrote the file, so one mistake means damage, and
-/// no part of such a file is used.
+/// A parser of approvals files that stops at the first mistake. A program wrote the file, so one mistake means damage,
+/// and no part of such a file is used.
 enum ApprovalFileReader {
     private enum FileKey: String, CaseIterable {
         case version, generation, approvals

@@ -25,8 +25,8 @@ package struct PublicKeyDescription: Sendable, Hashable {
     }
 
     package let algorithm: Algorithm
-    /// The size in bits; `nil` for algorithms and curves not named here. It counts the modulus of an RSA key, the field of
-    /// P-256, P-384 or P-521, or the prime of a DSA key. An Ed25519 or Ed448 key has OpenSSL's count (256, 456).
+    /// The size in bits; `nil` for algorithms and curves not named here. It counts the modulus of an RSA key, the field
+    /// of P-256, P-384 or P-521, or the prime of a DSA key. An Ed25519 or Ed448 key has OpenSSL's count (256, 456).
     package let bits: Int?
     /// The size of an RSA key's public exponent in bits; `nil` for other keys.
     package private(set) var exponentBits: Int?

@@ -1,4 +1,4 @@
-/// Finds and checks the bytes that a public-key pin hashes. All pins are computed from this structure.
+/// The bytes of a certificate that a public-key pin hashes. All pins are computed from this structure.
 ///
 ///     SubjectPublicKeyInfo ::= SEQUENCE {               -- RFC 5280 section 4.1.2.7
 ///         algorithm         AlgorithmIdentifier,

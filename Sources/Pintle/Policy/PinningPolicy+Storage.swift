@@ -54,7 +54,7 @@ extension PinningPolicy {
             self.terms = terms
         }
 
-        /// Passing the slot `inout` makes look-up-or-insert cost one hash instead of two.
+        /// Returns a dictionary's value. Passing the slot `inout` makes look-up-or-insert cost one hash instead of two.
         private static func place(_ place: inout UInt32) -> UInt32 { place }
 
         private static func tooMany(at index: Int) -> PolicyProblem {

@@ -21,9 +21,9 @@ extension PinningPolicy {
     ///     has it. The caller resolves the path relative to the policy file's folder and limits the size of the file.
     ///     An error that it throws becomes the problem `unreadable-anchor-file`. `nil` refuses paths, as
     ///     ``init(json:)`` does.
-    ///   - isPublicSuffix: returns whether registries sell names directly under this one (`com`, `co.uk`). The name is
-    ///     lower-case ASCII without a trailing dot. Private anchors for all names under a public suffix are refused. By
-    ///     default, no name counts as a public suffix; single labels are always refused.
+    ///   - isPublicSuffix: returns whether a name is a public suffix, under which anyone can register names (`com`,
+    ///     `co.uk`). The name is lower-case ASCII without a trailing dot. Private anchors for all names under a public
+    ///     suffix are refused. By default, no name counts as a public suffix; single labels are always refused.
     /// - Throws: the same as ``init(json:)``.
     public init(
         json: [UInt8], resolvingFile: ((_ path: String) throws -> [UInt8])?,

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Parses a policy file value by value and continues after a mistake, so that it can report all of them at once.
+/// A parser of policy files that continues after a mistake, so that it can report all of them at once.
 package struct PolicyFileReader {
     let resolvingFile: ((String) throws -> [UInt8])?
     let isPublicSuffix: (String) -> Bool

@@ -5,8 +5,8 @@
 /// The findings depend only on the path. The profile does not repeat what every validator checks (signatures, dates,
 /// the host's name).
 package struct PathProfile: Sendable {
-    /// Returns whether a name is a public suffix under which registries sell names (`com`, `co.uk`). The name is
-    /// lower-case ASCII without a trailing dot.
+    /// A closure that returns whether a name is a public suffix, under which anyone can register names (`com`,
+    /// `co.uk`). The name is lower-case ASCII without a trailing dot.
     package var isPublicSuffix: @Sendable (String) -> Bool
 
     package init(isPublicSuffix: @escaping @Sendable (String) -> Bool) {

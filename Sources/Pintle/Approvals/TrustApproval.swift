@@ -17,7 +17,7 @@ public struct TrustApproval: Sendable, Hashable {
     public enum AcceptedFailure: String, Sendable, Hashable {
         /// The leaf is its own issuer and is not a trust anchor.
         case selfSigned = "self-signed"
-        /// The path ends in a root that is not a trust anchor.
+        /// The path ends at a root that is not a trust anchor.
         case untrustedRoot = "untrusted-root"
         /// The certificate is for other names. Only an approval of the exact certificate can accept this: the same
         /// bytes at the same host and port identify the server better than a name does.

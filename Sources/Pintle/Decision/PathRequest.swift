@@ -28,8 +28,8 @@ public struct PathRequest: Sendable {
         TrustApproval.AcceptedFailure(code).map(accepted.contains) ?? false
     }
 
-    /// Returns whether the path meets the rule's terms and matches its pins. If several valid paths exist, as with
-    /// cross-signing, the validator should prefer one that satisfies the request.
+    /// Returns whether the path meets the rule's terms and matches its pins, if it has any that have not expired. If
+    /// several valid paths exist, as with cross-signing, the validator should prefer one that satisfies the request.
     public func isSatisfied(by path: ValidatedPath) -> Bool {
         guard meetsTerms(path) else { return false }
         guard let pins, !pins.isEmpty else { return true }

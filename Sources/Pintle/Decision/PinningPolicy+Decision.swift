@@ -30,8 +30,8 @@ extension PinningPolicy {
     ///   - instant: the current time, except in tests and for recorded chains.
     ///   - newestKnownTime: the latest time known to have passed, such as the build date or the date of the last
     ///     update. It does not affect the verdict; it only distinguishes a wrong clock from an app without updates.
-    ///   - validate: builds and checks the path. It is called at most once, except in step 3: up to four times, and
-    ///     after the first with the leaf as the only anchor, finally with ``PathRequest/accepted`` failures.
+    ///   - validate: builds and checks the path. It is called at most once; in step 3, up to four times. Calls after
+    ///     the first have the leaf as the only anchor, and the last ones ``PathRequest/accepted`` failures.
     public func evaluate(
         _ endpoint: ServerEndpoint,
         presented: [[UInt8]],

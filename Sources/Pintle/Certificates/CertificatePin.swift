@@ -70,7 +70,7 @@ public struct CertificatePin: Sendable, Hashable {
 }
 
 extension CertificatePin {
-    /// The notations in which other programs write a fingerprint. ``init(_:)`` reads all of them.
+    /// The notations in which other programs write a fingerprint. ``CertificatePin/init(_:)`` reads all of them.
     public enum Notation: Sendable, Hashable, CaseIterable {
         /// 64 lower-case digits: one word for files and command lines.
         case digits

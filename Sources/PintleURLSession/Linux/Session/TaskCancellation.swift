@@ -1,7 +1,8 @@
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Hands the cancellation of a Swift task on to a session's task, whichever is there first.
+/// Cancels a session's task when the Swift task that waits for it is cancelled. The cancellation may come before the
+/// session's task exists.
 final class TaskCancellation: Sendable {
     private struct State {
         var isCancelled = false

@@ -1,17 +1,18 @@
 internal import PintleOpenSSL
 
-/// The number of bytes that OpenSSL may read from one connection.
+/// Limits on the bytes that OpenSSL may read from one connection.
 struct ReadLimits: Sendable {
-    /// In one turn of the loop, once the handshake is complete. nghttp2 takes no more than some milliseconds for as many
+    /// The limit for one turn of the loop after the handshake. nghttp2 needs only a few milliseconds for this many
     /// bytes of the smallest frames.
     var perTurn = 256 << 10
-    /// How many bytes of ``perTurn`` a message of the handshake protocol counts for once the handshake is complete, such
-    /// as KeyUpdate (RFC 8446 section 4.6.3): OpenSSL takes 10 us for its 27 bytes.
+    /// The bytes of ``perTurn`` that a handshake message such as KeyUpdate costs after the handshake (RFC 8446 section
+    /// 4.6.3). OpenSSL needs 10 us for its 27 bytes.
     var perMessage = 4 << 10
-    /// In one turn of the loop, while the handshake runs: a byte costs more there.
+    /// The limit for one turn of the loop during the handshake, when each byte costs more time.
     var perTurnOfHandshake = 32 << 10
-    /// In a whole handshake, the same as in the handshakes that Pintle makes itself.
+    /// The limit for a whole handshake, the same as for the handshakes that Pintle makes itself.
     var handshake = ContextRestriction.handshakeAllowance
-    /// `false` only in a test of a process without memory for a limit: then no connection is made.
+    /// A Boolean value that is `false` only in tests that simulate missing memory: the limit cannot be installed, so no
+    /// connection is made.
     var isAvailable = true
 }

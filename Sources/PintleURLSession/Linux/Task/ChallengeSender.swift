@@ -1,8 +1,8 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// Receives the answer to a challenge, through the completion handler or through the older methods of the challenge's
-/// sender.
+/// The receiver of a delegate's answer to a challenge. The delegate answers through the completion handler or through
+/// the older methods of the challenge's sender.
 final class ChallengeSender: NSObject, URLAuthenticationChallengeSender, Sendable {
     struct Answer: Sendable {
         let disposition: URLSession.AuthChallengeDisposition

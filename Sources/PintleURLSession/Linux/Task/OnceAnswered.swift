@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// A completion handler of which only the first call counts.
+/// A completion handler that ignores all calls but the first.
 ///
-/// A delegate may keep it for ever. So the action must hold neither the task's loader nor the delegate nor the transport.
+/// A delegate may keep the handler for ever. So the action must not hold the task's loader, the delegate or the
+/// transport.
 final class OnceAnswered<Value>: Sendable {
     private let action: Mutex<(@Sendable (Value) -> Void)?>
 

@@ -1,4 +1,4 @@
-/// A transfer, with the transport that carries it.
+/// A transfer and the transport that runs it.
 struct RunningTransfer: Equatable, Sendable {
     let transport: CurlTransport
     let transfer: Transfer
@@ -7,7 +7,7 @@ struct RunningTransfer: Equatable, Sendable {
 }
 
 extension TaskStateMachine<RunningTransfer> {
-    /// Returns the carrier of a transfer, while that is the transfer of a live task.
+    /// Returns the carrier of a transfer, or `nil` if it is not the current transfer of a live task.
     func carrier(of transfer: Transfer) -> RunningTransfer? {
         carrier.flatMap { $0.transfer === transfer ? $0 : nil }
     }

@@ -1,4 +1,4 @@
-/// The byte counts of a task. Totals are `NSURLSessionTransferSizeUnknown` (-1) where they are not known.
+/// The byte counts of a task. An unknown total is `NSURLSessionTransferSizeUnknown` (-1).
 struct TaskProgress: Sendable, Equatable {
     var received: Int64 = 0
     var expectedToReceive: Int64 = 0

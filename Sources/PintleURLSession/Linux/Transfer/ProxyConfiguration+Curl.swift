@@ -2,9 +2,9 @@ internal import CCurl
 internal import PintleOpenSSL
 
 extension ProxyConfiguration {
-    /// Tells libcurl the whole of it, so that it does not look into the environment itself.
+    /// Sets every proxy option of libcurl, so that it does not read the environment itself.
     ///
-    /// - Parameter tunnels: whether an HTTP proxy only passes bytes on, as it must for TLS.
+    /// - Parameter tunnels: `true` if an HTTP proxy must only pass bytes on, as TLS needs.
     func set(on handle: UnsafeMutableRawPointer, tunnels: Bool) {
         func set(_ option: CURLoption, _ text: String) { pintle_curl_set_pointer(handle, option, text) }
         set(CURLOPT_NOPROXY, "")

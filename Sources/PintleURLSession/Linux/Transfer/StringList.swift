@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// A `curl_slist`: copies of some lines, in libcurl's form.
+/// A `curl_slist` that owns copies of some lines.
 final class StringList {
     private(set) var pointer: UnsafeMutablePointer<curl_slist>?
 

@@ -4,8 +4,8 @@ internal import Foundation
 protocol TransferEvents: AnyObject, Sendable {
     func transfer(_ transfer: Transfer, didSend count: Int)
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold
-    /// `nil` ends the transfer.
+    /// Returns reasons to hold the transfer; `nil` ends it.
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold?
-    /// The last event, and exactly one.
+    /// The last event. It comes exactly once.
     func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?)
 }

@@ -10,6 +10,6 @@ struct CacheCandidate {
     let end: Date?
     let varies: Bool
     let acceptedCodings: String?
-    /// A copy of the content that the delegate gets; `nil` where the loader keeps the content anyway.
+    /// A copy of the content that the delegate gets; `nil` if the loader keeps the content anyway.
     var content: Data?
 }

@@ -6,12 +6,13 @@ enum RequestBody: Sendable {
     case none
     case data(Data)
     case file(URL)
-    /// `nil` where the delegate has the stream.
+    /// A stream; `nil` if the delegate has to provide it.
     case stream(BodyStream?)
-    /// Content that cannot be sent; the task fails with the refusal.
+    /// Content that cannot be sent. The task fails with the refusal.
     case refused(SessionRefusal)
 
-    /// Reads the content of the request itself. Empty data counts as no content, as in Foundation: a GET may have it.
+    /// Reads the content of the request itself. Empty data counts as no content, as in Foundation, so a GET may have
+    /// it.
     init(of request: URLRequest) {
         if let data = request.httpBody, !data.isEmpty {
             self = .data(data)
@@ -22,7 +23,7 @@ enum RequestBody: Sendable {
         }
     }
 
-    /// Returns the content of the first request. Looks at the size of a file.
+    /// Returns the content of the first request. Reads the size of a file.
     func content(of request: URLRequest) throws(SessionRefusal) -> RequestContent {
         switch self {
         case .none: return .none

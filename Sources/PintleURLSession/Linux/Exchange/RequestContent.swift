@@ -4,13 +4,13 @@ internal import FoundationNetworking
 /// The content of one request of a task, as far as it is known before the transfer.
 enum RequestContent: Sendable {
     case none
-    /// Data or a file: can be sent again.
+    /// Data or a file, which can be sent again.
     case fixed(TransferRequest.Body)
-    /// A stream, which can be sent once; `nil` until the delegate has given one. The size is in bytes, `nil` for an
-    /// unknown one.
+    /// A stream, which can be sent once; `nil` until the delegate has provided one. The size is in bytes, or `nil` if
+    /// it is unknown.
     case stream(BodyStream?, size: Int64?)
 
-    /// The content for libcurl; `nil` for none.
+    /// The content for libcurl, if there is any.
     var body: TransferRequest.Body? {
         switch self {
         case .none: nil
@@ -19,13 +19,14 @@ enum RequestContent: Sendable {
         }
     }
 
-    /// A Boolean value that indicates whether all of the content is still there. If not, the delegate has to give a stream.
+    /// A Boolean value that indicates whether all of the content can still be sent. If not, the delegate has to provide
+    /// a stream.
     var isAvailable: Bool {
         guard case .stream(let stream, _) = self else { return true }
         return stream?.isWhole ?? false
     }
 
-    /// Returns the content of the next request, as a redirect, a challenge or the delegate has left it.
+    /// Returns the content of the next request after a redirect, a challenge or a change by the delegate.
     func content(of next: URLRequest, after request: URLRequest) -> RequestContent {
         if let data = next.httpBody {
             if data == request.httpBody { return self }
@@ -40,8 +41,8 @@ enum RequestContent: Sendable {
 }
 
 extension URLRequest {
-    /// The length of a stream, in bytes, that the request's own `Content-Length` declares. Without it libcurl sends the
-    /// content in chunks.
+    /// The length of a stream in bytes, from the request's own `Content-Length`. Without it libcurl sends the content
+    /// chunked.
     var declaredContentLength: Int64? {
         value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }

@@ -1,4 +1,4 @@
-/// The names of fields, methods and schemes (RFC 9110 section 5.6.2).
+/// The grammar of field names, methods and schemes (RFC 9110 section 5.6.2).
 enum HeaderToken {
     static func isByte(_ byte: UInt8) -> Bool {
         switch byte {

@@ -1,6 +1,6 @@
-/// Something that one queue hands to another and touches no more.
+/// A value that one queue passes to another and does not use any more.
 ///
-/// Sendable: of the two queues one at a time has it, because the sender gives up what it sends.
+/// Sendable: only one of the two queues uses the value at a time, because the sender gives it up.
 struct Handed<Value>: @unchecked Sendable {
     let value: Value
 

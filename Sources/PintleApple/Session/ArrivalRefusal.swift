@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 import Security
 
-/// The reason that a response is refused when it arrives, though its server was not.
+/// The reason why a response is refused when it arrives although its server was not refused.
 package enum ArrivalRefusal: Sendable, Hashable {
     /// The request was for `https`, and the response came over `http`.
     case insecureRedirect

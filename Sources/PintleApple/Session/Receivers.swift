@@ -1,7 +1,7 @@
 import Foundation
 
-/// Who is told of something: the first of two that has a method for it, as the system does it with the delegate of a
-/// task and that of its session.
+/// Two delegates, of which the first that implements a method gets the call. The system does the same with the
+/// delegates of a task and of its session.
 struct Receivers<Delegate> {
     let first: Delegate?
     let second: Delegate?
@@ -15,5 +15,5 @@ struct Receivers<Delegate> {
     }
 }
 
-/// A method of a delegate, which it may not have: such methods are optional with Apple's protocols.
+/// Returns a method that a delegate may not have. Apple's protocols declare such methods as optional.
 func offered<Method>(_ method: Method?) -> Method? { method }

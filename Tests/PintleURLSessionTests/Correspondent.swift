@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A delegate that answers challenges and gives streams, and writes down what it is asked, in order.
+/// A delegate that answers challenges, provides streams and records its callbacks in order.
 final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 

@@ -1,7 +1,7 @@
 import FoundationNetworking
 import Synchronization
 
-/// What a delegate is told, in order: of the same several times in a row, once.
+/// A log of a delegate's callbacks in order. Repeats of the same callback count once.
 final class Diary: Sendable {
     private let entries = Mutex<[String]>([])
     private let finished = AsyncStream<Void>.makeStream()
@@ -13,7 +13,7 @@ final class Diary: Sendable {
         }
     }
 
-    /// Notes what whoever runs a task waits for.
+    /// Notes an event and ends ``run(_:)``.
     func noteEnd(_ event: String) {
         note(event)
         finished.continuation.yield()

@@ -14,14 +14,14 @@ struct ReceiptTests {
         stage = try Stage()
     }
 
-    /// What a response came with.
+    /// Returns the receipt of a response.
     private func receipt() async throws -> TrustReceipt {
         let server = try stage.server()
         let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
         return try #require(response.trustReceipt)
     }
 
-    /// What is left of it after something in the process put other certificates in.
+    /// Returns the receipt after code in the process has replaced its certificates.
     private func forged(_ receipt: TrustReceipt, path: [[UInt8]], basis: TrustBasis? = nil) -> TrustReceipt {
         TrustReceipt(
             endpoint: receipt.endpoint, basis: basis ?? receipt.basis, rule: receipt.rule,
@@ -40,7 +40,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test("What was decided holds on a second look; a longer path or another issuer is missed")
+    @Test("The second check accepts the path of the handshake, but not a longer minimum or another issuer")
     func expectations() async throws {
         let receipt = try await receipt()
         let root = try PublicKeyPin(subjectPublicKeyInfo: stage.root.certificate.spkiDER)
@@ -48,11 +48,11 @@ struct ReceiptTests {
         #expect(mismatch(receipt, 2, root) == nil)
         #expect(mismatch(receipt, -1) == nil)
         #expect(mismatch(receipt, 3, root) == .pathTooShort(2, minimum: 3))
-        // The leaf is no issuer.
+        // The leaf is not an issuer.
         #expect(mismatch(receipt, 2, leaf) == .otherIssuer(root, required: leaf))
     }
 
-    @Test("Certificates that were put in afterwards are found by their hashes")
+    @Test("The second check finds replaced certificates by their hashes")
     func forgery() async throws {
         let receipt = try await receipt()
         let pin = try #require(receipt.matchedPin).pin
@@ -71,7 +71,7 @@ struct ReceiptTests {
         #expect(mismatch(swapped) == .pinNotOnPath(certificate))
     }
 
-    @Test("Without a pin the path alone is looked at")
+    @Test("Without a pin the second check looks only at the path")
     func unpinned() async throws {
         let receipt = forged(try await receipt(), path: stage.identity.chainWithRoot, basis: .hostNotPinned)
         #expect(mismatch(receipt) == nil)

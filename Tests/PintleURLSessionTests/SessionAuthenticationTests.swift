@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Who asks: a 401 is answered inside, over connections that the policy has judged.
+/// Authentication: the session answers a 401 over connections that the policy has accepted.
 @Suite("Pinned sessions: authentication")
 struct SessionAuthenticationTests {
     private let right = URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession)
@@ -25,7 +25,7 @@ struct SessionAuthenticationTests {
         }
     }
 
-    @Test("A delegate's credential gets in, and the challenge says what Foundation's does")
+    @Test("A delegate's credential is accepted, and the challenge has the same properties as Foundation's")
     func basicCredential() async throws {
         let stage = try Stage()
         let server = try guarded(stage)
@@ -49,7 +49,7 @@ struct SessionAuthenticationTests {
         #expect(server.completedHandshakeCount == 1)
     }
 
-    @Test("A wrong credential is asked about again, with the count; one who never gives up is stopped")
+    @Test("The delegate is asked again after a wrong credential, with the count, and stopped at a limit")
     func wrongCredential() async throws {
         let stage = try Stage()
         let server = try guarded(stage)
@@ -69,7 +69,7 @@ struct SessionAuthenticationTests {
     }
 
     @Test(
-        "The delegate's other answers are as in Foundation",
+        "The delegate's other answers have the same effect as in Foundation",
         arguments: [
             ("nil", "response 401"), ("default", "response 401"), ("reject", "response 401"), ("cancel", "complete"),
         ])
@@ -77,7 +77,7 @@ struct SessionAuthenticationTests {
         let stage = try Stage()
         let server = try guarded(stage)
         let delegate = Correspondent { challenge in
-            // One of them in the older way, and twice: the first counts.
+            // One answer uses the older method of the sender, and answers twice: only the first counts.
             if answer == "default" { challenge.sender?.performDefaultHandling(for: challenge) }
             return switch answer {
             case "nil": (.useCredential, nil)
@@ -92,7 +92,9 @@ struct SessionAuthenticationTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("Without a delegate the stored credential is used, of another realm's none", arguments: ["pride", "other"])
+    @Test(
+        "Without a delegate the session uses the stored credential, but not one of another realm",
+        arguments: ["pride", "other"])
     func storedCredential(realm: String) async throws {
         let stage = try Stage()
         let server = try guarded(stage)
@@ -110,7 +112,7 @@ struct SessionAuthenticationTests {
         #expect(storage.allCredentials.count == 1)
     }
 
-    @Test("A credential that was taken is proposed the next time, one that was refused is not")
+    @Test("A credential that was accepted is proposed the next time, one that was refused is not")
     func proposal() async throws {
         let stage = try Stage()
         let server = try guarded(stage)
@@ -138,7 +140,7 @@ struct SessionAuthenticationTests {
     }
 
     @Test(
-        "Challenges of other kinds are handed over, and nobody is asked",
+        "Challenges of other kinds become the response, and the delegate is not asked",
         arguments: ["NTLM", "Negotiate YII=", "Bearer realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", algorithm=MD6"])
     func otherKinds(challenge: String) async throws {
         let stage = try Stage()
@@ -150,7 +152,7 @@ struct SessionAuthenticationTests {
         #expect(delegate.events == ["response 401", "complete"])
     }
 
-    @Test("Of several ways the strongest is tried first, and a rejected one makes room for the next")
+    @Test("The strongest of several schemes comes first, and after its rejection the next one")
     func severalWays() async throws {
         let stage = try Stage()
         let server = try guarded(
@@ -167,7 +169,7 @@ struct SessionAuthenticationTests {
         #expect(delegate.events.contains("response 200"))
     }
 
-    @Test("A credential stays with its origin, on every way that leads elsewhere", arguments: [true, false])
+    @Test("A credential does not leave its origin after a redirect", arguments: [true, false])
     func origin(isSame: Bool) async throws {
         let stage = try Stage()
         let (basic, right) = (basic, right)
@@ -184,7 +186,7 @@ struct SessionAuthenticationTests {
     }
 
     @Test(
-        "A nonce that went stale is renewed without asking, and nothing else is",
+        "Only an expired nonce is renewed without asking the delegate",
         arguments: [
             ("Digest realm=\"b\", nonce=\"n1\", algorithm=MD5", 1),
             ("Digest realm=\"a\", nonce=\"n1\", algorithm=MD5", 2),
@@ -229,7 +231,9 @@ struct SessionAuthenticationTests {
                     : ["challenge 0", "redirect 302", "challenge 0", "response 200"]))
     }
 
-    @Test("What one server was given is proposed to another where it is stored for it", arguments: [true, false])
+    @Test(
+        "A redirect to another server gets the stored credential only if it is stored for that server too",
+        arguments: [true, false])
     func storedForBoth(isStored: Bool) async throws {
         let stage = try Stage()
         let basic = basic
@@ -251,7 +255,7 @@ struct SessionAuthenticationTests {
         #expect((response as? HTTPURLResponse)?.statusCode == (isStored ? 200 : 401))
     }
 
-    @Test("What is uploaded goes again with the credential", arguments: ["data", "file"])
+    @Test("An upload is sent again together with the credential", arguments: ["data", "file"])
     func upload(kind: String) async throws {
         let stage = try Stage()
         let server = try guarded(stage)
@@ -272,7 +276,7 @@ struct SessionAuthenticationTests {
         #expect(server.requests.map(\.body.count) == [300_000, 300_000])
     }
 
-    @Test("The answer to a challenge is decided by the policy that is in force by then", arguments: [true, false])
+    @Test("The policy in force after the delegate's answer decides about the next request", arguments: [true, false])
     func policyChange(rightPin: Bool) async throws {
         let stage = try Stage()
         let server = try guarded(stage)
@@ -289,7 +293,7 @@ struct SessionAuthenticationTests {
         #expect(rejection?.reason == (rightPin ? nil : "pin-mismatch"))
     }
 
-    @Test("An interceptor that asks for a credential gets no request at all; its twin with the pin gets both")
+    @Test("An interceptor that asks for a credential gets no request; with the pin the server gets both")
     func pinned() async throws {
         let stage = try Stage()
         let right = right

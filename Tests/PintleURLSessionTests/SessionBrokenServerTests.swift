@@ -5,15 +5,15 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Servers that are slow, broken or mean. Each test has a twin that differs in the fault alone.
+/// Servers that are slow, broken or malicious. Each test has a control that differs only in the fault.
 @Suite("Pinned sessions: broken servers")
 struct SessionBrokenServerTests {
-    /// What a server writes, in pieces, and whether it then says nothing more instead of hanging up.
+    /// The pieces that a server writes, and whether it then stays silent instead of closing the connection.
     struct Answer: CustomTestStringConvertible {
         let testDescription: String
         var pieces: [String]
         var stays = false
-        /// `nil`: it is a good answer, whose content is `body`.
+        /// The expected error; `nil` for a good response, whose content is `body`.
         var error: URLError.Code?
     }
 
@@ -66,7 +66,7 @@ struct SessionBrokenServerTests {
             error: .badServerResponse),
     ]
 
-    @Test("An answer is whole or an error, whatever the server does", arguments: answers)
+    @Test("A response is complete or an error, whatever the server does", arguments: answers)
     func answer(_ answer: Answer) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -89,7 +89,7 @@ struct SessionBrokenServerTests {
         }
     }
 
-    @Test("Content up to the end has one that TLS vouches for, not the network", arguments: [true, false])
+    @Test("Content without a length is complete only if close_notify ends it", arguments: [true, false])
     func truncation(isCut: Bool) async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
@@ -116,7 +116,7 @@ struct SessionBrokenServerTests {
         #expect(recorder.log.withLock { $0.data } == Data("body".utf8))
     }
 
-    @Test("A handshake that stands still times out; one that pauses does not", arguments: [true, false])
+    @Test("A stalled handshake times out; one that only pauses does not", arguments: [true, false])
     func stalledHandshake(isMidway: Bool) async throws {
         let stage = try Stage()
         func server(seconds: Double) throws -> LoopbackTLSServer {
@@ -138,7 +138,7 @@ struct SessionBrokenServerTests {
     }
 
     @Test(
-        "Who speaks no TLS is no server; nothing is sent to it",
+        "A server without TLS is an error, and gets nothing of the request",
         arguments: ["", "HTTP/1.1 400 Bad Request\r\n\r\n", "\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}", "220 ready\r\n"])
     func noTLS(greeting: String) async throws {
         let heard = Mutex<[UInt8]>([])
@@ -158,7 +158,7 @@ struct SessionBrokenServerTests {
     }
 
     @Test(
-        "A connection that the server closes just when it is used again costs nothing but another one, or another tunnel",
+        "A connection that the server closes on reuse is replaced by another one, or by another tunnel",
         arguments: [false, true])
     func closedOnReuse(usesProxy: Bool) async throws {
         let stage = try Stage()
@@ -167,7 +167,7 @@ struct SessionBrokenServerTests {
             let isFirst = count.add(1, ordering: .relaxed).newValue == 1
             while case let head = (try? stream.read(upTo: 4_096)) ?? [], !head.isEmpty {
                 try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody".utf8))
-                // Takes the next request and hangs up on it.
+                // Reads the next request and closes the connection without a response.
                 if isFirst {
                     _ = try? stream.read(upTo: 4_096)
                     return
@@ -185,7 +185,7 @@ struct SessionBrokenServerTests {
         #expect(proxy.connections.count == (usesProxy ? 2 : 0))
     }
 
-    @Test("A reset amid the content is an error", arguments: [true, false])
+    @Test("A reset in the middle of the content is an error", arguments: [true, false])
     func reset(isReset: Bool) async throws {
         let server = try LoopbackTCPServer { connection in
             _ = try? connection.read(upTo: 4_096)

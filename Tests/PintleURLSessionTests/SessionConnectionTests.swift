@@ -6,10 +6,10 @@ import Testing
 
 @testable import PintleURLSession
 
-/// The connection that was judged is the one that carries the request, each of them.
+/// Each request uses exactly the connection that the policy has accepted.
 @Suite("Pinned sessions: connections")
 struct SessionConnectionTests {
-    /// A server that ends each connection after one response.
+    /// A server that closes each connection after one response.
     private func server(
         _ stage: Stage, versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
     ) throws -> LoopbackTLSServer {
@@ -32,7 +32,7 @@ struct SessionConnectionTests {
         let bad = URLSession.pinned(to: try stage.policy(rightPin: false))
         await #expect(throws: URLError.self) { try await bad.data(from: try server.address()) }
         #expect(server.waitUntilClosed())
-        // Not the second gate: with VERIFYPEER off libcurl would have finished it in spite of the verdict.
+        // The verdict ended the handshake, not the second gate: with VERIFYPEER off libcurl would have completed it.
         #expect(server.completedHandshakeCount == 0)
         #expect(server.alertsReceived.map(\.code) == [46])
         #expect(server.requestByteCount == 0)
@@ -58,7 +58,7 @@ struct SessionConnectionTests {
         #expect(server.connections.allSatisfy { !$0.isResumed })
         #expect(server.requestByteCount == before)
 
-        // The twin: who keeps sessions gets them resumed by this server.
+        // Control: a client that keeps TLS sessions can resume them with this server.
         let files = try TemporaryDirectory()
         for option in ["-sess_out", "-sess_in"] {
             let request = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
@@ -72,7 +72,7 @@ struct SessionConnectionTests {
         #expect(server.connections.map(\.isResumed) == [false, false, false, false, false, true])
     }
 
-    @Test("A server that changes its key between connections is judged anew", arguments: [true, false])
+    @Test("The policy checks a server again that changes its key between connections", arguments: [true, false])
     func changedKey(keepsKey: Bool) async throws {
         let stage = try Stage()
         let server = try server(stage)
@@ -92,7 +92,7 @@ struct SessionConnectionTests {
         }
     }
 
-    @Test("A task's delegate hides the session's, and not the policy", arguments: [true, false])
+    @Test("A task's delegate overrides the session's, but not the policy", arguments: [true, false])
     func taskDelegate(rightPin: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
@@ -113,7 +113,7 @@ struct SessionConnectionTests {
         }
     }
 
-    @Test("Names that lead to one address have connections and verdicts of their own", arguments: [true, false])
+    @Test("Two names for one address have separate connections and verdicts", arguments: [true, false])
     func names(rightPin: Bool) async throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue(hosts: ["one.example", "two.example"])
@@ -140,7 +140,7 @@ struct SessionConnectionTests {
     }
 }
 
-/// Rules for `one.example`, whose pin is the identity's, and `two.example`.
+/// Rules for `one.example`, with the identity's pin, and for `two.example`.
 func twoNames(_ root: CertificateAuthority, _ identity: Identity, rightPin: Bool) throws -> PinningPolicy {
     let key = identity.certificate.spkiDER
     let keys = ["one.example": key, "two.example": rightPin ? key : try PrivateKey().spkiDER]

@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleURLSession
 import Testing
 
-/// Which of the asynchronous methods Swift calls, by the type of the session and of the argument for `delegate`.
+/// The async method that Swift selects, by the type of the session and of the argument for `delegate`.
 @Suite("Pinned sessions: the delegate of an asynchronous call")
 struct SessionDelegateArgumentTests {
     enum Method: String, CaseIterable {
@@ -42,7 +42,7 @@ struct SessionDelegateArgumentTests {
         return try Data(contentsOf: file)
     }
 
-    @Test("The literal nil is the pinned method, through PinnedURLSession", arguments: Method.allCases)
+    @Test("The literal nil selects the pinned method through PinnedURLSession", arguments: Method.allCases)
     func literalNil(method: Method) async throws {
         let fixture = try Fixture()
         let (session, request, url) = (fixture.session, fixture.request(for: method), fixture.url)
@@ -59,7 +59,7 @@ struct SessionDelegateArgumentTests {
         #expect(data == Data("/path".utf8))
     }
 
-    @Test("The literal nil is the pinned method, through URLSession", arguments: Method.allCases)
+    @Test("The literal nil selects the pinned method through URLSession", arguments: Method.allCases)
     func literalNilOfTheSuperclass(method: Method) async throws {
         let fixture = try Fixture()
         let (session, request, url) = (fixture.session as URLSession, fixture.request(for: method), fixture.url)
@@ -76,7 +76,7 @@ struct SessionDelegateArgumentTests {
         #expect(data == Data("/path".utf8))
     }
 
-    @Test("The literal nil still refuses a server with another key")
+    @Test("A call with the literal nil still refuses a server with another key")
     func literalNilPins() async throws {
         let fixture = try Fixture()
         let session = URLSession.pinned(to: try fixture.stage.policy(rightPin: false))
@@ -93,7 +93,7 @@ struct SessionDelegateArgumentTests {
         #expect(try await session.data(from: url, delegate: nil).0 == Data("/path".utf8))
     }
 
-    @Test("A delegate that is not optional is asked, through either type", arguments: [true, false])
+    @Test("A delegate that is not optional gets its callbacks through either type", arguments: [true, false])
     func delegate(isConcrete: Bool) async throws {
         let fixture = try Fixture()
         let server = try fixture.stage.server { _ in .redirect(to: "/again") }
@@ -125,7 +125,7 @@ struct SessionDelegateArgumentTests {
             #expect(error?.localizedDescription.contains("optional variable (unwrap it)") == true)
         }
         #expect(fixture.server.connectionCount == 0)
-        // Unwrapped, as the hint says, the same call goes through.
+        // Unwrapped, as the hint says, the same call works.
         if let delegate {
             #expect(try await fixture.session.data(from: fixture.url, delegate: delegate).0 == Data("/path".utf8))
         } else {

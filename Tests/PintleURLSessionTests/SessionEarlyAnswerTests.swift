@@ -5,10 +5,10 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// HTTP/2 servers that answer before they have the content of the request (RFC 9113 section 8.1).
-@Suite("Pinned sessions: answers amid an upload")
+/// HTTP/2 servers that respond before they have received the content of the request (RFC 9113 section 8.1).
+@Suite("Pinned sessions: responses during an upload")
 struct SessionEarlyAnswerTests {
-    /// Content that comes once it is let.
+    /// A stream whose content is available only once the gate opens.
     private final class GatedStream: InputStream {
         private let gate: DispatchSemaphore
         private let content = Mutex([UInt8]("the secret of the house".utf8))
@@ -33,7 +33,7 @@ struct SessionEarlyAnswerTests {
         }
     }
 
-    /// Answers its one request at once, or when it has all of it, and reads on.
+    /// A server that answers its one request at once or after all content, and keeps reading.
     private func server(
         _ stage: Stage, answer: [UInt8], isEarly: Bool, received: Atomic<Int>.Box,
         reads: Bool = true, then last: @escaping @Sendable () -> [UInt8] = { [] }
@@ -61,7 +61,8 @@ struct SessionEarlyAnswerTests {
     }
 
     @Test(
-        "Content that comes after the answer is sent, and the task ends", arguments: [true, false], [true, false])
+        "Content that is available only after the response is still sent, and the task completes",
+        arguments: [true, false], [true, false])
     func later(isEarly: Bool, hasLength: Bool) async throws {
         let stage = try Stage()
         let received = Atomic<Int>.Box()
@@ -85,7 +86,7 @@ struct SessionEarlyAnswerTests {
         #expect(await received.reaches(23))
     }
 
-    @Test("A little content and its answer may cross on the way", arguments: [true, false])
+    @Test("A small upload and its response may cross", arguments: [true, false])
     func crossing(isEarly: Bool) async throws {
         let stage = try Stage()
         let received = Atomic<Int>.Box()
@@ -100,7 +101,7 @@ struct SessionEarlyAnswerTests {
         #expect(await received.reaches(20 * 23))
     }
 
-    @Test("Much content is sent to its end, whenever the answer comes", arguments: [true, false], [true, false])
+    @Test("A large upload is sent completely, whenever the response comes", arguments: [true, false], [true, false])
     func large(isEarly: Bool, hasLength: Bool) async throws {
         let stage = try Stage()
         let received = Atomic<Int>.Box()
@@ -113,7 +114,7 @@ struct SessionEarlyAnswerTests {
         #expect(await received.reaches(4 << 20))
     }
 
-    /// Sends so much, and lets the server go on once so much of its answer is there.
+    /// Uploads `size` bytes, and opens the gate once `received` bytes of the response have come.
     private func upload(
         _ size: Int, to server: LoopbackTLSServer, by stage: Stage, until received: Int, then gate: DispatchSemaphore
     ) async throws -> (data: Data, error: URLError?) {
@@ -130,7 +131,7 @@ struct SessionEarlyAnswerTests {
     }
 
     @Test(
-        "A server that wants no more of the request has answered, if it has answered whole",
+        "A complete response counts even if the server stops reading the request, a partial one does not",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
     func enough(content: String, error: URLError.Code?) async throws {
         let stage = try Stage()
@@ -149,7 +150,7 @@ struct SessionEarlyAnswerTests {
     }
 
     @Test(
-        "So has one over HTTP/1.1 that hangs up",
+        "A complete response counts even if an HTTP/1.1 server closes the connection, a partial one does not",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
     func hangUp(content: String, error: URLError.Code?) async throws {
         let stage = try Stage()
@@ -164,7 +165,7 @@ struct SessionEarlyAnswerTests {
         #expect(data == Data(content.utf8))
     }
 
-    @Test("An answer to an upload has the length that it says", arguments: [4, 5])
+    @Test("A response to an upload must have its announced length", arguments: [4, 5])
     func length(announced: Int) async throws {
         let stage = try Stage()
         let server = try server(
@@ -187,11 +188,11 @@ struct SessionEarlyAnswerTests {
 }
 
 extension Atomic<Int> {
-    /// A count that closures share.
+    /// A counter that closures share.
     final class Box: Sendable {
         let value = Atomic<Int>(0)
 
-        /// The other side may know a moment later.
+        /// Waits for a count, because the other side may reach it a moment later.
         func reaches(_ count: Int) async -> Bool {
             for _ in 0..<3_000 where value.load(ordering: .relaxed) < count {
                 try? await Task.sleep(for: .milliseconds(10))

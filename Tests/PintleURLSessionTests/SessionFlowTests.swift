@@ -6,10 +6,10 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// What arrives faster than it is wanted waits in the network, not in memory.
+/// Back-pressure: content that arrives faster than the delegate takes it waits in the network, not in memory.
 @Suite("Pinned sessions: back-pressure")
 struct SessionFlowTests {
-    /// Takes its time with the first piece.
+    /// A delegate that blocks on the first piece until the gate opens.
     final class Sluggard: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         let count = Mutex(0)
         let gate = DispatchSemaphore(value: 0)
@@ -45,7 +45,7 @@ struct SessionFlowTests {
         }
     }
 
-    @Test("A delegate that is slow stops the server, and gets everything in the end", arguments: [false, true])
+    @Test("A slow delegate stops the server from sending, and still gets everything", arguments: [false, true])
     func backPressure(isDownload: Bool) async throws {
         let stage = try Stage()
         let size = 48 << 20
@@ -65,7 +65,7 @@ struct SessionFlowTests {
         let task = isDownload ? session.downloadTask(with: url) : session.dataTask(with: url)
         async let run: Void = sluggard.run(task)
         try await Task.sleep(for: .milliseconds(500))
-        // Socket buffers and our own backlog.
+        // Socket buffers and the session's own backlog.
         #expect(sent.load(ordering: .relaxed) < 24 << 20)
         #expect(task.countOfBytesReceived < 4 << 20)
         sluggard.gate.signal()
@@ -73,7 +73,7 @@ struct SessionFlowTests {
         #expect(sluggard.count.withLock { $0 } == size)
     }
 
-    @Test("Pieces that wait for a delegate wait as one, of a byte each or not", arguments: [1, 100_000])
+    @Test("Pieces that wait for a delegate are coalesced, even pieces of one byte", arguments: [1, 100_000])
     func pieces(size: Int) async throws {
         let stage = try Stage()
         let total = 100_000
@@ -89,14 +89,14 @@ struct SessionFlowTests {
         async let run: Void = sluggard.run(task)
         for _ in 0..<3_000 where task.countOfBytesReceived < total { try await Task.sleep(for: .milliseconds(10)) }
         #expect(task.countOfBytesReceived == total)
-        // The message that the delegate is busy with, one for what came since, and the end.
+        // At most three: the callback that the delegate is busy with, one for the content since then, and the end.
         #expect(session.delegateQueue.operationCount <= 3)
         sluggard.gate.signal()
         await run
         #expect(sluggard.count.withLock { $0 } == total)
     }
 
-    @Test("What was sent is told in as few words as the delegate has time for", arguments: [true, false])
+    @Test("Upload progress is coalesced while the delegate is busy", arguments: [true, false])
     func sent(isBusy: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -110,7 +110,7 @@ struct SessionFlowTests {
         async let run: Void = recorder.run(task)
         for _ in 0..<3_000 where task.countOfBytesSent < size { try await Task.sleep(for: .milliseconds(10)) }
         #expect(task.countOfBytesSent == size)
-        // One for what was sent, one for the response.
+        // One callback for the sent bytes, one for the response.
         if isBusy { #expect(session.delegateQueue.operationCount <= 2) }
         session.delegateQueue.isSuspended = false
         await run
@@ -118,7 +118,7 @@ struct SessionFlowTests {
     }
 
     @Test(
-        "A task that is suspended asks for nothing, neither in its turn nor after a redirect", arguments: [true, false])
+        "A suspended task sends no request, neither from the queue nor after a redirect", arguments: [true, false])
     func standstill(isSuspended: Bool) async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
@@ -166,7 +166,7 @@ struct SessionFlowTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A task that is suspended sends no more until it goes on", arguments: [true, false])
+    @Test("A suspended task stops sending until it is resumed", arguments: [true, false])
     func suspension(isSuspended: Bool) async throws {
         let stage = try Stage()
         let size = 64 << 20

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// What stands between a connection and a request, beside the verdict itself.
+/// The checks between a connection and a request, in addition to the verdict itself.
 @Suite("Pinned sessions: gates")
 struct SessionGateTests {
     @Test("A connection without a receipt carries no request, whatever the verifier said")
@@ -30,7 +30,7 @@ struct SessionGateTests {
         #expect(server.requestByteCount == before)
     }
 
-    @Test("A kept connection whose receipt has run out is not used again; another is made")
+    @Test("A kept connection whose receipt has expired is replaced by a new one")
     func receiptOver() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -43,7 +43,7 @@ struct SessionGateTests {
 
         isLate.withLock { $0 = true }
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
-        // The new one has run out too, by that clock.
+        // By that clock the receipt of the new connection has expired too.
         #expect(error?.refusal == .notJudged)
         #expect(server.waitUntilClosed(connections: 2))
         #expect(server.completedHandshakeCount == 2)
@@ -54,7 +54,7 @@ struct SessionGateTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("Requests go out until the end of a certificate's last second", arguments: [0.5, 1.5])
+    @Test("Requests are sent until the end of a certificate's last second", arguments: [0.5, 1.5])
     func lastSecond(seconds: Double) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -70,7 +70,7 @@ struct SessionGateTests {
         }
     }
 
-    @Test("A kept connection is not used at a time at which its certificate was not valid yet", arguments: [0.0, 1.0])
+    @Test("A kept connection is not used at a time before its certificate is valid", arguments: [0.0, 1.0])
     func clockSetBack(days: Double) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -111,7 +111,7 @@ struct SessionGateTests {
     }
 
     @Test(
-        "Pins that had expired count again for a kept connection when the clock is set back", arguments: [true, false])
+        "Expired pins apply again to a kept connection when the clock is set back", arguments: [true, false])
     func clockSetBackBeforeExpiry(isSetBack: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -136,7 +136,7 @@ struct SessionGateTests {
         #expect(server.requests.count == (isSetBack ? 1 : 2))
     }
 
-    @Test("The session that the class inherits has no policy, and loads nothing")
+    @Test("The inherited shared session has no policy, and loads nothing")
     func shared() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -148,15 +148,15 @@ struct SessionGateTests {
         #expect(try await URLSession.pinned(to: try stage.policy()).data(from: url).0.count == 3)
     }
 
-    @Test("Calls that reach Foundation's own loader are refused, and the server sees nobody")
+    @Test("Calls that reach Foundation's own loader are refused, and the server gets no connection")
     func stockLoader() async throws {
         let stage = try Stage()
         let server = try stage.server()
         let session: URLSession = .pinned(to: try stage.policy())
         let url = try server.address()
         let request = URLRequest(url: url)
-        // With the optional parameter spelt out these are Foundation's own, as they are for a module that
-        // does not import ours.
+        // With the parameter written as an optional these calls select Foundation's own methods, as in a module that
+        // does not import PintleURLSession.
         let nobody: (any URLSessionTaskDelegate)? = nil
         let data = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }
         #expect(data.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
@@ -168,14 +168,16 @@ struct SessionGateTests {
             try await session.download(from: url, delegate: nobody)
         }
         #expect(download.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
-        // Nobody can take the guard away.
+        // An app cannot remove the guard.
         session.configuration.protocolClasses = []
         let again = await #expect(throws: (any Error).self) { try await session.data(from: url, delegate: nobody) }
         #expect(again.flatMap(SessionRefusal.Code.init(in:)) == .stockLoader)
         #expect(server.connectionCount == 0)
     }
 
-    @Test("A loader in the configuration carries no request, and the session names it", arguments: [true, false])
+    @Test(
+        "A URLProtocol in the configuration carries no request, and the session names its class",
+        arguments: [true, false])
     func foreignLoader(isThere: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -191,11 +193,11 @@ struct SessionGateTests {
             if case .session(let trouble) = event { trouble.code } else { nil }
         }
         #expect(codes == (isThere ? [.foreignProtocol] : []))
-        // A session's own guard is no news to another session.
+        // A session does not report the guard of another pinned session.
         #expect(URLSession.pinned(to: try stage.policy(), configuration: session.configuration).removedProtocols == [])
     }
 
-    @Test("What is not there yet fails with its name", arguments: ["resumeData", "stream", "scheme"])
+    @Test("An unsupported feature fails with an error that names it", arguments: ["resumeData", "stream", "scheme"])
     func unsupported(what: String) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -213,7 +215,9 @@ struct SessionGateTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("A proxy's tunnel carries the same verdict", arguments: [LoopbackProxy.Kind.httpConnect, .socks5])
+    @Test(
+        "A connection through a proxy's tunnel gets the same verdict",
+        arguments: [LoopbackProxy.Kind.httpConnect, .socks5])
     func proxy(kind: LoopbackProxy.Kind) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -234,7 +238,7 @@ struct SessionGateTests {
         #expect(server.requestByteCount == before)
     }
 
-    @Test("An https proxy is refused by name")
+    @Test("An https proxy is refused, and the error names it")
     func httpsProxy() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -261,7 +265,7 @@ extension SessionRefusal.Code {
     }
 }
 
-/// Takes every request, and never answers.
+/// A URLProtocol that accepts every request and never answers.
 private final class Carrier: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

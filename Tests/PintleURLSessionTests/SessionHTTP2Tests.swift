@@ -5,10 +5,10 @@ import PintleTestPeers
 import PintleURLSession
 import Testing
 
-/// nginx, which speaks HTTP/2, as most servers do.
+/// nginx with HTTP/2, which most servers speak.
 @Suite("Pinned sessions: HTTP/2")
 struct SessionHTTP2Tests {
-    @Test("Many requests share one HTTP/2 connection, and a wrong pin sends none")
+    @Test("Many requests share one HTTP/2 connection, and with a wrong pin none is sent")
     func multiplexing() async throws {
         let stage = try Stage()
         let nginx = try NginxServer(stage.identity, listening: "http2", directives: "")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Delegates that answer when nobody waits any more, or never.
+/// Delegates that answer after the task has ended, or never.
 @Suite("Pinned sessions: late answers")
 struct SessionLateAnswerTests {
     private func server(_ stage: Stage, content: String = "xx") throws -> LoopbackTLSServer {
@@ -33,7 +33,7 @@ struct SessionLateAnswerTests {
     struct Question: CustomTestStringConvertible, Sendable {
         let path: String
         let answer: Procrastinator.Answer
-        /// What it is told first, and what it is told after an answer in time.
+        /// The delegate's first callback, and the callback that follows an answer in time.
         let first: String
         let next: String
         var isDownload = false
@@ -41,7 +41,7 @@ struct SessionLateAnswerTests {
     }
 
     @Test(
-        "An answer after the end changes nothing; its twin in time is heard",
+        "An answer after the end of a task changes nothing; an answer in time has its effect",
         arguments: [
             Question(path: "guarded", answer: .nothing, first: "challenge b", next: "response 401"),
             Question(
@@ -85,18 +85,18 @@ struct SessionLateAnswerTests {
     }
 
     @Test(
-        "The resource's time ends every wait for a delegate; the twin answers",
+        "The time limit of the resource ends every wait for a delegate",
         arguments: ["guarded", "moved", "suspended", "stream", "kept"], [true, false])
     func overdue(path: String, answers: Bool) async throws {
         let stage = try Stage()
-        // Without content the transfer is over, and only the answer is awaited.
+        // Without content the transfer has already ended, and the task waits only for the answer.
         let server = try server(stage, content: path == "kept" ? "xx" : "")
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
         configuration.timeoutIntervalForResource = answers ? 60 : 4
         let delegate = Procrastinator(.credential, isLate: !answers || path == "suspended")
         let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
-        // The delegate keeps answers that keep the session, and the session keeps its delegate until this.
+        // A cycle until then: the delegate holds answers, which hold the session, which holds its delegate.
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(path))
         if path == "kept" { _ = try await session.data(for: request) }
@@ -118,7 +118,7 @@ struct SessionLateAnswerTests {
     }
 
     @Test(
-        "Content that is cut does not matter where another request follows",
+        "Truncated content does not matter if another request follows",
         arguments: ["401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"", "302 Found\r\nLocation: /end"],
         [true, false])
     func cut(head: String, isLate: Bool) async throws {
@@ -136,7 +136,7 @@ struct SessionLateAnswerTests {
         task.resume()
         if isLate {
             #expect(await delegate.has(head.hasPrefix("401") ? "challenge a" : "redirect"))
-            // The connection is cut by then.
+            // By then the connection is cut.
             try await Task.sleep(for: .milliseconds(300))
             await delegate.catchUp(on: session)
             #expect(await delegate.has("response 200"))
@@ -147,7 +147,7 @@ struct SessionLateAnswerTests {
         #expect(delegate.events.contains("response 200"))
     }
 
-    @Test("The file of a download goes with it, unless somebody keeps it", arguments: [true, false])
+    @Test("The file of a download is deleted with its object, unless it was persisted", arguments: [true, false])
     func file(isKept: Bool) throws {
         var file: DownloadFile? = try DownloadFile()
         let path = try #require(file?.url.path)

@@ -10,7 +10,7 @@ import Testing
 /// Events that the transport's thread delivers while another thread cancels the task.
 @Suite("Pinned sessions: events after a cancellation")
 struct SessionLateEventTests {
-    /// A task whose transfer is not started: the test sends the events.
+    /// A task whose transfer is never started: the test sends the events.
     private struct Rig {
         let task: PinnedDataTask
         let transfer: Transfer
@@ -58,7 +58,7 @@ struct SessionLateEventTests {
     }
 
     @Test(
-        "A response whose last byte comes after the task was cancelled is not cached, and the task ends as cancelled",
+        "A response that completes after its task was cancelled is not cached, and the task ends as cancelled",
         arguments: [true, false])
     func lastByte(isCancelled: Bool) async throws {
         let session = try session(try Stage())
@@ -80,7 +80,7 @@ struct SessionLateEventTests {
         #expect(session.resources.cache.knows(request) == !isCancelled)
     }
 
-    @Test("A head that comes after the task was cancelled is not shown", arguments: [true, false])
+    @Test("A head that comes after the task was cancelled does not become its response", arguments: [true, false])
     func head(isCancelled: Bool) async throws {
         let session = try session(try Stage())
         let rig = try Rig(URLRequest(url: try #require(URL(string: "https://localhost/a"))), on: session)
@@ -98,7 +98,7 @@ struct SessionLateEventTests {
     }
 
     @Test(
-        "The response to a cancelled request that changes content removes the cached content; a response to HEAD does not",
+        "The response to a cancelled request that changes content removes the cached content; one to HEAD does not",
         arguments: ["PUT", "HEAD"], [true, false])
     func change(method: String, isCancelled: Bool) async throws {
         let stage = try Stage()

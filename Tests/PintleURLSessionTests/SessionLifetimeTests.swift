@@ -6,15 +6,15 @@ import Testing
 
 @testable import PintleURLSession
 
-/// What is over lets go of what it had.
+/// Objects that have ended release what they hold.
 @Suite("Pinned sessions: lifetimes")
 struct SessionLifetimeTests {
-    /// Two objects that somebody else may have let go.
+    /// Weak references to a session and its delegate.
     private struct Watched {
         weak var session: URLSession?
         weak var delegate: Procrastinator?
 
-        /// Waits for what the delegate queue and the transport still hold.
+        /// Waits until the delegate queue and the transport have released their references.
         func areGone() async -> Bool {
             for _ in 0..<1_000 where session != nil || delegate != nil {
                 try? await Task.sleep(for: .milliseconds(10))
@@ -36,7 +36,8 @@ struct SessionLifetimeTests {
         }
     }
 
-    /// Makes a session whose delegate is asked something, and keeps the handler or answers; then ends it.
+    /// Makes a session whose delegate is asked a question and answers it or keeps the handler. Then ends the session or
+    /// cancels the task.
     private func leave(_ path: String, isLate: Bool, isTasks: Bool, ends: Bool) async throws -> Watched {
         let stage = try Stage()
         let server = try server(stage)
@@ -66,7 +67,7 @@ struct SessionLifetimeTests {
     }
 
     @Test(
-        "A session that is over and its delegate go, whatever handlers the delegate has kept",
+        "A finished session and its delegate are released, whatever handlers the delegate has kept",
         arguments: ["guarded", "moved", "stream", "plain", "kept"], [true, false])
     func handlers(path: String, isLate: Bool) async throws {
         for isTasks in [true, false] {
@@ -102,7 +103,7 @@ struct SessionLifetimeTests {
         withExtendedLifetime(session) {}
     }
 
-    @Test("A delegate that is asked while it goes may ask its task")
+    @Test("The deinit of a delegate may call its task")
     func replaced() async throws {
         final class Farewell: NSObject, URLSessionTaskDelegate, Sendable {
             let task: PinnedDataTask
@@ -124,11 +125,11 @@ struct SessionLifetimeTests {
         task.delegate = Farewell(task) { state in states.withLock { $0.append(state) } }
         task.delegate = nil
         #expect(states.withLock { $0 } == [.suspended])
-        // A session keeps a task that was never resumed, and the task its session.
+        // A session keeps a task that was never resumed, and the task keeps its session.
         session.invalidateAndCancel()
     }
 
-    @Test("Nothing is told once the end is, and everything before", arguments: [true, false])
+    @Test("No callback runs after the completion, and earlier ones do run", arguments: [true, false])
     func silence(isOver: Bool) async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: isOver ? 1 : 0)
@@ -148,7 +149,7 @@ struct SessionLifetimeTests {
         await run
     }
 
-    @Test("An answer that races with the end is heard before it or not at all")
+    @Test("An answer that races with the end has an effect before the end or not at all")
     func race() async throws {
         let stage = try Stage()
         let server = try stage.server { _ in

@@ -5,7 +5,7 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Many tasks, ended in every way at any moment. Each has to end, and once.
+/// Many tasks that end in every way at any moment. Each has to end exactly once.
 @Suite("Pinned sessions: many at once")
 struct SessionLoadTests {
     private let stage: Stage
@@ -16,7 +16,7 @@ struct SessionLoadTests {
         server = try stage.server { .text(String(repeating: "x", count: $0.target.utf8.count % 7 * 20_000)) }
     }
 
-    /// How tasks ended.
+    /// A count of how tasks ended.
     private final class Ends: Sendable {
         struct Count {
             var complete = 0
@@ -60,7 +60,7 @@ struct SessionLoadTests {
         }
     }
 
-    @Test("Tasks that are cancelled, suspended and resumed at any moment end once each")
+    @Test("Tasks that are cancelled, suspended and resumed at any moment end exactly once")
     func cancellations() async throws {
         let session = URLSession.pinned(to: try stage.policy())
         let ends = Ends()
@@ -85,11 +85,11 @@ struct SessionLoadTests {
         #expect(count.others.isEmpty)
         #expect(count.complete >= tasks.count / 4)
         #expect(tasks.allSatisfy { $0.state == .completed })
-        // And the session still works.
+        // The session still works.
         #expect(try await session.data(from: try server.address("pp")).0.count == 60_000)
     }
 
-    @Test("Swift tasks that are cancelled at any moment end with cancelled or an answer")
+    @Test("Swift tasks that are cancelled at any moment end as cancelled or with a response")
     func asynchronous() async throws {
         let session = URLSession.pinned(to: try stage.policy())
         let ends = Ends()
@@ -113,7 +113,9 @@ struct SessionLoadTests {
         #expect(count.complete > 0)
     }
 
-    @Test("A session that is invalidated in the midst ends every task and then says so", arguments: [true, false])
+    @Test(
+        "A session that is invalidated under load ends every task and then reports that it is invalid",
+        arguments: [true, false])
     func invalidation(cancels: Bool) async throws {
         let recorder = Recorder()
         let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)

@@ -5,10 +5,10 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// What people do with a session.
+/// Everyday use of a session.
 @Suite("Pinned sessions: loading")
 struct SessionLoadingTests {
-    @Test("A delegate is told response, data and end, in this order")
+    @Test("A delegate gets the response, the data and the end in this order")
     func delegateOrder() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -35,7 +35,7 @@ struct SessionLoadingTests {
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
 
-    @Test("Requests one after the other share a connection")
+    @Test("Consecutive requests share a connection")
     func keepAlive() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -46,7 +46,7 @@ struct SessionLoadingTests {
         #expect(server.requests.first?.version == "HTTP/1.1")
     }
 
-    @Test("Many requests at once share six connections and all arrive", arguments: [64, 256, 600])
+    @Test("Many requests at once share six connections and all complete", arguments: [64, 256, 600])
     func concurrent(count: Int) async throws {
         let stage = try Stage()
         let server = try stage.server { request in .text(request.target) }
@@ -64,7 +64,7 @@ struct SessionLoadingTests {
         #expect(server.completedHandshakeCount <= 6)
     }
 
-    @Test("3 MB go both ways unchanged", arguments: [true, false])
+    @Test("An upload and a download of 3 MB arrive unchanged", arguments: [true, false])
     func large(usesDelegate: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server { request in
@@ -90,7 +90,7 @@ struct SessionLoadingTests {
         #expect(server.requests.first?["content-length"] == "3000000")
     }
 
-    @Test("Method, fields and a compressed answer are what they should be")
+    @Test("The server gets the method and the fields, and the client decodes a compressed response")
     func fields() async throws {
         let stage = try Stage()
         // gzip of "hello\n".
@@ -129,11 +129,11 @@ struct SessionLoadingTests {
         #expect(server.requests.last?["cookie"] == "k=v")
     }
 
-    @Test("A line break in a field or a method does not become a request of its own")
+    @Test("A line break in a field or a method does not start a request of its own")
     func injection() async throws {
         let stage = try Stage()
         let server = try stage.server()
-        // Foundation itself drops such a field of a request.
+        // Foundation itself drops such a field of a request, so it is set on the session.
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Field": "a\r\nX-Smuggled: b"]
         let smuggling = URLSession.pinned(to: try stage.policy(), configuration: configuration)
@@ -146,7 +146,7 @@ struct SessionLoadingTests {
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }
 
-    @Test("Where a method foresees content, none has a length; a GET with content is refused")
+    @Test("A method that expects content announces a length of 0 without it; a GET with content is refused")
     func emptyContent() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -163,7 +163,7 @@ struct SessionLoadingTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("HEAD has no content, and an error status is a response")
+    @Test("A HEAD request gets no content, and an error status is a response")
     func statuses() async throws {
         let stage = try Stage()
         let server = try stage.server { request in
@@ -181,7 +181,7 @@ struct SessionLoadingTests {
         #expect(missing.0 == Data("no".utf8))
     }
 
-    @Test("A 401 is handed back and nothing is tried again")
+    @Test("A 401 without a credential is the response, and the request is not repeated")
     func unauthorized() async throws {
         let stage = try Stage()
         let server = try stage.server { _ in .unauthorized() }
@@ -200,7 +200,7 @@ struct SessionLoadingTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("A cancelled task ends with cancelled, before and during the transfer")
+    @Test("A cancelled task ends as cancelled, before and during the transfer")
     func cancellation() async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
@@ -222,7 +222,7 @@ struct SessionLoadingTests {
         #expect(error?.isAboutTrust == false)
     }
 
-    @Test("A server that says nothing times out; one that trickles does not")
+    @Test("A silent server times out; one that sends slowly does not")
     func timeouts() async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
@@ -242,7 +242,7 @@ struct SessionLoadingTests {
                 guard (try? stream.write([0x78])) != nil else { return }
             }
         })
-        // Longer than the pauses, shorter than the whole.
+        // Longer than the pauses, but shorter than the whole response.
         configuration.timeoutIntervalForRequest = 2
         let patient = URLSession.pinned(to: try stage.policy(), configuration: configuration)
         #expect(try await patient.data(from: try trickling.address()).0.count == 20)
@@ -253,7 +253,7 @@ struct SessionLoadingTests {
         #expect(late?.code == .timedOut)
     }
 
-    @Test("A suspended task stands still and goes on")
+    @Test("A suspended task stops and continues after resume")
     func suspension() async throws {
         let stage = try Stage()
         let server = try stage.server { _ in .text(String(repeating: "x", count: 2_000_000)) }
@@ -269,7 +269,7 @@ struct SessionLoadingTests {
         #expect(recorder.log.withLock { $0.data.count } == 2_000_000)
     }
 
-    @Test("An invalidated session lets its tasks end, says so, and takes no more")
+    @Test("An invalidated session finishes its tasks, tells its delegate and accepts no more")
     func invalidation() async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
@@ -292,7 +292,7 @@ struct SessionLoadingTests {
         #expect(error?.isAboutTrust == false)
     }
 
-    @Test("A task that is over lets go of its delegate")
+    @Test("A task that has ended releases its delegate")
     func taskDelegate() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -311,7 +311,7 @@ struct SessionLoadingTests {
         #expect(task.state == .completed)
     }
 
-    @Test("A session that nobody holds any more goes, and its delegate with it")
+    @Test("A session without references is released together with its delegate")
     func lifetime() async throws {
         let stage = try Stage()
         let server = try stage.server()

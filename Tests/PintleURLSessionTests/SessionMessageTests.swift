@@ -7,10 +7,10 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Messages that are not as they should be.
+/// Malformed messages.
 @Suite("Pinned sessions: messages")
 struct SessionMessageTests {
-    @Test("Heads have an end, those of responses in between too", arguments: [20, 100])
+    @Test("Endless heads are an error, those of interim responses too", arguments: [20, 100])
     func headSize(count: Int) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -30,7 +30,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("Heads have so many lines and no more", arguments: [900, 1_100])
+    @Test("A head with too many lines is an error", arguments: [900, 1_100])
     func headLines(count: Int) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -49,7 +49,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("Trailers have an end too", arguments: [900, 1_100])
+    @Test("Endless trailers are an error", arguments: [900, 1_100])
     func trailers(count: Int) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -69,7 +69,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A response has one length", arguments: [2, 3])
+    @Test("A response with two different lengths is an error", arguments: [2, 3])
     func lengths(second: Int) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -89,7 +89,7 @@ struct SessionMessageTests {
     }
 
     @Test(
-        "What Foundation parses in a time that grows with the square is short or left out", arguments: [4_096, 4_097])
+        "A field that Foundation parses in quadratic time is dropped if it is long", arguments: [4_096, 4_097])
     func parsedFields(size: Int) async throws {
         let stage = try Stage()
         let type = "text/plain;charset=utf-8;x=".padding(toLength: size, withPad: "x", startingAt: 0)
@@ -109,7 +109,8 @@ struct SessionMessageTests {
     }
 
     @Test(
-        "What comes before there is a response is no content of one", arguments: ["101 Switching Protocols", "200 OK"])
+        "Bytes before the head is complete are not content of the response",
+        arguments: ["101 Switching Protocols", "200 OK"])
     func contentWithoutHead(status: String) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -127,7 +128,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A value of blanks alone is an empty one, and does not take a field away", arguments: ["x", "", "  \t "])
+    @Test("A value of only blanks becomes an empty one, and its field is still sent", arguments: ["x", "", "  \t "])
     func blankValue(value: String) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -142,7 +143,7 @@ struct SessionMessageTests {
         #expect(seen["host"] == (value == "x" ? "named.example" : ""))
     }
 
-    @Test("A proxy that makes a tunnel sees none of the server's fields")
+    @Test("A proxy that opens a tunnel gets none of the server's fields")
     func tunnelFields() async throws {
         let stage = try Stage()
         let seen = Mutex<[HTTPRequest]>([])
@@ -163,7 +164,7 @@ struct SessionMessageTests {
     }
 
     @Test(
-        "What a proxy says about a tunnel is no answer of the server: no response, no cookie, no redirect, no credential",
+        "A proxy's response to CONNECT causes no response, cookie, redirect or credential",
         arguments: [
             "200 OK\r\nContent-Length: 2\r\n", "407 No\r\nContent-Length: 2\r\n", "302 Found\r\nContent-Length: 2\r\n",
             "401 No\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n",
@@ -198,7 +199,7 @@ struct SessionMessageTests {
         )
     }
 
-    @Test("A status line is the first line of a head and no other")
+    @Test("Only the first line of a head is a status line")
     func statusLine() async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -212,7 +213,7 @@ struct SessionMessageTests {
     }
 
     @Test(
-        "A field that goes on in another line is one value; one that libcurl goes by itself has to be one line",
+        "A folded field is one value; a folded field that libcurl interprets is an error",
         arguments: [
             ("X-Long: a\r\n b\r\n\t c", "a b c"), ("X-Long: a\r\n \r\n b", "a b"), ("X-Long:\r\n a", "a"),
             ("X-Long: a\r\nContent-Type:\r\n text/plain", "a"),
@@ -239,7 +240,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A head that begins with a blank is none", arguments: ["", " "])
+    @Test("A head whose first field begins with a blank is an error", arguments: ["", " "])
     func leadingBlank(blank: String) async throws {
         let stage = try Stage()
         let server = try stage.server(stream: { stream in
@@ -257,7 +258,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A pipe in place of a file is refused, and holds nobody up")
+    @Test("A pipe instead of a file is refused, and does not block other uploads")
     func pipe() async throws {
         let stage = try Stage()
         let server = try stage.server()

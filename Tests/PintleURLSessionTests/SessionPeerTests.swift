@@ -8,7 +8,7 @@ import Testing
 /// Real servers, in every style of task.
 @Suite("Pinned sessions: real servers")
 struct SessionPeerTests {
-    @Test("nginx answers every style of task, and hears nothing of a wrong pin", arguments: ["", "http2"])
+    @Test("nginx answers every style of task, and gets no byte with a wrong pin", arguments: ["", "http2"])
     func nginx(listening: String) async throws {
         let stage = try Stage()
         let nginx = try NginxServer(
@@ -33,7 +33,7 @@ struct SessionPeerTests {
         #expect(nginx.requests().count == count)
     }
 
-    @Test("nginx takes an upload of 3 MB and gives it back", arguments: ["", "http2"])
+    @Test("nginx accepts an upload of 3 MB and serves a download of 3 MB", arguments: ["", "http2"])
     func nginxEcho(listening: String) async throws {
         let stage = try Stage()
         let nginx = try NginxServer(
@@ -49,14 +49,14 @@ struct SessionPeerTests {
         let (file, _) = try await session.download(from: try nginx.address("file"))
         defer { try? FileManager.default.removeItem(at: file) }
         #expect(try Data(contentsOf: file) == content)
-        // Its answer, that there is nobody behind it, comes before it has read what is sent.
+        // nginx has no backend here, and responds with 502 before it has read the upload.
         var request = URLRequest(url: try nginx.address())
         request.httpMethod = "PUT"
         let (_, response) = try await session.upload(for: request, from: content)
         #expect((response as? HTTPURLResponse)?.statusCode == 502)
     }
 
-    @Test("Connections that nginx ends after a few requests cost no request", arguments: ["", "http2"])
+    @Test("No request fails when nginx closes connections after a few requests", arguments: ["", "http2"])
     func limitedConnections(listening: String) async throws {
         let stage = try Stage()
         let nginx = try NginxServer(
@@ -75,11 +75,11 @@ struct SessionPeerTests {
             }
             for await failure in group { #expect(failure == nil) }
         }
-        // One that is forgotten comes with its time-out, a minute later.
+        // A request that libcurl forgot would end only at its time-out, a minute later.
         #expect(start.duration(to: .now) < .seconds(50))
     }
 
-    @Test("openssl s_server answers what asks for a page", arguments: ["-tls1_2", "-tls1_3"])
+    @Test("openssl s_server answers every style of task without an upload", arguments: ["-tls1_2", "-tls1_3"])
     func sServer(version: String) async throws {
         let stage = try Stage()
         let server = try SServer(stage.identity, [version])
@@ -96,7 +96,7 @@ struct SessionPeerTests {
     }
 
     @Test(
-        "A server that asks for the client's certificate is judged all the same, and says itself whether it minds",
+        "A server that asks for a client certificate gets the usual verdict, and decides itself whether to refuse",
         arguments: ["-verify", "-Verify"], ["-tls1_2", "-tls1_3"])
     func clientCertificate(wish: String, version: String) async throws {
         let stage = try Stage()
@@ -107,7 +107,7 @@ struct SessionPeerTests {
             #expect(String(decoding: try await session.data(for: request).0, as: UTF8.self).contains("Ciphers"))
         } else {
             let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
-            // It is the server that does not want this client.
+            // The server refuses this client, not the other way round.
             #expect(TrustRejection(underlying: try #require(error)) == nil && error?.refusal == nil)
         }
         let bad = URLSession.pinned(to: try stage.policy(rightPin: false), configuration: .ephemeral)

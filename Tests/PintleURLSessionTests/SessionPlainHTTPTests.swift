@@ -6,10 +6,10 @@ import Testing
 
 @testable import PintleURLSession
 
-/// What goes without TLS, and what must not.
-@Suite("Pinned sessions: plain http")
+/// Requests that may go without TLS, and requests that must not.
+@Suite("Pinned sessions: plain HTTP")
 struct SessionPlainHTTPTests {
-    @Test("Plain http goes only to hosts that the policy has nothing to say about")
+    @Test("Plain HTTP is allowed only to hosts that the policy does not cover")
     func plainHTTP() async throws {
         let stage = try Stage()
         let server = try LoopbackTCPServer { connection in
@@ -27,7 +27,7 @@ struct SessionPlainHTTPTests {
         #expect(response.trustReceipt == nil)
     }
 
-    @Test("A rule for another port keeps plain http from its host", arguments: ["localhost", "127.0.0.1"])
+    @Test("A rule for another port also refuses plain HTTP to its host", arguments: ["localhost", "127.0.0.1"])
     func ruleForAnotherPort(host: String) async throws {
         let stage = try Stage()
         let server = try LoopbackTCPServer.http()
@@ -42,7 +42,7 @@ struct SessionPlainHTTPTests {
         }
     }
 
-    @Test("A secure cookie goes over TLS alone")
+    @Test("A secure cookie is sent only over TLS")
     func secureCookie() async throws {
         let stage = try Stage()
         let seen = Mutex<[String?]>([])
@@ -66,7 +66,7 @@ struct SessionPlainHTTPTests {
         #expect(server.requests.last?["cookie"]?.contains("closed=1") == true)
     }
 
-    @Test("A cookie's path covers what is below it")
+    @Test("A cookie's path covers the paths below it")
     func cookiePath() {
         for (cookie, path, isCovered) in [
             ("/", "/", true), ("/", "/a", true), ("/a", "/a", true), ("/a", "/a/b", true), ("/a/", "/a/b", true),
@@ -76,7 +76,8 @@ struct SessionPlainHTTPTests {
         }
     }
 
-    @Test("Plain http takes the proxy that is configured for it, and none where none is", arguments: [true, false])
+    @Test(
+        "Plain HTTP uses the proxy that is configured for it, and none if none is configured", arguments: [true, false])
     func proxy(isNamed: Bool) async throws {
         let stage = try Stage()
         let targets = Mutex<[String]>([])
@@ -93,7 +94,7 @@ struct SessionPlainHTTPTests {
         #expect(targets.withLock { $0 } == [isNamed ? address : "/"])
     }
 
-    @Test("The environment's proxy is asked for only where nothing is configured")
+    @Test("The environment's proxy is used only if the configuration has no proxy dictionary")
     func environment() throws {
         let url = try CurlURL("http://www.example/")
         let configuration = URLSessionConfiguration.ephemeral

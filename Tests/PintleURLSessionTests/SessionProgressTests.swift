@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Pinned sessions: progress and priorities")
 struct SessionProgressTests {
-    @Test("Progress counts both ways while a task runs, with a total once it is known", arguments: [true, false])
+    @Test(
+        "Progress counts sent and received bytes while a task runs, with a total once it is known",
+        arguments: [true, false])
     func progress(hasLength: Bool) async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)
@@ -34,7 +36,7 @@ struct SessionProgressTests {
     }
 
     @Test(
-        "A server that announces more than there can be gives no total, and ends nothing",
+        "An announced length that is too great makes the total unknown, and does not end the task",
         arguments: [(Int64.max, -1), (1 << 53, -1), (1_000, 1_005)] as [(Int64, Int64)])
     func announcement(length: Int64, total: Int64) async throws {
         let stage = try Stage()
@@ -61,7 +63,7 @@ struct SessionProgressTests {
         #expect(delegate.error?.isAboutTrust != true)
     }
 
-    @Test("Of those that wait for a server, the higher priority goes first, and equals in their order")
+    @Test("Queued tasks start by priority, and tasks of equal priority in their order")
     func priority() async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)

@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleURLSession
 import Synchronization
 
-/// Runs an exchange through a session, against a server of its own.
+/// A run of an exchange through a session, against a server of its own.
 struct ExchangeRun {
     let exchange: Exchange
     let makeSession: @Sendable (URLSessionConfiguration, any URLSessionDelegate) -> URLSession
@@ -53,7 +53,7 @@ struct ExchangeRun {
             } catch {
                 observation.take(nil, nil, error)
             }
-            // The call may return before its delegate has been told everything.
+            // The call may return before its delegate has got all callbacks.
             await withCheckedContinuation { continuation in
                 session.delegateQueue.addOperation { continuation.resume() }
             }

@@ -5,11 +5,12 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Every hop is a transfer of its own, decided anew.
+/// Each hop is a transfer of its own, checked again.
 @Suite("Pinned sessions: redirects")
 struct SessionRedirectTests {
     @Test(
-        "A redirect to a host that shows another key is refused there; the twin follows it", arguments: [true, false])
+        "A redirect to a host with another key is refused there; with the right key it is followed",
+        arguments: [true, false])
     func otherHost(rightPin: Bool) async throws {
         let stage = try Stage()
         let target = try stage.server()
@@ -35,7 +36,7 @@ struct SessionRedirectTests {
     }
 
     @Test(
-        "A redirect over http to an alias of an address is refused, and the error names the alias; the twin is followed",
+        "A redirect over http to an alias of an address is refused, and the error names the alias",
         arguments: [("0.0.0.0", "is the unspecified address"), ("[::ffff:127.0.0.1]", "in the form of IPv6")])
     func alias(host: String, text: String) async throws {
         let target = try LoopbackTCPServer.http()
@@ -44,7 +45,7 @@ struct SessionRedirectTests {
             .redirect(to: request.target == "/alias" ? aliased : "http://127.0.0.1:\(target.port)/")
         }
         let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
-        // The policy covers neither.
+        // The policy covers neither host.
         let session = URLSession.pinned(to: try PinningPolicy(hosts: []))
         let error = await #expect(throws: URLError.self) {
             try await session.data(from: url.appendingPathComponent("alias"))
@@ -57,7 +58,7 @@ struct SessionRedirectTests {
     }
 
     @Test(
-        "A redirect to http is refused, even where http is allowed; the twin goes on over https",
+        "A redirect from https to http is refused even to hosts that allow http; one to https is followed",
         arguments: [true, false])
     func downgrade(isSecure: Bool) async throws {
         let stage = try Stage()
@@ -75,7 +76,7 @@ struct SessionRedirectTests {
             #expect(error?.refusal == .insecureRedirect)
             #expect(error?.localizedDescription.contains("from https to http") == true)
             #expect(plain.connectionCount == 0)
-            // Nobody redirects: then it may go there.
+            // Without a redirect a request to this URL is allowed.
             #expect(try await session.data(from: try #require(URL(string: insecure))).0.count == 3)
         }
     }
@@ -103,7 +104,8 @@ struct SessionRedirectTests {
     }
 
     @Test(
-        "Method and content follow the status", arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
+        "The status decides about the method and the content of the next request",
+        arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
     func methods(status: Int, method: String) async throws {
         let stage = try Stage()
         let server = try stage.server { request in
@@ -118,7 +120,7 @@ struct SessionRedirectTests {
         #expect(server.completedHandshakeCount == 1)
     }
 
-    @Test("The delegate has its say", arguments: [true, false])
+    @Test("The delegate decides whether a redirect is followed", arguments: [true, false])
     func delegate(follows: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
@@ -132,7 +134,7 @@ struct SessionRedirectTests {
                     : ["redirect 302", "response 302", "complete"]))
     }
 
-    @Test("A delegate may give another origin credentials of its own, and cannot leave TLS", arguments: [true, false])
+    @Test("A delegate may give another origin credentials of its own, but cannot leave TLS", arguments: [true, false])
     func delegateRequest(isSecure: Bool) async throws {
         let stage = try Stage()
         let target = try stage.server()
@@ -158,7 +160,7 @@ struct SessionRedirectTests {
         }
     }
 
-    /// Answers every question twice, the second time otherwise.
+    /// A delegate that answers every question twice, differently the second time.
     private final class Stutterer: NSObject, URLSessionDataDelegate, Sendable {
         let error = Mutex<(any Error)?>(nil)
         private let elsewhere: URL
@@ -196,7 +198,7 @@ struct SessionRedirectTests {
         }
     }
 
-    @Test("The first answer of a delegate counts")
+    @Test("Only a delegate's first answer counts")
     func answersTwice() async throws {
         let stage = try Stage()
         let other = try stage.server()
@@ -211,7 +213,7 @@ struct SessionRedirectTests {
         #expect(other.connectionCount == 0)
     }
 
-    @Test("A circle ends")
+    @Test("A redirect loop ends with an error")
     func circle() async throws {
         let stage = try Stage()
         let server = try stage.server { _ in .redirect(to: "/again") }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// From a failure in a handshake to a collector, over real connections.
+/// Reports from a failure in a handshake to the collector, over real connections.
 @Suite("Pinned sessions: failure reports")
 struct SessionReportTests {
     private let stage: Stage
@@ -19,7 +19,7 @@ struct SessionReportTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A rule for `localhost` whose reports go to 127.0.0.1.
+    /// Returns a policy with a rule for `localhost` whose reports go to 127.0.0.1.
     private func policy(
         to collectors: LoopbackTLSServer..., rightPin: Bool = false, enforcement: Enforcement = .enforce,
         expiry: PinExpiry = .never
@@ -57,7 +57,7 @@ struct SessionReportTests {
         try collector.requests.map { try JSONDocument($0.body).root }
     }
 
-    @Test("A mismatch is reported: what was served, what was validated, what was wanted, and nothing of the request")
+    @Test("A mismatch report has the served and validated chains and the pins, and nothing of the request")
     func mismatch() async throws {
         let server = try stage.server()
         let collector = try stage.server { _ in HTTPResponse(status: 204) }
@@ -93,14 +93,14 @@ struct SessionReportTests {
         #expect(report["policy-version"]?.integer == 0 && report["app"]?["name"]?.string == "Test")
         let served = try #require(report["served-certificate-chain"]?.elements).map { $0.string ?? "" }
         let validated = try #require(report["validated-certificate-chain"]?.elements).map { $0.string ?? "" }
-        // The server keeps its root to itself.
+        // The server does not send its root.
         #expect(served == [stage.identity.certificate.pem])
         #expect(validated == [stage.identity.certificate.pem, stage.root.certificate.pem])
         let wanted = try #require(policy.hosts.first?.pins.first?.description.dropFirst("sha256/".count))
         #expect(report["known-pins"]?.elements?.map(\.string) == ["pin-sha256=\"\(wanted)\""])
     }
 
-    @Test("A pin that matches is nobody's business; expired pins, reported mismatches and invalid paths are")
+    @Test("A matching pin is not reported; expired pins, report-only mismatches and invalid paths are")
     func reasons() async throws {
         let server = try stage.server()
         let stranger = try Stage().server()
@@ -130,7 +130,7 @@ struct SessionReportTests {
         #expect(sent.sorted() == ["invalid-path", "mismatch-reported-only", "pins-expired"])
     }
 
-    @Test("While the collector is down nothing is lost, and once it is up each report comes once")
+    @Test("No report is lost while the collector is down, and each is delivered once when it is up")
     func down() async throws {
         let server = try stage.server()
         let collector = try stage.server { _ in HTTPResponse(status: 204) }
@@ -143,7 +143,7 @@ struct SessionReportTests {
             await reporter.settle()
             #expect(reporter.waiting == 1 && reporter.counts.duplicates == 4)
             #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
-            // Left alone, until it is time again.
+            // The report is not sent again before its next attempt is due.
             #expect(await reporter.deliver() == .done(delivered: 0, failed: 0))
             #expect(reporter.waiting == 1)
         }
@@ -163,7 +163,7 @@ struct SessionReportTests {
         #expect((7_190_000...7_800_000).contains(age))
     }
 
-    @Test("No redirect is followed, and a collector that nobody vouches for gets nothing")
+    @Test("No redirect is followed, and a collector that the system does not trust gets nothing")
     func redirects() async throws {
         let server = try stage.server()
         let elsewhere = try stage.server { _ in HTTPResponse(status: 204) }
@@ -176,7 +176,7 @@ struct SessionReportTests {
         #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
         #expect(collector.requests.count == 1 && elsewhere.connectionCount == 0 && reporter.waiting == 1)
 
-        // With the system's trust alone.
+        // With only the system's trust.
         let request = ReportRequest(
             url: try address(of: elsewhere), contentType: "application/json", body: [0x7B, 0x7D], id: "0", timeout: 30)
         await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(request) }
@@ -187,7 +187,7 @@ struct SessionReportTests {
     }
 
     @Test(
-        "What is sent by a task that is cancelled already ends at once, and by one that is not, goes through",
+        "A request of a task that is already cancelled ends at once; one of another task completes",
         arguments: [true, false])
     func cancelled(isCancelled: Bool) async throws {
         let server = try stage.server { _ in HTTPResponse(status: 204) }
@@ -205,7 +205,7 @@ struct SessionReportTests {
             return try await SystemTrustTransport(policy: policy).fetch(request)
         }
         let (status, answer) = (await report.result, await update.result)
-        // Neither an update nor a refusal: the server has none.
+        // A status of 204 is neither an update nor "not modified", so the transport fails.
         let error = #expect(throws: URLError.self) { try answer.get() }
         #expect(error?.code == (isCancelled ? .cancelled : .badServerResponse))
         #expect(error?.isAboutTrust == false)
@@ -218,10 +218,10 @@ struct SessionReportTests {
         }
     }
 
-    @Test("A collector that the system does not trust makes no report of its own failure")
+    @Test("A report that fails at the collector's certificate causes no further report")
     func noLoop() async throws {
         let server = try stage.server()
-        // Refused by the transport: another authority.
+        // The transport refuses this collector, because it has another authority.
         let collector = try Stage().server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter()
         let recorder = TrustFailureRecorder()
@@ -240,7 +240,7 @@ struct SessionReportTests {
     }
 
     @Test(
-        "Certificates that nobody can or will read are reported too, with the rule of the host that was asked for",
+        "Certificates that cannot be parsed, or are too many, are reported with the rule of the requested host",
         arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
     func unreadable(code: PathFailure.Code) async throws {
         let garbage = [[UInt8](repeating: 0x30, count: 200)]
@@ -267,7 +267,7 @@ struct SessionReportTests {
         let slow = Slow()
         defer { for _ in 0..<100 { slow.gate.signal() } }
         for _ in 0..<3 {
-            // A connection of its own, and with it an event.
+            // A new session, so a new connection and a new event.
             let session = URLSession.pinned(
                 to: try policy(to: server, enforcement: .reportOnly), configuration: .ephemeral, observer: slow)
             let (_, response) = try await session.data(from: server.address())
@@ -275,7 +275,7 @@ struct SessionReportTests {
         }
     }
 
-    @Test("What goes wrong with updates is an event, and what goes well is none")
+    @Test("A problem with updates is an event")
     func updates() async throws {
         let recorder = TrustFailureRecorder()
         recorder.observe(PolicyStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
@@ -289,7 +289,7 @@ struct SessionReportTests {
     }
 }
 
-/// Sends to another server what is for one that has moved.
+/// A transport that sends to another server, as if the collector had moved.
 private struct Redirecting: ReportTransport {
     let url: String
     let transport: SystemTrustReportTransport

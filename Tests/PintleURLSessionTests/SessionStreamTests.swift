@@ -6,7 +6,7 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Content whose end nobody knows before it comes.
+/// Content whose length is unknown in advance.
 @Suite("Pinned sessions: streams as bodies")
 struct SessionStreamTests {
     private let body = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -22,7 +22,7 @@ struct SessionStreamTests {
     }
 
     @Test(
-        "A stream is sent whole: in chunks, or with the length that the request says",
+        "A stream is sent completely: chunked, or with the length that the request declares",
         arguments: ["data", "upload", "completionHandler", "length", "download"])
     func whole(kind: String) async throws {
         let stage = try Stage()
@@ -59,7 +59,8 @@ struct SessionStreamTests {
         #expect(seen["transfer-encoding"] == (kind == "length" ? nil : "chunked"))
     }
 
-    @Test("A stream is asked for again where it has to be sent again", arguments: [307, 308, 401, 303])
+    @Test(
+        "The delegate is asked for another stream if the content has to be sent again", arguments: [307, 308, 401, 303])
     func again(status: Int) async throws {
         let stage = try Stage()
         let server = try stage.server { request in
@@ -84,7 +85,9 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("Without a stream to send, at first or once more, the task fails and says so", arguments: [true, false])
+    @Test(
+        "A task without a stream, at first or for a repetition, fails with an error that says so",
+        arguments: [true, false])
     func missing(isFirst: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server { _ in .redirect(to: "/end", status: 307) }
@@ -100,7 +103,7 @@ struct SessionStreamTests {
         #expect(server.requests.count == (isFirst ? 0 : 1))
     }
 
-    @Test("A stream that ends before its length fails the task", arguments: [700_001, 700_000])
+    @Test("A stream that ends before its announced length fails the task", arguments: [700_001, 700_000])
     func short(length: Int) async throws {
         let stage = try Stage()
         let server = try echo(stage)
@@ -116,7 +119,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream that takes its time holds up nobody else, and its request comes through")
+    @Test("A slow stream does not block other requests, and is sent in the end")
     func slow() async throws {
         let stage = try Stage()
         let server = try echo(stage)
@@ -142,7 +145,7 @@ struct SessionStreamTests {
         let value = Atomic<Int>(0)
     }
 
-    /// A source that counts what is taken from it.
+    /// A stream that counts the bytes read from it.
     private final class Fountain: InputStream {
         private let given: Count
         private let end: Int
@@ -164,7 +167,7 @@ struct SessionStreamTests {
         }
     }
 
-    /// A source that says it has written more than it has.
+    /// A stream that reports more bytes than it has written.
     private final class Braggart: InputStream {
         private let said: Int
         private let given = Count()
@@ -184,7 +187,7 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream that says too much sends nobody's memory", arguments: [1, 4_096])
+    @Test("A stream that reports too many bytes does not make the session send other memory", arguments: [1, 4_096])
     func bragging(size: Int) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -194,7 +197,7 @@ struct SessionStreamTests {
         #expect(server.requests.first?.body == [0x63] + [UInt8](repeating: 0, count: size - 1))
     }
 
-    @Test("A server that does not read stops the stream, and gets everything in the end")
+    @Test("A server that does not read stops the stream, and still gets everything")
     func backPressure() async throws {
         let stage = try Stage()
         let size = 48 << 20
@@ -216,7 +219,7 @@ struct SessionStreamTests {
 }
 
 extension FileHandle {
-    /// Waits for the pipe's reader without keeping a thread of the pool, on which the reader may depend.
+    /// Waits for the pipe's reader without blocking a thread of the pool, which the reader may need.
     convenience init(writingToPipe path: String) async throws {
         var descriptor: CInt = -1
         for _ in 0..<3_000 {

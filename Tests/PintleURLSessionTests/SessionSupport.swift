@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import PintleURLSession
 
-/// An authority, and servers and policies that belong to it.
+/// A certificate authority, with servers and policies that belong to it.
 struct Stage: Sendable {
     let root: CertificateAuthority
     let identity: Identity
@@ -23,12 +23,12 @@ struct Stage: Sendable {
         try LoopbackTLSServer(identity, handler: handler)
     }
 
-    /// A server that is given the decrypted stream.
+    /// Returns a server that runs a closure with the decrypted stream.
     func server(stream: @escaping @Sendable (any ByteStream) -> Void) throws -> LoopbackTLSServer {
         try LoopbackTLSServer(identity) { $0.application = .stream(stream) }
     }
 
-    /// A server that answers once it is let, or when a test has forgotten it.
+    /// Returns a server that answers once the gate opens. A time-out ends the wait if a test never opens it.
     func server(behind gate: DispatchSemaphore) throws -> LoopbackTLSServer {
         try server { _ in
             _ = gate.wait(timeout: .now() + 300)
@@ -36,7 +36,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// A server that reads so much once it is let, and answers then.
+    /// Returns a server that waits for the gate, then reads `size` bytes and answers.
     func server(reading size: Int, from gate: DispatchSemaphore) throws -> LoopbackTLSServer {
         try server(stream: { stream in
             _ = gate.wait(timeout: .now() + 60)
@@ -48,7 +48,7 @@ struct Stage: Sendable {
         })
     }
 
-    /// A rule for each host: with the server's pin, or with a stranger's.
+    /// Returns a policy with a rule for each host: with the server's pin, or with the pin of another key.
     func policy(
         _ hosts: [String] = ["localhost"], port: UInt16? = nil, rightPin: Bool = true,
         unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
@@ -61,7 +61,7 @@ struct Stage: Sendable {
             }, unpinnedHosts: unpinnedHosts)
     }
 
-    /// Rules without pins: the path alone decides.
+    /// Returns a policy with rules without pins, so only the path decides.
     func unpinned(_ hosts: [String] = ["localhost"]) throws -> PinningPolicy {
         try PinningPolicy(hosts: hosts.map { try PinnedHost($0, pins: [Pin](), anchors: try anchors()) })
     }
@@ -70,13 +70,13 @@ struct Stage: Sendable {
 }
 
 extension URLError {
-    /// A Boolean value that indicates whether the error holds a verdict. A fault of a server or of the network has none: an
-    /// app would blame the server's certificate for it.
+    /// A Boolean value that indicates whether the error holds a verdict. Faults of a server or of the network must not:
+    /// an app would blame the server's certificate.
     var isAboutTrust: Bool { TrustRejection(underlying: self) != nil }
 }
 
 extension LoopbackTLSServer {
-    /// Waits for a request without keeping a thread of the pool, which may be the only one.
+    /// Waits for a request without blocking a thread of the pool, which may be the only one.
     func hasRequest() async -> Bool {
         for _ in 0..<500 {
             if !requests.isEmpty { return true }
@@ -85,7 +85,7 @@ extension LoopbackTLSServer {
         return false
     }
 
-    /// The server knows of one a moment later than the client.
+    /// Waits for a number of handshakes, because the server counts one a moment later than the client.
     func hasCompletedHandshakes(_ count: Int) async -> Bool {
         for _ in 0..<500 where completedHandshakeCount < count { try? await Task.sleep(for: .milliseconds(10)) }
         return completedHandshakeCount == count
@@ -97,7 +97,7 @@ extension LoopbackTLSServer {
     }
 }
 
-/// Does what takes long on a thread of its own: those of the pool are few, and every test wants one.
+/// Runs slow work on a thread of its own. The pool has few threads, and every test needs one.
 func aside<Product: Sendable>(_ work: @escaping @Sendable () throws -> Product) async throws -> Product {
     try await withCheckedThrowingContinuation { continuation in
         Thread { continuation.resume(with: Result(catching: work)) }.start()
@@ -110,7 +110,7 @@ extension NginxServer {
         return url
     }
 
-    /// Once there are so many: nginx writes them down after the answer.
+    /// Waits for a number of requests, because nginx logs a request after its response.
     func requests(atLeast count: Int) async throws -> [String] {
         for _ in 0..<500 where requests().count < count { try await Task.sleep(for: .milliseconds(10)) }
         return requests()
@@ -132,7 +132,7 @@ extension URLSession {
     }
 }
 
-/// Writes down what a delegate is told, in order.
+/// A delegate that records its callbacks in order.
 final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     struct Log {
         var data = Data()

@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleURLSession
 import Testing
 
-/// What the article about sessions promises to be complete.
+/// The tables of the article about sessions, which claim to be complete.
 @Suite("Pinned sessions: the tables")
 struct SessionTableTests {
     private var article: String {
@@ -16,7 +16,7 @@ struct SessionTableTests {
         }
     }
 
-    @Test("Each field of a configuration has its place")
+    @Test("The article names each property of a configuration")
     func fields() throws {
         let article = try article
         let fields = Mirror(reflecting: URLSessionConfiguration.default).children.compactMap(\.label)
@@ -25,7 +25,7 @@ struct SessionTableTests {
     }
 
     @Test(
-        "Cookies are kept as the configuration says",
+        "Cookies are kept according to the configuration's accept policy",
         arguments: [
             (.always, "https://b.example/", true), (.never, nil, false), (.onlyFromMainDocumentDomain, nil, true),
             (.onlyFromMainDocumentDomain, "https://LOCALHOST/", true),

@@ -7,7 +7,7 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// The verdict, in every style of task: each refusal beside the twin that differs in the pin alone.
+/// The verdict, in every style of task. Each refusal has a control that differs only in the pin.
 @Suite("Pinned sessions: trust")
 struct SessionTrustTests {
     enum Style: String, CaseIterable {
@@ -15,7 +15,9 @@ struct SessionTrustTests {
         case asynchronousWithDelegate, asynchronousAsURLSession
     }
 
-    @Test("The right pin gets the response, a wrong one nothing, and the server not a byte", arguments: Style.allCases)
+    @Test(
+        "The right pin gets the response; a wrong pin gets nothing, and the server gets no byte",
+        arguments: Style.allCases)
     func pin(style: Style) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -87,7 +89,7 @@ struct SessionTrustTests {
         }
     }
 
-    @Test("An untrusted path is refused before any pin, with the failure as reason")
+    @Test("An untrusted path is refused before any pin, with the failure as the reason")
     func path() async throws {
         let stage = try Stage()
         let stranger = try CertificateAuthority.root().issue()
@@ -104,7 +106,7 @@ struct SessionTrustTests {
     }
 
     @Test(
-        "Certificates that nobody can or will read are refused as such",
+        "Certificates that cannot be parsed, or are too many, are refused with that reason",
         arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
     func unreadable(code: PathFailure.Code) async throws {
         let stage = try Stage()
@@ -123,7 +125,7 @@ struct SessionTrustTests {
         #expect(try await session.data(from: try good.address()).0.count == 3)
     }
 
-    @Test("A key with explicit EC parameters is refused at the leaf and dropped above it")
+    @Test("A key with explicit EC parameters is refused at the leaf and ignored above it")
     func explicitCurve() async throws {
         let stage = try Stage()
         let key = ExplicitCurve.p256(stage.identity.key)
@@ -139,7 +141,7 @@ struct SessionTrustTests {
     }
 
     @Test(
-        "A host without a rule is refused before any connection where the policy says so, and the observer hears of it")
+        "A policy can refuse hosts without a rule before any connection, and the observer gets the refusal")
     func hostNotAllowed() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -157,7 +159,7 @@ struct SessionTrustTests {
             if case .verdict(let failure) = event { failure.reason } else { "\(event)" }
         }
         #expect(reasons == ["host-not-allowed"])
-        // The name of a refused host is told neither to a server nor to a proxy.
+        // Neither a server nor a proxy learns the name of a refused host.
         let proxy = try LoopbackProxy(.httpConnect)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Keys that rotate without a release: a session pinned to a store, and updates from a server of their own.
+/// Key rotation without a release: a session is pinned to a store, which gets updates from a server of its own.
 @Suite("Pinned sessions: signed updates")
 struct SessionUpdateTests {
     private let stage: Stage
@@ -44,13 +44,13 @@ struct SessionUpdateTests {
     }
 
     private func source(_ server: LoopbackTLSServer, path: String = "/latest.json") throws -> UpdateSource {
-        // The path alone decides: the pins that are to be mended do not count.
+        // The update source checks only the path, because the pins that an update repairs must not block it.
         UpdateSource(
             urls: [try server.address(path)],
             transport: SystemTrustTransport(policy: try stage.unpinned()))
     }
 
-    @Test("A pin that went wrong is mended by an update, and the request is made once more")
+    @Test("An update repairs a wrong pin, and the request is made once more")
     func mended() async throws {
         let server = try stage.server()
         let body = try update(7, stage.policy())
@@ -66,13 +66,13 @@ struct SessionUpdateTests {
         let (_, response) = try await store.refreshIfMismatch(from: source) { try await session.data(from: address) }
         #expect(response.trustReceipt?.generation == 2 && store.current.policy.updateVersion == 7)
         #expect(server.requests.count == 1 && publisher.requests.count == 1)
-        // From the disk alone, in the next process.
+        // The next process reads the update only from the disk.
         let again = URLSession.pinned(to: try self.store(try stage.policy(rightPin: false)), configuration: .ephemeral)
         _ = try await again.data(from: address)
     }
 
     @Test(
-        "A key that an update withdraws opens nothing any more, on kept connections and in the next process too; one that it keeps does",
+        "A key that an update withdraws is refused on kept connections and in the next process; a kept key works",
         arguments: [true, false])
     func withdrawn(isKept: Bool) async throws {
         let server = try stage.server()
@@ -95,7 +95,7 @@ struct SessionUpdateTests {
         }
     }
 
-    @Test("An interceptor's mismatch stays one: the update that is in force says the same")
+    @Test("An interceptor's mismatch stays a mismatch if the update has the same pins")
     func notMended() async throws {
         let server = try stage.server()
         let wrong = try stage.policy(rightPin: false)
@@ -110,11 +110,11 @@ struct SessionUpdateTests {
             }
             #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         }
-        // Asked once, however often it is refused.
+        // The publisher is asked only once, however often the server is refused.
         #expect(publisher.requests.count == 1 && server.requestByteCount == 0)
     }
 
-    @Test("The transport answers with the document and its tag, or that it has not changed")
+    @Test("The transport returns the document with its tag, or that it has not changed")
     func entityTag() async throws {
         let publisher = try stage.server { request in
             request["if-none-match"] == "\"1\""
@@ -134,7 +134,7 @@ struct SessionUpdateTests {
         #expect(error?.isAboutTrust == false)
     }
 
-    @Test("A body without end is cut off while it is read, and a slow one when its time is up")
+    @Test("An endless body is cut off at its limit, and a slow one at the time-out")
     func endless() async throws {
         let sent = Atomic(0)
         let endless = try stage.server(stream: { stream in
@@ -161,12 +161,12 @@ struct SessionUpdateTests {
         #expect(try await code(silent, timeout: 0.5) == .timedOut)
     }
 
-    @Test("Only https, and only from servers that the system trusts")
+    @Test("The transport uses only https, and only servers that the system trusts")
     func onlyHTTPS() async throws {
         let publisher = try stage.server()
         let url = try publisher.address().absoluteString
         let system = SystemTrustTransport()
-        // No request can have these.
+        // Foundation cannot represent these URLs, so there is nothing to test.
         #expect(URL(string: "") == nil && URL(string: "https://[") == nil)
         for text in [url, "http" + url.dropFirst(5), "ftp://localhost/", "file:///etc/passwd"] {
             let request = UpdateRequest(

@@ -4,7 +4,7 @@ import Pintle
 
 @testable import PintleURLSession
 
-/// Every state of a task, reached by events only.
+/// Every state of a task. Each is reached only by events.
 enum TaskSituation: String, CaseIterable {
     case notAdmitted, idle, idleSuspended, opening, checkingContent, awaitingStream
     case preparing, preparingSuspended, preparingNext, preparingAgain, askingAboutCached
@@ -58,7 +58,7 @@ enum TaskSituation: String, CaseIterable {
     }
 }
 
-/// Every event, in the forms that lead to different states. The transfer is 1, where an event does not say another.
+/// Every event, in the forms that lead to different states. The transfer is 1 unless an event says otherwise.
 enum TaskEvent: String, CaseIterable {
     case admitted, resume, suspend, cancel
     case opened, openedWithData, hasContent, lacksContent, lacksContentUnasked, hasTransport
@@ -76,7 +76,7 @@ enum TaskEvent: String, CaseIterable {
         return URLRequest(url: url)
     }
 
-    /// Returns the actions, in order, or the use of a piece of content.
+    /// Applies the event. Returns the actions in order, or the decision about a piece of content.
     func apply(to machine: inout TaskStateMachine<Int>) throws -> String {
         switch self {
         case .sent: machine.sent(7, over: 1) ? "counted" : ""

@@ -6,10 +6,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// The lines of the article about migrating, before real servers. They are in `AlamofireTrust.swift`, a link to the snippet.
+/// The code of the article about migrating, with real servers. It is in `AlamofireTrust.swift`, a link to the snippet.
 @Suite("Apple: Alamofire")
 struct AlamofireTests {
-    /// The two ways of the article.
+    /// The two ways that the article shows.
     enum Way: CaseIterable, Sendable {
         case evaluator, delegate
 
@@ -21,7 +21,8 @@ struct AlamofireTests {
         }
     }
 
-    /// The session lives as long as this runs: Alamofire's cancels its tasks when it is released.
+    /// Loads a URL. Keeps the session alive meanwhile, because Alamofire's session cancels its tasks when it is
+    /// released.
     private func ask(_ session: Session, _ url: URL) async throws -> Data {
         try await session.request(url).validate().serializingData().value
     }
@@ -32,7 +33,7 @@ struct AlamofireTests {
     }
 
     @Test(
-        "The right pin gets the response, on the system's roots and on private ones, and validate() judges the status",
+        "The right pin gets the response, with system roots or private roots, and validate() checks the status",
         arguments: Way.allCases, [true, false])
     func right(way: Way, isSystem: Bool) async throws {
         let stage = try Stage(isSystem: isSystem)
@@ -69,7 +70,7 @@ struct AlamofireTests {
         #expect(server.requestByteCount == 0)
     }
 
-    @Test("The pinned key on a path that nothing vouches for is refused", arguments: Way.allCases)
+    @Test("The pinned key on an untrusted path is refused", arguments: Way.allCases)
     func path(way: Way) async throws {
         let stage = try Stage(isSystem: true)
         let session = way.session(try stage.policy(anchors: .system))
@@ -82,7 +83,7 @@ struct AlamofireTests {
         #expect(try await ask(session, try own.address()).count == 3)
     }
 
-    @Test("The policy decides about a host without a rule, and not a table of Alamofire's", arguments: Way.allCases)
+    @Test("The policy decides about a host without a rule, not Alamofire's table", arguments: Way.allCases)
     func unpinned(way: Way) async throws {
         let stage = try Stage(isSystem: true)
         let server = try stage.server()
@@ -92,7 +93,7 @@ struct AlamofireTests {
         #expect(try await ask(open, try server.address()).count == 3)
     }
 
-    @Test("The delegate decides by a rule for a port; the evaluator is told no port and refuses such a policy")
+    @Test("The delegate applies a rule for a port; the evaluator gets no port and refuses such a policy")
     func port() async throws {
         let stage = try Stage(isSystem: true)
         let server = try stage.server()
@@ -121,7 +122,7 @@ struct AlamofireTests {
         }
     }
 
-    @Test("The evaluator does not hear of http; the delegate cancels a request over http to a covered host")
+    @Test("The evaluator is not asked about http; the delegate cancels a request over http to a covered host")
     func plainHTTP() async throws {
         let stage = try Stage(isSystem: true)
         let plain = try LoopbackTCPServer.http()
@@ -130,7 +131,7 @@ struct AlamofireTests {
         let policy = try stage.policy(anchors: .system)
         #expect(try await ask(Way.evaluator.session(policy), try server.address()).count == 3)
         #expect(plain.connectionCount == 1)
-        // Without a redirect that is followed, the response is the redirect itself.
+        // The redirect is not followed, so the response is the redirect itself.
         let error = await #expect(throws: AFError.self) {
             try await ask(Way.delegate.session(policy), try server.address())
         }
@@ -151,7 +152,7 @@ struct AlamofireTests {
         #expect(plain.connectionCount == 2)
     }
 
-    @Test("After a change of the policy the evaluator is not asked about a kept connection; a new one is refused")
+    @Test("After a policy change the evaluator is not asked about a kept connection, only about a new one")
     func kept() async throws {
         let stage = try Stage(isSystem: true)
         let server = try stage.server()

@@ -5,7 +5,7 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Sessions in the background follow redirects without asking, so a response is looked at when it arrives.
+/// Background sessions follow redirects without asking, so the delegate checks a response when it arrives.
 @Suite("Apple: redirects in the background")
 struct ArrivalTests {
     private static var configuration: URLSessionConfiguration {
@@ -14,11 +14,11 @@ struct ArrivalTests {
         return configuration
     }
 
-    @Test("A response over http after a request over https is refused on arrival, and gives the delegate nothing")
+    @Test("A response over http after a request over https is refused on arrival, and the delegate gets none of it")
     func downgraded() async throws {
         let stage = try Stage()
         let plain = try LoopbackTCPServer.http()
-        // To a host that the policy says nothing about.
+        // The target's host is not covered by the policy.
         let target = "http://127.0.0.1:\(plain.port)/"
         let server = try stage.server { $0.target == "/away" ? .redirect(to: target) : .ok }
         for (path, isRefused) in [("away", true), ("here", false)] {
@@ -36,7 +36,7 @@ struct ArrivalTests {
         }
     }
 
-    @Test("A response over http from a host that the policy covers is refused though http was asked for")
+    @Test("A response over http from a covered host is refused, even if the request was over http")
     func covered() async throws {
         let stage = try Stage()
         let target = try LoopbackTCPServer.http()
@@ -60,7 +60,7 @@ struct ArrivalTests {
         for (host, isAlias) in [("0.0.0.0", true), ("127.0.0.1", false)] {
             let source = try LoopbackTCPServer.http { _ in .redirect(to: "http://\(host):\(target.port)/") }
             let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
-            // The policy covers neither of the two.
+            // The policy covers neither host.
             let policy = try PinningPolicy(hosts: [])
             let (own, foreign) = (ArrivalRecorder(), ArrivalRecorder())
             let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: own)
@@ -84,7 +84,7 @@ struct ArrivalTests {
         }
     }
 
-    @Test("A delegate of a session that was made elsewhere refuses it too")
+    @Test("The delegate of a session that was made elsewhere also refuses such a response")
     func delegate() async throws {
         let stage = try Stage()
         let plain = try LoopbackTCPServer.http()
@@ -105,7 +105,7 @@ struct ArrivalTests {
     }
 }
 
-/// Keeps what a delegate hears of tasks, one after the other.
+/// A delegate that records the callbacks of tasks that run one after the other.
 private final class ArrivalRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     private let ends = AsyncStream<(any Error)?>.makeStream()
     private let state = Locked<[String]>([])

@@ -4,12 +4,13 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Background configurations: what the system has no task for is refused before the system ends the process over it.
+/// Background configurations: a task that the system does not support there is refused, before the system would end the
+/// process.
 @Suite("Apple: background sessions")
 struct BackgroundTests {
     private static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        // Apple's `background(withIdentifier:)` sets it; Foundation's for Linux has no such function.
+        // Apple's `background(withIdentifier:)` sets it. Foundation for Linux has no such function.
         configuration.identifier = UUID().uuidString
         configuration.httpMaximumConnectionsPerHost = 1
         return configuration
@@ -26,7 +27,7 @@ struct BackgroundTests {
         return (directory, URL(fileURLWithPath: directory.path(of: "body")))
     }
 
-    @Test("What is awaited, or has a handler, or uploads from memory, is refused by name, and sends nothing")
+    @Test("Async calls, completion handlers and uploads from memory are refused by name, and send nothing")
     func refused() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -64,7 +65,7 @@ struct BackgroundTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("What a delegate hears of is judged as everywhere: data, downloads, uploads from a file")
+    @Test("Tasks that report to a delegate get the usual verdict: data, downloads, uploads from a file")
     func judged() async throws {
         let stage = try Stage()
         let (directory, file) = try Self.file()
@@ -88,7 +89,7 @@ struct BackgroundTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("The session stays after a change of the policy, and its next request goes over a new connection")
+    @Test("The session stays after a policy change, and its next request uses a new connection")
     func changed() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -107,7 +108,7 @@ struct BackgroundTests {
     }
 }
 
-/// Tells how tasks end, one after the other.
+/// A delegate that reports how tasks end, one after the other.
 final class TaskEnds: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     private let ends = AsyncStream<(any Error)?>.makeStream()
 

@@ -5,10 +5,10 @@ import PintleTestKit
 import Security
 import Testing
 
-/// The decision table: what a challenge is answered with, each refusal beside its accepting twin.
+/// The answers to challenges. Each refusal has a control that is accepted.
 @Suite("Apple: challenges")
 struct ChallengeTests {
-    @Test("With the system's roots the system answers for itself, with private ones a credential does")
+    @Test("A server under the system's roots gets default handling, one under private roots a credential")
     func trusted() throws {
         for (isSystem, disposition) in [
             (true, URLSession.AuthChallengeDisposition.performDefaultHandling), (false, .useCredential),
@@ -24,8 +24,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test(
-        "A wrong pin is refused though the path is good, and the right one though it is bad", arguments: [true, false])
+    @Test("A wrong pin is refused on a valid path, and the right pin on an invalid path", arguments: [true, false])
     func both(isSystem: Bool) throws {
         let stage = try Stage(isSystem: isSystem)
         let anchors: TrustAnchors? = isSystem ? .system : nil
@@ -34,17 +33,17 @@ struct ChallengeTests {
             .evaluate(challenge)
         #expect(mismatch.disposition == .cancelAuthenticationChallenge && mismatch.credential == nil)
         #expect(mismatch.rejection?.reason == "pin-mismatch")
-        // The key is the pinned one, the authority nobody's.
+        // The key is the pinned one, but the authority is unknown.
         let stranger = try CertificateAuthority.root().issue(key: stage.identity.key)
         let foreign = ServerTrustEvaluator(policy: try stage.policy(anchors: anchors))
             .evaluate(try Stage.challenge(stranger.chain))
         #expect(foreign.disposition == .cancelAuthenticationChallenge && foreign.credential == nil)
         #expect(foreign.rejection?.pathFailure?.code == .untrustedRoot)
-        // The root is not among what the server sent.
+        // The server did not send the root.
         #expect(foreign.rejection?.pathFailure?.primary.platformCode == Int(errSecCreateChainFailed))
     }
 
-    @Test("A pinned certificate that is appended to a foreign chain counts for nothing")
+    @Test("A pinned certificate that is appended to a foreign chain does not count")
     func appended() throws {
         let (stage, attacker) = (try Stage(isSystem: true), try Stage(isSystem: true))
         let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
@@ -54,7 +53,7 @@ struct ChallengeTests {
         #expect(own.rejection == nil)
     }
 
-    @Test("A challenge that is about something else is left to the system")
+    @Test("A challenge about something else is left to the system")
     func others() throws {
         let stage = try Stage()
         let evaluator = ServerTrustEvaluator(policy: try stage.policy(unpinnedHosts: .reject))
@@ -65,7 +64,7 @@ struct ChallengeTests {
         #expect(answer.disposition == .performDefaultHandling && answer.rejection == nil && answer.evaluation == nil)
     }
 
-    @Test("What the system asks of a trust object stays asked: a name that only one of the two means is none")
+    @Test("The trust object's own policies still apply, so a name that differs from theirs is refused")
     func policies() throws {
         let stage = try Stage(isSystem: true)
         let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
@@ -80,7 +79,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("A proxy's certificate is the system's to judge, and the same one shown as the server's is ours")
+    @Test("The system checks a proxy's certificate, and the policy the same certificate of a server")
     func proxy() throws {
         let stage = try Stage(isSystem: true)
         let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [], unpinnedHosts: .reject))
@@ -94,7 +93,7 @@ struct ChallengeTests {
         #expect(evaluator.evaluate(challenge).rejection?.reason == "host-not-allowed")
     }
 
-    @Test("Without a certificate, or for a host that cannot be read, nobody is trusted")
+    @Test("A server without a certificate, or with a host that cannot be read, is refused")
     func unreadable() throws {
         let stage = try Stage(isSystem: true)
         let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: []))
@@ -124,7 +123,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("A host without a rule is refused where the policy says so")
+    @Test("A host without a rule is refused if the policy says so")
     func notAllowed() throws {
         let stage = try Stage(isSystem: true)
         for (hosts, reason) in [(PinningPolicy.UnpinnedHosts.reject, "host-not-allowed"), (.systemTrust, nil)] {
@@ -133,9 +132,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test(
-        "An approved server gets a credential, its question names what the system thinks, and a changed key is an alarm"
-    )
+    @Test("An approved server gets a credential, and a changed key is a pin mismatch")
     func approvals() throws {
         let identity = try Identity.selfSigned()
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
@@ -157,7 +154,7 @@ struct ChallengeTests {
         #expect(other.rejection?.reason == "pin-mismatch")
     }
 
-    @Test("A device with another name and a past date gets a credential once exactly that was approved")
+    @Test("A device with another name and an expired certificate gets a credential once both exceptions are approved")
     func exceptions() throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"]) {
             $0.notBefore = .fromNow(days: -10)
@@ -185,7 +182,7 @@ struct ChallengeTests {
         }
     }
 
-    @Test("The instant that is given decides, and not the clock")
+    @Test("The given instant decides, not the clock")
     func instant() throws {
         let stage = try Stage(isSystem: true)
         let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
@@ -195,7 +192,7 @@ struct ChallengeTests {
         #expect(evaluator.evaluate(challenge).rejection == nil)
     }
 
-    @Test("What other TLS stacks were presented is judged by the system too")
+    @Test("The system also validates a chain that another TLS stack got")
     func presented() throws {
         let stage = try Stage()
         let evaluator = ServerTrustEvaluator(policy: try stage.policy())
@@ -207,7 +204,7 @@ struct ChallengeTests {
     }
 }
 
-// Sendable as its superclass is: it adds nothing.
+// `@unchecked`: the superclass is Sendable in the same way, and nothing is added.
 private final class ProxySpace: URLProtectionSpace, @unchecked Sendable {
     override func isProxy() -> Bool { true }
 }

@@ -7,10 +7,10 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Loaders that debugging tools put into every configuration, and that carry requests past the pins.
+/// URLProtocol classes that debugging tools put into every configuration, and that carry requests past the pins.
 @Suite("Apple: loaders in a configuration")
 struct ForeignLoaderTests {
-    @Test("A loader in the configuration carries no request of a pinned session, and an event names it")
+    @Test("A URLProtocol in the configuration carries no request of a pinned session, and an event names it")
     func removed() async throws {
         let stage = try Stage()
         let server = try stage.server { _ in .ok }
@@ -28,14 +28,14 @@ struct ForeignLoaderTests {
         let trouble = try #require(log.troubles.first)
         #expect(trouble.code == .foreignProtocol && trouble.classes == [name] && log.troubles.count == 1)
         #expect(TrustFailureEvent.session(trouble).level == .warning)
-        // The caller's own stays as it is, and carries the request past every check.
+        // The caller's own configuration is unchanged, and its URLProtocol carries the request past every check.
         #expect(configuration.protocolClasses?.first == Carrier.self)
         let stock = URLSession(configuration: configuration)
         #expect(try await stock.data(from: try server.address()).0 == Data("carried".utf8))
         session.invalidateAndCancel()
     }
 
-    @Test("The classes that the system puts there are no alarm", arguments: [nil, true, false] as [Bool?])
+    @Test("The system's own URLProtocol classes cause no event", arguments: [nil, true, false] as [Bool?])
     func standard(hasSystemClasses: Bool?) async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -50,13 +50,13 @@ struct ForeignLoaderTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A loader that a tool puts into the cleared copy too is an error of the session, and a removed one a warning")
+    @Test("A URLProtocol that a tool also puts into the cleared copy is an error, and a removed one is a warning")
     func unresolved() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Carrier.self]
         let cleared = URLSessionConfiguration.ephemeral
         cleared.protocolClasses = []
-        // A replaced getter answers for the copy as it does for the caller's configuration.
+        // A replaced getter changes the copy in the same way as the caller's configuration.
         for (copy, isResolved) in [(configuration, false), (cleared, true)] {
             let log = EventLog()
             ForeignProtocols(in: configuration, removedFrom: copy).report(to: log)
@@ -68,7 +68,7 @@ struct ForeignLoaderTests {
         }
     }
 
-    @Test("A session after a change of the policy has no such loader either")
+    @Test("The session after a policy change has no such URLProtocol either")
     func replaced() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -88,7 +88,7 @@ struct ForeignLoaderTests {
     }
 }
 
-/// Answers each request itself.
+/// A URLProtocol that answers each request itself.
 private final class Carrier: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

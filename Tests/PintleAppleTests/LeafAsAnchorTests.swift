@@ -5,11 +5,11 @@ import PintleTestKit
 import Security
 import Testing
 
-/// Certificates that people make by hand: ten years, no usage, an authority by their own account. The system's rules for
-/// servers refuse them even where the app gives them as anchors.
+/// Self-made certificates: valid for ten years, without usages, and marked as an authority. The system's rules for
+/// servers refuse them, even if the app gives them as anchors.
 @Suite("Apple: a server's own certificate as the anchor")
 struct LeafAsAnchorTests {
-    @Test("An approved certificate of ten years without a usage gets a credential; its question says self-signed")
+    @Test("An approved certificate of ten years without usages gets a credential; before that it is self-signed")
     func approved() throws {
         let identity = try Identity.byHand()
         let challenge = try Stage.challenge(identity.chain)
@@ -31,7 +31,7 @@ struct LeafAsAnchorTests {
         }
     }
 
-    @Test("After a refusal the trust object trusts nothing, whatever was asked of it last")
+    @Test("After a refusal the trust object trusts nothing, whatever was evaluated last")
     func refusedObject() throws {
         let identity = try Identity.byHand()
         let challenge = try Stage.challenge(identity.chain)
@@ -45,7 +45,7 @@ struct LeafAsAnchorTests {
         #expect(SecTrustEvaluateWithError(trust, &error))
     }
 
-    @Test("An approved certificate counts for its name, its dates and its key", arguments: Attack.allCases)
+    @Test("An approval applies only to the certificate's name, dates and key", arguments: Attack.allCases)
     func attacked(attack: Attack) throws {
         let identity = try Identity.byHand(hosts: [attack == .otherName ? "router.test" : "localhost"]) {
             if attack == .expired { $0.notAfter = .fromNow(seconds: -60) }
@@ -110,16 +110,16 @@ struct LeafAsAnchorTests {
                 let foreign = evaluator.evaluate(try Stage.challenge(stranger.chain))
                 #expect(foreign.rejection?.pathFailure?.code == .selfSigned)
                 guard certificates.count == 2 else { continue }
-                // The second anchor is as good, and has another key.
+                // The second anchor is valid too, but has another key.
                 let second = evaluator.evaluate(try Stage.challenge(next.chain))
                 #expect(second.rejection?.reason == "pin-mismatch")
             }
         }
     }
 
-    @Test("An anchor that is a server's own certificate vouches for no certificate that its key has signed")
+    @Test("A server's own certificate as an anchor does not vouch for certificates that its key has signed")
     func signsOthers() throws {
-        // Of an authority: nothing but basicConstraints keeps it from signing.
+        // With `isAuthority` it does: only basicConstraints keeps a certificate from signing others.
         for isAuthority in [false, true] {
             let own = try Identity.selfSigned(hosts: ["localhost"], keyType: .p256) {
                 if isAuthority {
@@ -138,12 +138,12 @@ struct LeafAsAnchorTests {
             let chain = [signed.certificate.der, own.certificate.der]
             let answer = evaluator.evaluate(try Stage.challenge(chain))
             #expect(answer.rejection?.pathFailure?.code == (isAuthority ? nil : .notACA))
-            // The anchor itself is the server's.
+            // The anchor itself is accepted as the server's certificate.
             #expect(evaluator.evaluate(try Stage.challenge(own.chain)).rejection == nil)
         }
     }
 
-    @Test("A rule for a server's own certificate accepts it though an authority has issued it")
+    @Test("A rule for a server's own certificate accepts it even if an authority has issued it")
     func issuedAnchor() throws {
         let authority = try CertificateAuthority.root()
         let leaf = try authority.issue(hosts: ["localhost"]) {
@@ -160,7 +160,7 @@ struct LeafAsAnchorTests {
     }
 
     @Test(
-        "A weak key is refused though its certificate is approved, and a strong one is not", arguments: [1_024, 2_048])
+        "A weak key is refused even if its certificate is approved, and a strong key is not", arguments: [1_024, 2_048])
     func weak(bits: Int) throws {
         let identity = try Identity.byHand(keyType: .rsa(bits: bits))
         var approvals = TrustApprovals()
@@ -173,7 +173,7 @@ struct LeafAsAnchorTests {
     }
 
     @Test(
-        "The core reads the names of such a certificate as the system reads those of others",
+        "Pintle matches the names of a server's own certificate as the system matches those of others",
         arguments: [
             (["localhost"], ["localhost"]), (["LOCALHOST"], ["localhost"]),
             (["*.example.test"], ["a.example.test", "b.example.test", "foo.example.test"]),
@@ -201,7 +201,7 @@ struct LeafAsAnchorTests {
                 return nil
             }
             let own = try verdict(byHand, byHand.certificate.der)
-            // The codes may differ: the core calls a malformed name `other`.
+            // The codes may differ: Pintle reports a malformed name as `other`.
             #expect((own == nil) == (try verdict(issued, root.certificate.der) == nil), "\(certificate) \(host)")
             #expect([nil, .nameMismatch, .other].contains(own), "\(certificate) \(host)")
             if own == nil { hosts.append(host) }
@@ -210,18 +210,18 @@ struct LeafAsAnchorTests {
     }
 }
 
-/// The system's own rules, which stay where an authority has issued the certificate.
+/// The system's own rules, which still apply to certificates that an authority has issued.
 @Suite("Apple: a certificate of an authority")
 struct IssuedCertificateTests {
     @Test(
-        "With private anchors it lasts 825 days at most, and with the system's 398",
+        "A certificate may be valid for 825 days under private anchors, and for 398 under the system's",
         arguments: [(days: 398, isSystem: true), (825, false)])
     func lifetime(days: Int, isSystem: Bool) throws {
         for isTooLong in [false, true] {
             let stage = try Stage(isSystem: isSystem)
             let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
                 $0.notBefore = .fromNow(seconds: -60)
-                // Trustd has an hour to spare where an app has given the anchor.
+                // Trustd allows one more hour if an app has given the anchor.
                 $0.notAfter = .fromNow(seconds: days * 86_400 - 60 + (isTooLong ? 3_660 : 0))
             }
             let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
@@ -237,7 +237,7 @@ struct IssuedCertificateTests {
         }
     }
 
-    @Test("It says that it is for servers", arguments: [true, false])
+    @Test("A certificate of an authority needs the usage for servers", arguments: [true, false])
     func usage(isNamed: Bool) throws {
         for isSystem in [true, false] {
             let stage = try Stage(isSystem: isSystem)
@@ -252,7 +252,7 @@ struct IssuedCertificateTests {
 }
 
 extension Identity {
-    /// As `openssl req -x509 -days 3650` and appliances make them: no usage, cA=TRUE.
+    /// Makes a certificate as `openssl req -x509 -days 3650` and appliances do: no usage, cA=TRUE.
     static func byHand(
         hosts: [String] = ["localhost"], keyType: KeyType = .p256,
         configure: (inout CertificateTemplate) -> Void = { _ in }

@@ -4,10 +4,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// When the system's sessions end: never while a task is made in one, which would end the process.
+/// The end of the system's sessions. It must never come while a task is made, which would end the process.
 @Suite("Apple: lifetime of sessions")
 struct LifetimeTests {
-    @Test("Tasks that are made while the policy changes are made in a session that lives")
+    @Test("Tasks that are made during policy changes are made in a session that is still valid")
     func changes() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -30,7 +30,7 @@ struct LifetimeTests {
         #expect(try await session.data(from: url).0.count == 3)
     }
 
-    @Test("A session that nobody holds any more lets its tasks end and its delegate go")
+    @Test("A session without references finishes its tasks and releases its delegate")
     func dropped() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -47,7 +47,7 @@ struct LifetimeTests {
         #expect(ended.withLock { $0 })
     }
 
-    @Test("A session of one's own sends nothing more over connections that an earlier policy has judged")
+    @Test("An app's own session sends nothing over connections that an earlier policy accepted")
     func ownSession() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -68,14 +68,14 @@ struct LifetimeTests {
         #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch"])
         #expect(server.requests.count == 3 && server.connectionCount == 2)
-        // The twin: another policy that the server satisfies.
+        // Control: another policy that accepts the server.
         policy.replace(with: try stage.policy())
         #expect(try await session.data(from: url).0.count == 3)
         #expect(server.requests.count == 4 && reasons.withLock { $0.last } == "pin-matched")
         session.invalidateAndCancel()
     }
 
-    @Test("Cancelling ends what was to be let end, and what is let end ends")
+    @Test("Cancelling also ends tasks that were left to finish; without it they finish")
     func cancelledAfterwards() async throws {
         let stage = try Stage()
         for isCancelled in [true, false] {
@@ -94,7 +94,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Cancelling ends what is awaited")
+    @Test("Cancelling a session ends its async calls")
     func cancelled() async throws {
         let stage = try Stage()
         var configuration = TLSServerConfiguration(.init(stage.identity))

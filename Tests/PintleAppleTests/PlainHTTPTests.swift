@@ -5,10 +5,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Requests without TLS, which nobody can judge.
+/// Requests without TLS, for which no verdict is possible.
 @Suite("Apple: plain http")
 struct PlainHTTPTests {
-    /// Sessions for which a plain request to localhost is refused, and one for which it is not.
+    /// Policies that refuse a plain request to localhost, and one that allows it.
     private static func policies() throws -> [(policy: PinningPolicy, isAllowed: Bool)] {
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)))
         let onPort = try PinnedHost("localhost", port: 8_443, pins: [pin], backup: .noneAccepted)
@@ -28,7 +28,7 @@ struct PlainHTTPTests {
         return (error.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .plainHTTP
     }
 
-    @Test("A host that the policy covers gets nothing in the clear, in any style of task, and another does")
+    @Test("A covered host gets nothing without TLS in any style of task, and another host does")
     func styles() async throws {
         for (policy, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
@@ -58,7 +58,7 @@ struct PlainHTTPTests {
         }
     }
 
-    @Test("A redirect over http leads to no host that the policy covers, and to others")
+    @Test("A redirect over http to a covered host is not followed, and one to another host is")
     func redirect() async throws {
         let target = try LoopbackTCPServer.http()
         let to = "http://localhost:\(target.port)/"
@@ -72,7 +72,7 @@ struct PlainHTTPTests {
         #expect(target.connectionCount == 1)
     }
 
-    @Test("A delegate cannot lead a redirect to http either")
+    @Test("A delegate cannot change a redirect to http either")
     func redirected() async throws {
         let stage = try Stage()
         let plain = try LoopbackTCPServer.http()
@@ -87,7 +87,7 @@ struct PlainHTTPTests {
     }
 
     /// The system asks no delegate between `resume()` and the request, so the request itself is sent.
-    @Test("A task that was made before the policy covered its host brings nothing when it is started afterwards")
+    @Test("A task that was made before the policy covered its host gets no response when it is started afterwards")
     func coveredLater() async throws {
         for (next, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
@@ -105,8 +105,7 @@ struct PlainHTTPTests {
         }
     }
 
-    @Test(
-        "A redirect goes from TLS to TLS only, for web sockets too, and in the clear to no host that the policy covers")
+    @Test("A redirect leads from TLS to TLS only, also for web sockets, and without TLS to no covered host")
     func redirects() throws {
         let stage = try Stage()
         let delegate = PinningSessionDelegate(try stage.policy())
@@ -130,7 +129,7 @@ struct PlainHTTPTests {
         session.invalidateAndCancel()
     }
 
-    @Test("Which addresses are plain, and what cannot be read is not allowed")
+    @Test("URLs without TLS are recognized, and a URL that cannot be read is not allowed")
     func addresses() throws {
         let policy = try PinningPolicy(hosts: [])
         for (text, isAllowed) in [
@@ -144,7 +143,7 @@ struct PlainHTTPTests {
     }
 }
 
-/// Tells how tasks end, and leads redirects somewhere else if it is told to.
+/// A delegate that reports how tasks end, and can change the target of redirects.
 private final class Teller: NSObject, URLSessionDataDelegate {
     private let target: URL?
     private let ends = AsyncStream<(any Error)?>.makeStream()

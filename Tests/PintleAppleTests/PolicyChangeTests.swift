@@ -4,10 +4,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Tasks that are on their way, or not yet started, when the policy changes.
+/// Tasks that are running, or not started yet, when the policy changes.
 @Suite("Apple: a policy that changes under a task")
 struct PolicyChangeTests {
-    /// As the system does by itself, with one connection that is kept.
+    /// The default configuration, with one connection that is kept.
     private static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
@@ -15,7 +15,7 @@ struct PolicyChangeTests {
     }
 
     @Test(
-        "A password that is given after a change of the policy goes to the server only if the new policy trusts it",
+        "A password that is given after a policy change goes to the server only if the new policy trusts it",
         arguments: [nil, true, false] as [Bool?])
     func password(nextPin: Bool?) async throws {
         let stage = try Stage()
@@ -32,7 +32,7 @@ struct PolicyChangeTests {
     }
 
     @Test(
-        "A task that was made before a change and started after it is judged by the new policy",
+        "A task that was made before a policy change and started after it is checked against the new policy",
         arguments: [nil, true, false] as [Bool?])
     func unstarted(nextPin: Bool?) async throws {
         let stage = try Stage()
@@ -44,7 +44,7 @@ struct PolicyChangeTests {
         #expect(await delegate.end(of: session.dataTask(with: url)) == nil)
         let late = session.dataTask(with: url)
         if let nextPin { policy.replace(with: try stage.policy(rightPin: nextPin, unpinnedHosts: .reject)) }
-        // Another task notices the change.
+        // Another task makes the session notice the change.
         session.dataTask(with: url).cancel()
         _ = await delegate.next()
         let error = await delegate.end(of: late)
@@ -53,7 +53,7 @@ struct PolicyChangeTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A pinned session has no cache of other sessions")
+    @Test("A pinned session does not use the cache of other sessions")
     func cache() throws {
         let configuration = URLSessionConfiguration.default
         configuration.urlCache = .shared
@@ -63,7 +63,7 @@ struct PolicyChangeTests {
     }
 }
 
-/// Does something when it is asked for a password, and then gives it.
+/// A delegate that runs a closure when it is asked for a password, and then gives the password.
 private final class Answering: NSObject, URLSessionDataDelegate {
     private let work: @Sendable () -> Void
     private let ends = AsyncStream<(any Error)?>.makeStream()

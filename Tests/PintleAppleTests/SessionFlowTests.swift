@@ -5,10 +5,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// What passes through the delegate, and when.
+/// The calls that pass through the delegate, and their order.
 @Suite("Apple: flows of a session")
 struct SessionFlowTests {
-    @Test("Everything that is not about trust reaches the delegate, in order")
+    @Test("All calls that are not about trust reach the delegate, in order")
     func forwarding() async throws {
         let stage = try Stage()
         let server = try stage.server { request in
@@ -32,7 +32,7 @@ struct SessionFlowTests {
         #expect(await recorder.isInvalid())
     }
 
-    @Test("The error that a delegate is told of has its reason, and a task that is cancelled has none")
+    @Test("A delegate gets the error with its reason, and the error of a cancelled task has none")
     func typedError() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -43,7 +43,7 @@ struct SessionFlowTests {
         #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == "pin-mismatch")
         #expect(server.requestByteCount == 0)
 
-        // The server was refused a moment ago, and this task never asked about it.
+        // The server was refused a moment ago, but this task never connected to it.
         let cancelled = session.dataTask(with: try server.address())
         cancelled.cancel()
         await recorder.run(cancelled)
@@ -51,7 +51,7 @@ struct SessionFlowTests {
         #expect(TrustRejection(underlying: try #require(recorder.error)) == nil)
     }
 
-    @Test("A task of which nobody has said when it began takes no older refusal for its own")
+    @Test("A task without a recorded start does not get an older refusal as its reason")
     func unknownStart() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -60,7 +60,7 @@ struct SessionFlowTests {
         let session = URLSession(configuration: .ephemeral, delegate: ours, delegateQueue: nil)
         let mark = ours.mark
         await recorder.run(session.dataTask(with: url))
-        // Of another session's tasks ours hears no beginning, as before iOS 16.
+        // The delegate is not told about tasks of another session, as is the case for all tasks before iOS 16.
         let stranger = URLSession(configuration: .ephemeral)
         let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
         for (isKnown, reason) in [(false, nil), (true, "pin-mismatch")] {
@@ -104,7 +104,7 @@ struct SessionFlowTests {
         #expect(plain.connectionCount == 0)
     }
 
-    @Test("A redirect to another server is decided for that server")
+    @Test("A redirect to another server gets a verdict for that server")
     func redirect() async throws {
         let (stage, other) = (try Stage(), try Stage())
         let target = try other.server()
@@ -118,7 +118,7 @@ struct SessionFlowTests {
         #expect(target.requestByteCount == 0)
     }
 
-    @Test("Two dozen challenges at once, right and wrong, none on the main thread, each with its own verdict")
+    @Test("Two dozen challenges at once get their own verdicts, none evaluated on the main thread")
     func concurrent() async throws {
         let stage = try Stage()
         let (good, bad) = (try stage.server(), try Stage().server())
@@ -143,7 +143,7 @@ struct SessionFlowTests {
         #expect(StandIn.mainThreadEvaluationCount == before)
     }
 
-    @Test("With the main queue as the delegate's nothing is evaluated there")
+    @Test("With the main queue as the delegate queue, nothing is evaluated there")
     func mainQueue() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -171,7 +171,7 @@ struct SessionFlowTests {
         #expect(server.requestByteCount == 0)
     }
 
-    @Test("The delegate hears of the end of the session once, however often the policy has changed")
+    @Test("The delegate is told once about the end of the session, however often the policy has changed")
     func invalidation() async throws {
         let stage = try Stage()
         let policy = LivePolicy(try stage.policy())
@@ -187,7 +187,7 @@ struct SessionFlowTests {
     }
 }
 
-/// Writes down what a delegate is told, in order.
+/// A delegate that records its callbacks in order.
 private final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     private struct Log: Sendable {
         var events: [String] = []

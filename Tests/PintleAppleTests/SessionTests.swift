@@ -8,7 +8,9 @@ import Testing
 /// Real servers, and the session that `URLSession.pinned(to:)` makes.
 @Suite("Apple: pinned sessions")
 struct SessionTests {
-    @Test("The right pin gets the response, a wrong one nothing, and the server not a byte", arguments: [true, false])
+    @Test(
+        "The right pin gets the response; a wrong pin gets nothing, and the server gets no byte",
+        arguments: [true, false])
     func pin(isSystem: Bool) async throws {
         let stage = try Stage(isSystem: isSystem)
         let anchors: TrustAnchors? = isSystem ? .system : nil
@@ -32,7 +34,7 @@ struct SessionTests {
         #expect(interceptor.requestByteCount == 0)
     }
 
-    @Test("An address that leads past the rules for this machine gets no request, with TLS or without; its twin does")
+    @Test("An address that leads past the rules for this machine gets no request, with TLS or without")
     func alias() async throws {
         let stage = try Stage(isSystem: true)
         let identity = try stage.root.issue(hosts: ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::"])
@@ -54,7 +56,7 @@ struct SessionTests {
         }
     }
 
-    @Test("An untrusted path is refused before any pin, with the failure as reason")
+    @Test("An untrusted path is refused before any pin, with the failure as the reason")
     func path() async throws {
         let stage = try Stage()
         let session = URLSession.pinned(to: try stage.policy())
@@ -78,7 +80,7 @@ struct SessionTests {
         #expect(TrustRejection(underlying: try #require(error)) == nil)
     }
 
-    @Test("Another policy decides at once, in another session of the system's")
+    @Test("Another policy applies at once, in another system session")
     func replaced() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -95,7 +97,7 @@ struct SessionTests {
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }
 
-    @Test("Fail, ask, store, try again")
+    @Test("A request fails, the user approves, and the next request succeeds")
     func loop() async throws {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
@@ -116,7 +118,7 @@ struct SessionTests {
         #expect(TrustRejection(underlying: try #require(again))?.reason == "unknown-host")
     }
 
-    @Test("An observer hears of a refusal, and not of what is trusted")
+    @Test("An observer gets a refusal, but not a trusted connection")
     func observed() async throws {
         let stage = try Stage()
         let server = try stage.server()

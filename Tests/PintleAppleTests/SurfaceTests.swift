@@ -8,14 +8,14 @@ import Security
 import Testing
 import os
 
-/// What stands on the other modules of Apple's.
+/// The parts that use other Apple modules.
 @Suite("Apple: other modules")
 struct SurfaceTests {
     private static func trust(_ chain: [[UInt8]]) throws -> SecTrust {
         try #require(try Stage.challenge(chain).protectionSpace.serverTrust)
     }
 
-    @Test("A connection of Network.framework's is decided by the policy in force, and resumes nothing")
+    @Test("The policy in force decides about a connection of Network.framework, which resumes no TLS session")
     func network() throws {
         let stage = try Stage()
         let policy = LivePolicy(try stage.policy())
@@ -34,7 +34,7 @@ struct SurfaceTests {
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch", "invalid-path"])
     }
 
-    @Test("A connection of Network.framework's for an address that leads past the rules is refused")
+    @Test("A connection of Network.framework to an address that leads past the rules is refused")
     func networkAlias() throws {
         for (host, isTrusted) in [("0.0.0.0", false), ("::", false), ("::ffff:127.0.0.1", false), ("::1", true)] {
             let stage = try Stage(isSystem: true)
@@ -72,7 +72,7 @@ struct SurfaceTests {
         for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
     }
 
-    @Test("The log has reasons, and neither hosts nor certificates")
+    @Test("The log has reasons, but no hosts and no certificates")
     func log() throws {
         let stage = try Stage()
         let category = UUID().uuidString
@@ -88,13 +88,13 @@ struct SurfaceTests {
             ])
     }
 
-    @Test("CryptoKit's hash is the one of FIPS 180-4")
+    @Test("CryptoKit's hash matches FIPS 180-4")
     func hash() throws {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         #expect(Hex.encode(PintleCrypto.SHA256Digest(hashing: Array("abc".utf8)).bytes) == expected)
     }
 
-    @Test("CryptoKit's signatures are those of RFC 8032 section 7.1, and one bit more or less is none")
+    @Test("CryptoKit's signatures match RFC 8032 section 7.1, and a signature with one changed bit is invalid")
     func signature() throws {
         let seed = try Hex.decode("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")
         let key = try Hex.decode("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")

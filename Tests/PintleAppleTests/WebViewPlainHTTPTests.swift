@@ -6,7 +6,7 @@ import Security
 import Testing
 import WebKit
 
-/// Pages over plain http, where no certificate says whose server it is.
+/// Pages over plain HTTP, where no certificate shows whose server it is.
 @Suite("Apple: plain http in web views", .timeLimit(.minutes(1)))
 @MainActor
 struct WebViewPlainHTTPTests {
@@ -14,7 +14,7 @@ struct WebViewPlainHTTPTests {
         (error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection
     }
 
-    /// Policies under which a page over http from localhost is cancelled, and one under which it loads.
+    /// Policies that cancel a page over http from localhost, and one that lets it load.
     private static func policies() throws -> [(policy: PinningPolicy, isAllowed: Bool)] {
         let stage = try Stage()
         return [
@@ -24,8 +24,7 @@ struct WebViewPlainHTTPTests {
         ]
     }
 
-    @Test(
-        "A page over http from a host that the policy covers is cancelled with its reason; one from another host loads")
+    @Test("A page over http from a covered host is cancelled with its reason; one from another host loads")
     func plainHTTP() async throws {
         for (policy, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
@@ -40,7 +39,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A page over http is cancelled where the policy comes to cover its host while the delegate decides")
+    @Test("A page over http is cancelled if the policy starts to cover its host while the delegate decides")
     func plainHTTPMeanwhile() async throws {
         for (next, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
@@ -53,7 +52,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A frame or a download over http from a covered host is cancelled too, and the page goes on")
+    @Test("A frame or a download over http from a covered host is cancelled too, and the page continues")
     func plainFrames() async throws {
         let stage = try Stage()
         let server = try stage.server()
@@ -65,7 +64,7 @@ struct WebViewPlainHTTPTests {
         ].map { (url: URL(string: $0), isAllowed: $1) }
         let urls = try cases.map { try #require($0.url) }
         var answers: [WKNavigationActionPolicy] = []
-        // While the page loads.
+        // The frame and the download begin while the page loads.
         navigation.onEvent = { event in
             guard event == "start" else { return }
             for url in urls {
@@ -94,8 +93,7 @@ struct WebViewPlainHTTPTests {
         #expect((error as? URLError)?.code == .badURL && navigation.events == ["failure"])
     }
 
-    @Test(
-        "A page over http is refused on arrival where the policy came to cover its host after the request was allowed")
+    @Test("A page over http is refused on arrival if the policy covers its host only after the request was allowed")
     func arrival() async throws {
         for (next, isAllowed) in try Self.policies() {
             let policy = LivePolicy(try PinningPolicy(hosts: []))
@@ -115,7 +113,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A response over http is refused where the policy comes to cover its host while the delegate decides")
+    @Test("A response over http is refused if the policy starts to cover its host while the delegate decides")
     func arrivalMeanwhile() async throws {
         for answer in [WKNavigationResponsePolicy.allow, .download] {
             for (next, isAllowed) in try Self.policies() {
@@ -137,7 +135,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A frame's response over http from a host that is covered by now is cancelled without a failure of the page")
+    @Test("A frame's response over http from a host that is now covered is cancelled without failing the page")
     func frameArrival() throws {
         let navigation = Navigation()
         let trust = WebViewTrustDelegate(try Stage().policy(), forwardingTo: navigation)
@@ -153,7 +151,7 @@ struct WebViewPlainHTTPTests {
         #expect(navigation.failures.isEmpty)
     }
 
-    @Test("An action or a response is judged also where the app releases this delegate while its own decides")
+    @Test("An action or a response is checked even if the app releases this delegate while its own decides")
     func released() throws {
         let request = URLRequest(url: try #require(URL(string: "http://localhost/")))
         let response = URLResponse(
@@ -238,7 +236,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("The delegate gets the error of a cancelled link also when the page's process ends or another load begins")
+    @Test("The delegate gets a cancelled link's error also if the page's process ends or another load begins")
     func linkAndEnd() throws {
         let link = URLRequest(url: try #require(URL(string: "http://localhost/")))
         for ends in [true, false] {
@@ -277,9 +275,7 @@ struct WebViewPlainHTTPTests {
         #expect(Self.isPlain(failure.error) && !failure.hasNavigation)
     }
 
-    @Test(
-        "A page that a covered host's https redirects to http is refused, also by a hop in between; from others it loads"
-    )
+    @Test("A page that a covered host redirects from https to http is refused, even after further redirects")
     func insecureRedirect() async throws {
         let stage = try Stage(isSystem: true)
         let plain = try LoopbackTCPServer.http()
@@ -304,7 +300,7 @@ struct WebViewPlainHTTPTests {
     }
 }
 
-/// Answers when the test says so.
+/// A delegate that answers when the test releases it.
 @MainActor
 private final class LateDelegate: NSObject, WKNavigationDelegate {
     private var answers: [@MainActor () -> Void] = []

@@ -32,7 +32,7 @@ struct WebViewTests {
         #expect(interceptor.requestByteCount == 0)
     }
 
-    @Test("Fail, ask, store, try again")
+    @Test("A page fails, the user approves, and the page loads")
     func approval() async throws {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
@@ -47,7 +47,7 @@ struct WebViewTests {
         }
         try store.approve(host)
         #expect(try await navigation.load(server.address(), trust) == nil)
-        // Whoever has another certificate is not who was approved, and neither is this one once that is taken back.
+        // A server with another certificate was not approved, and after the approval is revoked, neither is this one.
         let other = try LoopbackTLSServer(try Identity.selfSigned())
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: other.port)
         try store.approve(try TrustApproval(.certificate(host.leaf.fingerprint), for: endpoint, at: Date()))
@@ -58,7 +58,7 @@ struct WebViewTests {
         #expect(TrustRejection(underlying: revoked)?.reason == "unknown-host")
     }
 
-    @Test("Where nobody decides, a link that is a download is downloaded, and another loaded")
+    @Test("Without a decision by a delegate, a link marked as a download is downloaded, and another one loads")
     func download() throws {
         let trust = WebViewTrustDelegate(try Stage().policy())
         let request = URLRequest(url: try #require(URL(string: "https://localhost/")))
@@ -72,7 +72,7 @@ struct WebViewTests {
         }
     }
 
-    @Test("What is not about trust goes to the delegate, and old TLS to nobody")
+    @Test("Calls that are not about trust go to the delegate, and old TLS is refused without asking it")
     func others() throws {
         let stage = try Stage()
         let navigation = Navigation()
@@ -98,7 +98,7 @@ struct WebViewTests {
         #expect(webView.reloadCount == 0)
     }
 
-    @Test("Without a delegate to forward to, a password is refused and a lost page loaded again, once")
+    @Test("Without a delegate, a password is refused and a page whose process ended is reloaded once")
     func alone() throws {
         let trust = WebViewTrustDelegate(try Stage().policy())
         let webView = WKWebView()

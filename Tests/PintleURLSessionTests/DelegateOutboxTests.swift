@@ -69,8 +69,7 @@ struct DelegateOutboxTests {
         }
     }
 
-    @Test(
-        "The completion runs behind all queued callbacks, and no callback runs after it", arguments: [true, false])
+    @Test("The completion runs behind all queued callbacks, and no callback runs after it", arguments: [true, false])
     func order(isClosed: Bool) async throws {
         let fixture = try Fixture()
         defer { fixture.end() }
@@ -94,8 +93,7 @@ struct DelegateOutboxTests {
         }
     }
 
-    @Test(
-        "Content joins a queued piece, but not a piece with another callback behind it", arguments: [true, false])
+    @Test("Content joins a queued piece, but not a piece with another callback behind it", arguments: [true, false])
     func joining(isInterrupted: Bool) async throws {
         let fixture = try Fixture()
         defer { fixture.end() }

@@ -33,8 +33,7 @@ struct HandshakeJudgeTests {
         return (judge, generation)
     }
 
-    @Test(
-        "SNI for another server than the transfer's ends the handshake", arguments: ["localhost", "127.0.0.1"])
+    @Test("SNI for another server than the transfer's ends the handshake", arguments: ["localhost", "127.0.0.1"])
     func otherName(sent: String) throws {
         let (judge, _) = try judge()
         let isConnected = try client.connect(to: server.port, naming: sent)

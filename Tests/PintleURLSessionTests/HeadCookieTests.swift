@@ -37,9 +37,7 @@ struct HeadCookieTests {
         #expect(try cookies([Array("a=e".utf8), Array("c=d".utf8)]) == ["a=e", "c=d"])
     }
 
-    @Test(
-        "A cookie is for its server or a parent domain, not for a whole top-level domain or a range of addresses"
-    )
+    @Test("A cookie is for its server or a parent domain, not for a whole top-level domain or a range of addresses")
     func domain() throws {
         for (host, domain, isCookie) in [
             ("a.example", "a.example", true), ("www.a.example", "a.example", true), ("www.a.example", "example", false),

@@ -181,8 +181,7 @@ struct SessionCodingTests {
         #expect(counter.turn > 258 * copies / (DecodingBudget.perTurn + 11 << 20))
     }
 
-    @Test(
-        "Responses over one connection share the decoding budget of a turn, and other servers are served meanwhile")
+    @Test("Responses over one connection share the decoding budget of a turn, and other servers are served meanwhile")
     func manyStreams() async throws {
         let (count, copies) = (6, 96_000)
         let content = Deflate.letters(copies)

@@ -85,8 +85,7 @@ struct SessionExitTests {
         #expect(keys.isEmpty == isPinned)
     }
 
-    @Test(
-        "A download for which no file can be created fails with the folder in the error", arguments: [true, false])
+    @Test("A download for which no file can be created fails with the folder in the error", arguments: [true, false])
     func temporaryFolder(isThere: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server()

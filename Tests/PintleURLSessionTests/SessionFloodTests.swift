@@ -77,8 +77,7 @@ struct SessionFloodTests {
         #expect(counter.code.withLock { $0 } == .cancelled)
     }
 
-    @Test(
-        "A request takes a bounded number of turns and bytes while sixteen servers flood the session")
+    @Test("A request takes a bounded number of turns and bytes while sixteen servers flood the session")
     func manyFloods() async throws {
         let good = try stage.server { _ in .text("good") }
         let floods = Flood.useless + [.content, .chunks]

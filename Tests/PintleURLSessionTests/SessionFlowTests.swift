@@ -117,8 +117,7 @@ struct SessionFlowTests {
         #expect(recorder.events.contains("sent \(size)"))
     }
 
-    @Test(
-        "A suspended task sends no request, neither from the queue nor after a redirect", arguments: [true, false])
+    @Test("A suspended task sends no request, neither from the queue nor after a redirect", arguments: [true, false])
     func standstill(isSuspended: Bool) async throws {
         let stage = try Stage()
         let gate = DispatchSemaphore(value: 0)

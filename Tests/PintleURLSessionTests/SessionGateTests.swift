@@ -110,8 +110,7 @@ struct SessionGateTests {
         #expect(expiration.isClockSuspicious == (days > 400))
     }
 
-    @Test(
-        "Expired pins apply again to a kept connection when the clock is set back", arguments: [true, false])
+    @Test("Expired pins apply again to a kept connection when the clock is set back", arguments: [true, false])
     func clockSetBackBeforeExpiry(isSetBack: Bool) async throws {
         let stage = try Stage()
         let server = try stage.server()

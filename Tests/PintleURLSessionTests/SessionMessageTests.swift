@@ -88,8 +88,7 @@ struct SessionMessageTests {
         }
     }
 
-    @Test(
-        "A field that Foundation parses in quadratic time is dropped if it is long", arguments: [4_096, 4_097])
+    @Test("A field that Foundation parses in quadratic time is dropped if it is long", arguments: [4_096, 4_097])
     func parsedFields(size: Int) async throws {
         let stage = try Stage()
         let type = "text/plain;charset=utf-8;x=".padding(toLength: size, withPad: "x", startingAt: 0)

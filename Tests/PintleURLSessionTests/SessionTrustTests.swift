@@ -140,8 +140,7 @@ struct SessionTrustTests {
         #expect(try await load(stage.identity.chain + [odd.certificate.der]) == 3)
     }
 
-    @Test(
-        "A policy can refuse hosts without a rule before any connection, and the observer gets the refusal")
+    @Test("A policy can refuse hosts without a rule before any connection, and the observer gets the refusal")
     func hostNotAllowed() async throws {
         let stage = try Stage()
         let server = try stage.server()

@@ -24,9 +24,9 @@ extension PinningPolicy {
     ///   - fileExtension: The extension without a dot; `json` by default.
     ///   - subdirectory: The folder inside the bundle's resources.
     ///   - bundle: `Bundle.module` for the resources of a package.
-    /// - Throws: An error that lists every problem: `missing-resource` if the bundle has no such resource,
-    ///   `unreadable-file` if it cannot be read, `unreadable-anchor-file` for each missing anchor file, and the
-    ///   problems of the policy itself, with lines and columns.
+    /// - Throws: An error that lists every problem. `missing-resource`: the bundle has no such resource.
+    ///   `unreadable-file`: the resource cannot be read. `unreadable-anchor-file`: an anchor file is missing. The
+    ///   problems of the policy itself come with lines and columns.
     public init(
         resource name: String, withExtension fileExtension: String, subdirectory: String? = nil,
         in bundle: Bundle = .main

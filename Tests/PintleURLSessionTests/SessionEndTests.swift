@@ -20,7 +20,7 @@ struct SessionEndTests {
 
     enum SessionKind: CaseIterable { case pinned, stock }
 
-    @Test("invalidateAndCancel ends a task that was never resumed with -999", arguments: SessionKind.allCases)
+    @Test("invalidateAndCancel ends a task that was never resumed, with error -999", arguments: SessionKind.allCases)
     func neverResumed(kind: SessionKind) async throws {
         let delegate = Recorder()
         let session = try session(kind, Stage(), delegate: delegate)

@@ -69,7 +69,8 @@ struct TaskStateMachineTests {
     }
 
     @Test(
-        "A redirect whose content times out goes on, unless the time of the whole task is over", arguments: [59.0, 60, 61])
+        "A redirect whose content times out is followed, unless the task's deadline has passed",
+        arguments: [59.0, 60, 61])
     func deadline(uptime: Double) throws {
         var machine = try TaskSituation.passing.machine()
         try #require(machine.deadline == 60)

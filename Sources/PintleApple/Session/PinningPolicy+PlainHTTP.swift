@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 
 extension PinningPolicy {
-    /// Returns `true` if a redirect may be followed: never from `https` to another scheme, and over `http` only to a
+    /// Returns `true` if a redirect may be followed: never from TLS to a URL without TLS, and without TLS only to a
     /// host that the policy does not cover.
     func allowsRedirect(from source: URL?, to target: URL?) -> Bool {
         guard let target, !Self.isSecure(source) || Self.isSecure(target) else { return false }
@@ -16,6 +16,9 @@ extension PinningPolicy {
 
     /// Returns `true` unless the URL would send a request without TLS (`http`, `ws`, `ftp`) to a host that the policy
     /// covers.
+    ///
+    /// A policy covers a host by a rule for it, on any port. It covers every host if it does not leave hosts without a
+    /// rule to the system's trust.
     package func allowsPlainHTTP(to url: URL) -> Bool {
         guard let usual = url.scheme.flatMap({ Self.plainSchemes[$0.lowercased()] }) else { return true }
         guard let server = Self.server(of: url, usualPort: usual) else { return false }

@@ -22,8 +22,10 @@ import Security
 /// - Important: The system asks a task's own delegate before the session's: about redirects, and about challenges if it
 ///   has that method. So wrap such a delegate in another `PinningSessionDelegate` for the same policy.
 ///
-/// If an `http` task is made before the policy covers its host and started afterwards, it sends its request, because
-/// the system asks no delegate before. The delegate refuses its response when it arrives.
+/// The delegate cancels tasks over `http` to a host that the policy covers. A policy covers a host by a rule for it, on
+/// any port. It covers every host if it does not leave hosts without a rule to the system's trust. If a task is made
+/// before the policy covers its host and started afterwards, it sends its request, because the system asks no delegate
+/// before. The delegate refuses its response when it arrives.
 ///
 /// After a change of the policy, a session's next task uses a new connection. This needs iOS 16, macOS 13, tvOS 16 or
 /// watchOS 9, where the system reports new tasks.

@@ -11,7 +11,8 @@ public struct SessionRefusal: Error, Sendable, Hashable {
         case invalidRequest = "invalid-request"
         /// The scheme is neither `https` nor `http`.
         case unsupportedScheme = "unsupported-scheme"
-        /// The request uses `http` for a host that the policy covers.
+        /// The request uses `http` for a host that the policy covers: with a rule for any port, or because it does not
+        /// leave hosts without a rule to the system's trust.
         case plainHTTP = "plain-http"
         /// The server redirects from `https` to `http`.
         case insecureRedirect = "insecure-redirect"

@@ -47,7 +47,7 @@ struct RequestTranslation {
                 .invalidRequest, "a GET request has content", hint: "use POST, or put it into the URL",
                 errorCode: NSURLErrorDataLengthExceedsMaximum)
         }
-        // Foundation sends a HEAD request without content too.
+        // As in Foundation, a HEAD request has no content.
         let body = result.method == "HEAD" ? nil : body
         result.body = body
         let credentials = authorization?.value(for: url, method: result.method)

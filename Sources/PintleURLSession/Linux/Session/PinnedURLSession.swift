@@ -40,8 +40,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
             delegate: delegate)
         let foreign = ForeignProtocols(in: configuration, removedFrom: guarded)
         removedProtocols = foreign.names
-        // No delegate for Foundation: it would keep it even after invalidation. It reads `delegate`, which is
-        // overridden.
+        // Pass no delegate to Foundation, which would keep it even after invalidation. Foundation reads `delegate`,
+        // which is overridden.
         super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
         foreign.report(to: observer)
     }

@@ -61,7 +61,8 @@ struct PolicyGeneration: Sendable {
         TrustFailureFeed.shared.post(.verdict(failure), to: observer)
     }
 
-    /// Returns `true` if the session may send plain HTTP requests to a host. The policy must not cover that host.
+    /// Returns `true` if the session may send plain HTTP requests to a host: the policy has no rule for it, on any
+    /// port, and leaves hosts without a rule to the system's trust.
     func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool { policy.allowsPlainHTTP(to: endpoint, ports: ports.all) }
 }
 

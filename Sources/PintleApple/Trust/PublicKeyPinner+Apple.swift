@@ -33,8 +33,8 @@ extension PublicKeyPinner {
     /// itself the anchor, its own policies are replaced too.
     ///
     /// The system's evaluation may take some time: never call it on the main queue. After a decision of `trusted`,
-    /// answer the challenge with default handling. With private anchors, answer with `URLCredential(trust:)`, because
-    /// the system by itself would refuse the server.
+    /// answer the challenge with default handling. If ``init(pins:backupPins:backup:anchors:)`` got private anchors,
+    /// answer with `URLCredential(trust:)`, because the system by itself would refuse the server.
     ///
     /// - Parameters:
     ///   - trust: The trust object of the connection. Do not use it elsewhere at the same time.

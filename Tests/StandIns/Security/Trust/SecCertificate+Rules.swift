@@ -31,8 +31,8 @@ extension SecCertificate {
         return found == (digest == .md5 ? NID_md5 : NID_sha1)
     }
 
-    /// A Boolean value that indicates whether a required subject is empty. Only a leaf whose alternative names are critical
-    /// may have an empty subject.
+    /// A Boolean value that indicates whether a required subject is empty. Only a leaf whose alternative names are
+    /// critical may have an empty subject.
     var lacksSubject: Bool {
         guard X509_NAME_entry_count(X509_get_subject_name(pointer)) == 0 else { return false }
         let index = X509_get_ext_by_NID(pointer, NID_subject_alt_name, -1)

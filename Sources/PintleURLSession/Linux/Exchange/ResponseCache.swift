@@ -111,3 +111,16 @@ final class ResponseCache: Sendable {
         Self.access.withLock { _ in store.removeCachedResponse(for: exact) }
     }
 }
+
+/// A response that may go into the cache once its content is complete.
+struct CacheCandidate {
+    let response: HTTPURLResponse
+    let request: URLRequest
+    let generation: PolicyGeneration
+    let received: Date
+    let end: Date?
+    let varies: Bool
+    let acceptedCodings: String?
+    /// A copy of the content that the delegate gets; `nil` if the loader keeps the content anyway.
+    var content: Data?
+}

@@ -1,5 +1,6 @@
 public import Foundation
 public import FoundationNetworking
+internal import Synchronization
 
 // Foundation's `data(for:delegate:)`, `upload` and `download` are public but not open, and make Foundation's own tasks.
 // The overloads below win in Swift's overload resolution:
@@ -214,5 +215,40 @@ extension CheckedContinuation where E == any Error {
         } else {
             resume(throwing: error ?? URLError(.unknown))
         }
+    }
+}
+
+/// The type of the literal `nil` in `data(for:delegate:)`, `upload` and `download` on Linux.
+///
+/// You never write this type. It conforms to `URLSessionTaskDelegate`, so Swift prefers the overloads that take it to
+/// Foundation's overloads, which take an optional delegate and cannot pin.
+public final class NoTaskDelegate: NSObject, URLSessionTaskDelegate, ExpressibleByNilLiteral, Sendable {
+    public init(nilLiteral: ()) {}
+}
+
+/// Cancels a session's task when the Swift task that waits for it is cancelled. The cancellation may come before the
+/// session's task exists.
+final class TaskCancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        var task: URLSessionTask?
+    }
+
+    private let state = Mutex(State())
+
+    func watch(_ task: URLSessionTask) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
     }
 }

@@ -13,30 +13,30 @@ struct ChallengeTests {
         for (isSystem, disposition) in [
             (true, URLSession.AuthChallengeDisposition.performDefaultHandling), (false, .useCredential),
         ] {
-            let stage = try Stage(isSystem: isSystem)
-            let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
-            let answer = evaluator.evaluate(try Stage.challenge(stage.identity.chain))
+            let fixture = try SessionFixture(isSystem: isSystem)
+            let evaluator = ServerTrustEvaluator(policy: try fixture.policy(anchors: isSystem ? .system : nil))
+            let answer = evaluator.evaluate(try SessionFixture.challenge(fixture.identity.chain))
             #expect(answer.disposition == disposition)
             #expect((answer.credential?.trust == nil) == isSystem)
             #expect(answer.rejection == nil)
             #expect(answer.evaluation?.decision.reason == "pin-matched")
-            #expect(answer.evaluation?.path?.certificates == stage.identity.chainWithRoot)
+            #expect(answer.evaluation?.path?.certificates == fixture.identity.chainWithRoot)
         }
     }
 
     @Test("A wrong pin is refused on a valid path, and the right pin on an invalid path", arguments: [true, false])
     func both(isSystem: Bool) throws {
-        let stage = try Stage(isSystem: isSystem)
+        let fixture = try SessionFixture(isSystem: isSystem)
         let anchors: TrustAnchors? = isSystem ? .system : nil
-        let challenge = try Stage.challenge(stage.identity.chain)
-        let mismatch = ServerTrustEvaluator(policy: try stage.policy(rightPin: false, anchors: anchors))
+        let challenge = try SessionFixture.challenge(fixture.identity.chain)
+        let mismatch = ServerTrustEvaluator(policy: try fixture.policy(rightPin: false, anchors: anchors))
             .evaluate(challenge)
         #expect(mismatch.disposition == .cancelAuthenticationChallenge && mismatch.credential == nil)
         #expect(mismatch.rejection?.reason == "pin-mismatch")
         // The key is the pinned one, but the authority is unknown.
-        let stranger = try CertificateAuthority.root().issue(key: stage.identity.key)
-        let foreign = ServerTrustEvaluator(policy: try stage.policy(anchors: anchors))
-            .evaluate(try Stage.challenge(stranger.chain))
+        let stranger = try CertificateAuthority.root().issue(key: fixture.identity.key)
+        let foreign = ServerTrustEvaluator(policy: try fixture.policy(anchors: anchors))
+            .evaluate(try SessionFixture.challenge(stranger.chain))
         #expect(foreign.disposition == .cancelAuthenticationChallenge && foreign.credential == nil)
         #expect(foreign.rejection?.pathFailure?.code == .untrustedRoot)
         // The server did not send the root.
@@ -45,18 +45,18 @@ struct ChallengeTests {
 
     @Test("A pinned certificate that is appended to a foreign chain does not count")
     func appended() throws {
-        let (stage, attacker) = (try Stage(isSystem: true), try Stage(isSystem: true))
-        let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
-        let chain = attacker.identity.chain + stage.identity.chainWithRoot
-        #expect(evaluator.evaluate(try Stage.challenge(chain)).rejection?.reason == "pin-mismatch")
-        let own = evaluator.evaluate(try Stage.challenge(stage.identity.chain + attacker.identity.chain))
+        let (fixture, attacker) = (try SessionFixture(isSystem: true), try SessionFixture(isSystem: true))
+        let evaluator = ServerTrustEvaluator(policy: try fixture.policy(anchors: .system))
+        let chain = attacker.identity.chain + fixture.identity.chainWithRoot
+        #expect(evaluator.evaluate(try SessionFixture.challenge(chain)).rejection?.reason == "pin-mismatch")
+        let own = evaluator.evaluate(try SessionFixture.challenge(fixture.identity.chain + attacker.identity.chain))
         #expect(own.rejection == nil)
     }
 
     @Test("A challenge about something else is left to the system")
     func others() throws {
-        let stage = try Stage()
-        let evaluator = ServerTrustEvaluator(policy: try stage.policy(unpinnedHosts: .reject))
+        let fixture = try SessionFixture()
+        let evaluator = ServerTrustEvaluator(policy: try fixture.policy(unpinnedHosts: .reject))
         let space = URLProtectionSpace(
             host: "localhost", port: 443, protocol: "https", realm: "r",
             authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
@@ -66,11 +66,12 @@ struct ChallengeTests {
 
     @Test("The trust object's own policies still apply, so a name that differs from theirs is refused")
     func policies() throws {
-        let stage = try Stage(isSystem: true)
-        let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
+        let fixture = try SessionFixture(isSystem: true)
+        let evaluator = ServerTrustEvaluator(policy: try fixture.policy(anchors: .system))
         let server = ServerEndpoint(host: try ServerName("localhost"))
         for (host, code) in [("other.test", PathFailure.Code.nameMismatch), ("localhost", nil)] {
-            let trust = try #require(try Stage.challenge(stage.identity.chain, host: host).protectionSpace.serverTrust)
+            let trust = try #require(
+                try SessionFixture.challenge(fixture.identity.chain, host: host).protectionSpace.serverTrust)
             guard case .rejected(let rejection) = evaluator.evaluate(server, trust, at: Date()).decision else {
                 #expect(code == nil)
                 continue
@@ -81,9 +82,9 @@ struct ChallengeTests {
 
     @Test("The system checks a proxy's certificate, and the policy the same certificate of a server")
     func proxy() throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [], unpinnedHosts: .reject))
-        let challenge = try Stage.challenge(stage.identity.chain)
+        let challenge = try SessionFixture.challenge(fixture.identity.chain)
         let asked = evaluator.evaluate(
             .asked(
                 ProxySpace(
@@ -95,14 +96,14 @@ struct ChallengeTests {
 
     @Test("A server without a certificate, or with a host that cannot be read, is refused")
     func unreadable() throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: []))
         let empty = evaluator.evaluate(.asked(.serverTrust(nil, host: "localhost", port: 443)))
         #expect(empty.rejection?.pathFailure?.code == .emptyChain)
-        let odd = evaluator.evaluate(try Stage.challenge(stage.identity.chain, host: "a b"))
+        let odd = evaluator.evaluate(try SessionFixture.challenge(fixture.identity.chain, host: "a b"))
         #expect(odd.rejection?.pathFailure?.code == .nameMismatch)
         for answer in [empty, odd] { #expect(answer.disposition == .cancelAuthenticationChallenge) }
-        #expect(evaluator.evaluate(try Stage.challenge(stage.identity.chain)).rejection == nil)
+        #expect(evaluator.evaluate(try SessionFixture.challenge(fixture.identity.chain)).rejection == nil)
     }
 
     @Test(
@@ -110,9 +111,9 @@ struct ChallengeTests {
         arguments: ["0.0.0.0", "::", "::ffff:127.0.0.1", "127.0.0.1", "::1"])
     func alias(host: String) throws {
         let isAlias = !["127.0.0.1", "::1"].contains(host)
-        let stage = try Stage(isSystem: true)
-        let identity = try stage.root.issue(hosts: [host])
-        let challenge = try Stage.challenge(identity.chain, host: host)
+        let fixture = try SessionFixture(isSystem: true)
+        let identity = try fixture.root.issue(hosts: [host])
+        let challenge = try SessionFixture.challenge(identity.chain, host: host)
         for unpinnedHosts in [PinningPolicy.UnpinnedHosts.systemTrust, .askUser] {
             let policy = try PinningPolicy(hosts: [], unpinnedHosts: unpinnedHosts)
             let answer = ServerTrustEvaluator(policy: policy).evaluate(challenge)
@@ -125,10 +126,11 @@ struct ChallengeTests {
 
     @Test("A host without a rule is refused if the policy says so")
     func notAllowed() throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         for (hosts, reason) in [(PinningPolicy.UnpinnedHosts.reject, "host-not-allowed"), (.systemTrust, nil)] {
             let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [], unpinnedHosts: hosts))
-            #expect(evaluator.evaluate(try Stage.challenge(stage.identity.chain)).rejection?.reason == reason)
+            #expect(
+                evaluator.evaluate(try SessionFixture.challenge(fixture.identity.chain)).rejection?.reason == reason)
         }
     }
 
@@ -136,7 +138,7 @@ struct ChallengeTests {
     func approvals() throws {
         let identity = try Identity.selfSigned()
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
-        let challenge = try Stage.challenge(identity.chain, port: 8_443)
+        let challenge = try SessionFixture.challenge(identity.chain, port: 8_443)
         let first = ServerTrustEvaluator(policy: policy).evaluate(challenge)
         guard case .unknownHost(let host) = first.rejection else {
             Issue.record("\(first)")
@@ -150,7 +152,7 @@ struct ChallengeTests {
         let evaluator = ServerTrustEvaluator(policy: policy, approvals: { [approvals] in approvals })
         let second = evaluator.evaluate(challenge)
         #expect(second.disposition == .useCredential && second.evaluation?.decision.reason == "user-approved")
-        let other = evaluator.evaluate(try Stage.challenge(try Identity.selfSigned().chain, port: 8_443))
+        let other = evaluator.evaluate(try SessionFixture.challenge(try Identity.selfSigned().chain, port: 8_443))
         #expect(other.rejection?.reason == "pin-mismatch")
     }
 
@@ -161,7 +163,8 @@ struct ChallengeTests {
             $0.notAfter = .fromNow(days: -1)
         }
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
-        let first = ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain, port: 8_443))
+        let first = ServerTrustEvaluator(policy: policy).evaluate(
+            try SessionFixture.challenge(identity.chain, port: 8_443))
         guard case .unknownHost(let host) = first.rejection else {
             Issue.record("\(first)")
             return
@@ -176,7 +179,7 @@ struct ChallengeTests {
                     TrustApproval(.certificate(host.leaf.fingerprint), for: host.endpoint, at: Date()))
             }
             let evaluator = ServerTrustEvaluator(policy: policy, approvals: { [approvals] in approvals })
-            let second = evaluator.evaluate(try Stage.challenge(identity.chain, port: 8_443))
+            let second = evaluator.evaluate(try SessionFixture.challenge(identity.chain, port: 8_443))
             #expect(second.disposition == (isNamed ? .useCredential : .cancelAuthenticationChallenge))
             #expect(second.evaluation?.decision.reason == (isNamed ? "user-approved" : "invalid-path"))
         }
@@ -184,9 +187,9 @@ struct ChallengeTests {
 
     @Test("The given instant decides, not the clock")
     func instant() throws {
-        let stage = try Stage(isSystem: true)
-        let evaluator = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
-        let challenge = try Stage.challenge(stage.identity.chain)
+        let fixture = try SessionFixture(isSystem: true)
+        let evaluator = ServerTrustEvaluator(policy: try fixture.policy(anchors: .system))
+        let challenge = try SessionFixture.challenge(fixture.identity.chain)
         let late = evaluator.evaluate(challenge, at: Date(timeIntervalSinceNow: 400 * 86_400))
         #expect(late.rejection?.pathFailure?.code == .expired)
         #expect(evaluator.evaluate(challenge).rejection == nil)
@@ -194,12 +197,12 @@ struct ChallengeTests {
 
     @Test("The system also validates a chain that another TLS stack got")
     func presented() throws {
-        let stage = try Stage()
-        let evaluator = ServerTrustEvaluator(policy: try stage.policy())
+        let fixture = try SessionFixture()
+        let evaluator = ServerTrustEvaluator(policy: try fixture.policy())
         let server = ServerEndpoint(host: try ServerName("localhost"))
-        let good = evaluator.evaluate(server, presented: stage.identity.chain, at: Date())
+        let good = evaluator.evaluate(server, presented: fixture.identity.chain, at: Date())
         #expect(good.decision.reason == "pin-matched")
-        let stranger = try Stage().identity.chain
+        let stranger = try SessionFixture().identity.chain
         #expect(evaluator.evaluate(server, presented: stranger, at: Date()).decision.reason == "invalid-path")
     }
 }

@@ -81,10 +81,10 @@ struct ConfigurationTests {
         let source = SlowSource(try PinningPolicy(hosts: []))
         let delegate = PinningSessionDelegate(source)
         let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         let answers = AsyncStream<Void>.makeStream()
         for _ in 0..<40 {
-            delegate.urlSession(session, didReceive: try Stage.challenge(stage.identity.chain)) { _, _ in
+            delegate.urlSession(session, didReceive: try SessionFixture.challenge(fixture.identity.chain)) { _, _ in
                 answers.continuation.yield()
             }
         }

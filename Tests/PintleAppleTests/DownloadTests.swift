@@ -13,10 +13,10 @@ import WebKit
 struct DownloadTests {
     @Test("The policy decides about a download only if its delegate forwards the challenge")
     func judged() async throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         for (rightPin, forwards) in [(true, true), (false, true), (false, false)] {
-            let server = try stage.server()
-            let trust = WebViewTrustDelegate(try stage.policy(rightPin: rightPin, anchors: .system))
+            let server = try fixture.server()
+            let trust = WebViewTrustDelegate(try fixture.policy(rightPin: rightPin, anchors: .system))
             let delegate = Downloads(forwards ? trust : nil)
             await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
             let isRefused = !rightPin && forwards
@@ -32,10 +32,10 @@ struct DownloadTests {
 
     @Test("Private anchors and approvals also apply to downloads")
     func anchors() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         for forwards in [true, false] {
-            let trust = WebViewTrustDelegate(try stage.policy())
+            let trust = WebViewTrustDelegate(try fixture.policy())
             let delegate = Downloads(forwards ? trust : nil)
             await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
             #expect((delegate.error == nil) == forwards)
@@ -64,11 +64,11 @@ struct DownloadTests {
 
     @Test("A download follows no redirect from https to http, nor over http to a covered host")
     func redirects() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://127.0.0.1:\(plain.port)/"
-        let server = try stage.server { $0.target == "/away" ? .redirect(to: target) : .ok }
-        let trust = WebViewTrustDelegate(try stage.policy())
+        let server = try fixture.server { $0.target == "/away" ? .redirect(to: target) : .ok }
+        let trust = WebViewTrustDelegate(try fixture.policy())
         for (path, isAllowed) in [("away", false), ("here", true)] {
             let delegate = Downloads(trust)
             await WKDownload.run(URLRequest(url: try server.address(path)), asking: delegate)
@@ -78,7 +78,7 @@ struct DownloadTests {
         #expect(plain.connectionCount == 0)
         let covered = try LoopbackTCPServer.http { _ in .redirect(to: "http://localhost:\(plain.port)/") }
         let url = try #require(URL(string: "http://127.0.0.1:\(covered.port)/"))
-        for (policy, isAllowed) in [(try stage.policy(), false), (try PinningPolicy(hosts: []), true)] {
+        for (policy, isAllowed) in [(try fixture.policy(), false), (try PinningPolicy(hosts: []), true)] {
             let delegate = Downloads(WebViewTrustDelegate(policy))
             await WKDownload.run(URLRequest(url: url), asking: delegate)
             #expect((delegate.error == nil) == isAllowed)
@@ -89,7 +89,7 @@ struct DownloadTests {
 
     @Test("A password challenge goes to the download's own delegate")
     func password() throws {
-        let trust = WebViewTrustDelegate(try Stage().policy())
+        let trust = WebViewTrustDelegate(try SessionFixture().policy())
         let delegate = Downloads(trust)
         let space = URLProtectionSpace(
             host: "localhost", port: 443, protocol: "https", realm: "r",

@@ -12,13 +12,13 @@ import Testing
 struct ForeignLoaderTests {
     @Test("A URLProtocol in the configuration carries no request of a pinned session, and an event names it")
     func removed() async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .ok }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .ok }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Carrier.self] + (configuration.protocolClasses ?? [])
         let log = EventLog()
         let session = URLSession.pinned(
-            to: try stage.policy(rightPin: false), configuration: configuration, observer: log)
+            to: try fixture.policy(rightPin: false), configuration: configuration, observer: log)
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         let name = String(reflecting: Carrier.self)
@@ -37,13 +37,13 @@ struct ForeignLoaderTests {
 
     @Test("The system's own URLProtocol classes cause no event", arguments: [nil, true, false] as [Bool?])
     func standard(hasSystemClasses: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.default
         if hasSystemClasses == false { configuration.protocolClasses = [] }
         if hasSystemClasses == nil { configuration.protocolClasses = nil }
         let log = EventLog()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, observer: log)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, observer: log)
         #expect(try await session.data(from: try server.address()).0.count == 3)
         await TrustFailureFeed.shared.settle()
         #expect(session.removedProtocols.isEmpty && log.troubles.isEmpty)
@@ -70,15 +70,15 @@ struct ForeignLoaderTests {
 
     @Test("The session after a policy change has no such URLProtocol either")
     func replaced() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Carrier.self]
-        let policy = LivePolicy(try stage.policy())
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy, configuration: configuration)
         let data = try await session.data(from: try server.address()).0
         #expect(data.count == 3 && data != Data("carried".utf8))
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(session.current.configuration.protocolClasses?.isEmpty == true)

@@ -12,7 +12,7 @@ struct LeafAsAnchorTests {
     @Test("An approved certificate of ten years without usages gets a credential; before that it is self-signed")
     func approved() throws {
         let identity = try Identity.byHand()
-        let challenge = try Stage.challenge(identity.chain)
+        let challenge = try SessionFixture.challenge(identity.chain)
         let first = ServerTrustEvaluator(policy: try .asking).evaluate(challenge)
         guard case .unknownHost(let host) = first.rejection else {
             Issue.record("\(first)")
@@ -34,7 +34,7 @@ struct LeafAsAnchorTests {
     @Test("After a refusal the trust object trusts nothing, whatever was evaluated last")
     func refusedObject() throws {
         let identity = try Identity.byHand()
-        let challenge = try Stage.challenge(identity.chain)
+        let challenge = try SessionFixture.challenge(identity.chain)
         let trust = try #require(challenge.protectionSpace.serverTrust)
         var error: CFError?
         #expect(ServerTrustEvaluator(policy: try .asking).evaluate(challenge).rejection?.reason == "unknown-host")
@@ -59,7 +59,7 @@ struct LeafAsAnchorTests {
             try approvals.approve(TrustApproval(subject, for: endpoint, at: Date()))
             let shown = attack == .otherKey ? try Identity.byHand() : identity
             let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
-                .evaluate(try Stage.challenge(shown.chain))
+                .evaluate(try SessionFixture.challenge(shown.chain))
             #expect(answer.evaluation?.decision.reason == attack.reason)
             #expect(attack == .otherKey || answer.rejection?.pathFailure?.code == attack.pathFailure)
             #expect(answer.disposition == (attack == .none ? .useCredential : .cancelAuthenticationChallenge))
@@ -101,17 +101,17 @@ struct LeafAsAnchorTests {
                         anchors: anchors)
                 }
                 let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: rules))
-                let good = evaluator.evaluate(try Stage.challenge(own.chain))
+                let good = evaluator.evaluate(try SessionFixture.challenge(own.chain))
                 #expect(good.disposition == .useCredential && good.evaluation?.decision.reason == "pin-matched")
-                let other = evaluator.evaluate(try Stage.challenge(own.chain, host: "other.test"))
+                let other = evaluator.evaluate(try SessionFixture.challenge(own.chain, host: "other.test"))
                 #expect(other.rejection?.pathFailure?.code == .nameMismatch)
-                let expired = evaluator.evaluate(try Stage.challenge(own.chain), at: late)
+                let expired = evaluator.evaluate(try SessionFixture.challenge(own.chain), at: late)
                 #expect(expired.rejection?.pathFailure?.code == .expired)
-                let foreign = evaluator.evaluate(try Stage.challenge(stranger.chain))
+                let foreign = evaluator.evaluate(try SessionFixture.challenge(stranger.chain))
                 #expect(foreign.rejection?.pathFailure?.code == .selfSigned)
                 guard certificates.count == 2 else { continue }
                 // The second anchor is valid too, but has another key.
-                let second = evaluator.evaluate(try Stage.challenge(next.chain))
+                let second = evaluator.evaluate(try SessionFixture.challenge(next.chain))
                 #expect(second.rejection?.reason == "pin-mismatch")
             }
         }
@@ -136,10 +136,10 @@ struct LeafAsAnchorTests {
                 anchors: .only([try Certificate(der: own.certificate.der)]))
             let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
             let chain = [signed.certificate.der, own.certificate.der]
-            let answer = evaluator.evaluate(try Stage.challenge(chain))
+            let answer = evaluator.evaluate(try SessionFixture.challenge(chain))
             #expect(answer.rejection?.pathFailure?.code == (isAuthority ? nil : .notACA))
             // The anchor itself is accepted as the server's certificate.
-            #expect(evaluator.evaluate(try Stage.challenge(own.chain)).rejection == nil)
+            #expect(evaluator.evaluate(try SessionFixture.challenge(own.chain)).rejection == nil)
         }
     }
 
@@ -154,7 +154,7 @@ struct LeafAsAnchorTests {
             let rule = try PinnedHost(
                 "localhost", pins: [], backup: .noneAccepted, anchors: .only([try Certificate(der: anchor.der)]))
             let answer = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
-                .evaluate(try Stage.challenge(leaf.chain))
+                .evaluate(try SessionFixture.challenge(leaf.chain))
             #expect(answer.rejection?.pathFailure?.code == code)
         }
     }
@@ -168,7 +168,7 @@ struct LeafAsAnchorTests {
         let endpoint = ServerEndpoint(host: try ServerName("localhost"))
         try approvals.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, at: Date()))
         let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
-            .evaluate(try Stage.challenge(identity.chain))
+            .evaluate(try SessionFixture.challenge(identity.chain))
         #expect(answer.rejection?.pathFailure?.code == (bits == 1_024 ? .weakKey : nil))
     }
 
@@ -218,14 +218,14 @@ struct IssuedCertificateTests {
         arguments: [(days: 398, isSystem: true), (825, false)])
     func lifetime(days: Int, isSystem: Bool) throws {
         for isTooLong in [false, true] {
-            let stage = try Stage(isSystem: isSystem)
-            let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
+            let fixture = try SessionFixture(isSystem: isSystem)
+            let identity = try fixture.root.issue(hosts: ["localhost"], key: fixture.identity.key) {
                 $0.notBefore = .fromNow(seconds: -60)
                 // Trustd allows one more hour if an app has given the anchor.
                 $0.notAfter = .fromNow(seconds: days * 86_400 - 60 + (isTooLong ? 3_660 : 0))
             }
-            let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
-                .evaluate(try Stage.challenge(identity.chain))
+            let answer = ServerTrustEvaluator(policy: try fixture.policy(anchors: isSystem ? .system : nil))
+                .evaluate(try SessionFixture.challenge(identity.chain))
             guard isTooLong else {
                 #expect(answer.evaluation?.decision.reason == "pin-matched")
                 continue
@@ -240,12 +240,12 @@ struct IssuedCertificateTests {
     @Test("A certificate of an authority needs the usage for servers", arguments: [true, false])
     func usage(isNamed: Bool) throws {
         for isSystem in [true, false] {
-            let stage = try Stage(isSystem: isSystem)
-            let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
+            let fixture = try SessionFixture(isSystem: isSystem)
+            let identity = try fixture.root.issue(hosts: ["localhost"], key: fixture.identity.key) {
                 if !isNamed { $0.extendedKeyUsage = nil }
             }
-            let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
-                .evaluate(try Stage.challenge(identity.chain))
+            let answer = ServerTrustEvaluator(policy: try fixture.policy(anchors: isSystem ? .system : nil))
+                .evaluate(try SessionFixture.challenge(identity.chain))
             #expect(answer.rejection?.pathFailure?.code == (isNamed ? nil : .unsuitablePurpose))
         }
     }

@@ -30,7 +30,7 @@ struct PathTermsTests {
         let policy = try PinningPolicy {
             try PinnedHost("localhost", anchors: .system, minimumPathLength: length, issuerKey: key)
         }
-        return ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain))
+        return ServerTrustEvaluator(policy: policy).evaluate(try SessionFixture.challenge(identity.chain))
     }
 
     @Test("An interceptor that signs directly with its root is refused by length, the genuine server is accepted")
@@ -65,7 +65,7 @@ struct PathTermsTests {
                     "localhost", pins: pins.map(\.description), backup: .noneAccepted,
                     enforcement: .reportOnly, anchors: .only([leaf, own]), minimumPathLength: length)
             }
-            return ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain))
+            return ServerTrustEvaluator(policy: policy).evaluate(try SessionFixture.challenge(identity.chain))
         }
         let other = try PublicKeyPin(subjectPublicKeyInfo: direct.certificate.spkiDER)
         let wrong = try answer(2, pins: [other])

@@ -22,7 +22,7 @@ struct PinnerTests {
     }
 
     private func trust(_ chain: [[UInt8]], host: String = "localhost") throws -> SecTrust {
-        try #require(try Stage.challenge(chain, host: host).protectionSpace.serverTrust)
+        try #require(try SessionFixture.challenge(chain, host: host).protectionSpace.serverTrust)
     }
 
     private func reason(_ pinner: PublicKeyPinner, _ chain: [[UInt8]], host: String = "localhost") throws -> String {

@@ -14,7 +14,7 @@ struct PlainHTTPTests {
         let onPort = try PinnedHost("localhost", port: 8_443, pins: [pin], backup: .noneAccepted)
         let other = try PinnedHost("example.com", pins: [pin], backup: .noneAccepted)
         return [
-            (try Stage().policy(), false), (try PinningPolicy(hosts: [onPort]), false),
+            (try SessionFixture().policy(), false), (try PinningPolicy(hosts: [onPort]), false),
             (try PinningPolicy(hosts: [], unpinnedHosts: .reject), false),
             (try PinningPolicy(hosts: [], unpinnedHosts: .askUser), false),
             (try PinningPolicy(hosts: [other]), true),
@@ -33,7 +33,7 @@ struct PlainHTTPTests {
         for (policy, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
             let url = try #require(URL(string: "HTTP://localhost:\(plain.port)/"))
-            let teller = Teller()
+            let teller = RedirectingDelegate()
             let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: teller)
             for style in 0..<3 {
                 let error: (any Error)?
@@ -64,7 +64,7 @@ struct PlainHTTPTests {
         let to = "http://localhost:\(target.port)/"
         let source = try LoopbackTCPServer.http { _ in .redirect(to: to) }
         let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
-        let (_, stopped) = try await URLSession.pinned(to: try Stage().policy()).data(from: url)
+        let (_, stopped) = try await URLSession.pinned(to: try SessionFixture().policy()).data(from: url)
         #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
         #expect(target.connectionCount == 0)
         let (_, followed) = try await URLSession.pinned(to: try PinningPolicy(hosts: [])).data(from: url)
@@ -74,12 +74,12 @@ struct PlainHTTPTests {
 
     @Test("A delegate cannot change a redirect to http either")
     func redirected() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
-        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let server = try fixture.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
         for (target, status) in [("http://localhost:\(plain.port)/", 302), (nil, 200)] {
-            let teller = Teller(leadingTo: target.flatMap { URL(string: $0) })
-            let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: teller)
+            let teller = RedirectingDelegate(leadingTo: target.flatMap { URL(string: $0) })
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: teller)
             let (_, response) = try await session.data(from: try server.address())
             #expect((response as? HTTPURLResponse)?.statusCode == status)
         }
@@ -93,7 +93,7 @@ struct PlainHTTPTests {
             let plain = try LoopbackTCPServer.http()
             let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
             let policy = LivePolicy(try PinningPolicy(hosts: []))
-            let teller = Teller()
+            let teller = RedirectingDelegate()
             let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: teller)
             let task = session.dataTask(with: url)
             policy.replace(with: next)
@@ -107,8 +107,8 @@ struct PlainHTTPTests {
 
     @Test("A redirect leads from TLS to TLS only, also for web sockets, and without TLS to no covered host")
     func redirects() throws {
-        let stage = try Stage()
-        let delegate = PinningSessionDelegate(try stage.policy())
+        let fixture = try SessionFixture()
+        let delegate = PinningSessionDelegate(try fixture.policy())
         let session = URLSession(configuration: .ephemeral)
         for (source, target, isFollowed) in [
             ("wss://localhost/", "ws://example.com/", false), ("wss://localhost/", "ws://localhost/", false),
@@ -144,7 +144,7 @@ struct PlainHTTPTests {
 }
 
 /// A delegate that reports how tasks end, and can change the target of redirects.
-private final class Teller: NSObject, URLSessionDataDelegate {
+private final class RedirectingDelegate: NSObject, URLSessionDataDelegate {
     private let target: URL?
     private let ends = AsyncStream<(any Error)?>.makeStream()
     private let count = Locked(0)

@@ -18,10 +18,10 @@ struct PolicyChangeTests {
         "A password that is given after a policy change goes to the server only if the new policy trusts it",
         arguments: [nil, true, false] as [Bool?])
     func password(nextPin: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0["authorization"] == nil ? .unauthorized() : .ok }
-        let policy = LivePolicy(try stage.policy())
-        let next = try nextPin.map { try stage.policy(rightPin: $0, unpinnedHosts: .reject) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0["authorization"] == nil ? .unauthorized() : .ok }
+        let policy = LivePolicy(try fixture.policy())
+        let next = try nextPin.map { try fixture.policy(rightPin: $0, unpinnedHosts: .reject) }
         let delegate = Answering { if let next { policy.replace(with: next) } }
         let session: URLSession = .pinned(to: policy, configuration: Self.configuration, delegate: delegate)
         let error = await delegate.end(of: session.dataTask(with: try server.address()))
@@ -35,15 +35,15 @@ struct PolicyChangeTests {
         "A task that was made before a policy change and started after it is checked against the new policy",
         arguments: [nil, true, false] as [Bool?])
     func unstarted(nextPin: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let delegate = Answering {}
         let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: delegate)
         let url = try server.address()
         #expect(await delegate.end(of: session.dataTask(with: url)) == nil)
         let late = session.dataTask(with: url)
-        if let nextPin { policy.replace(with: try stage.policy(rightPin: nextPin, unpinnedHosts: .reject)) }
+        if let nextPin { policy.replace(with: try fixture.policy(rightPin: nextPin, unpinnedHosts: .reject)) }
         // Another task makes the session notice the change.
         session.dataTask(with: url).cancel()
         _ = await delegate.next()

@@ -89,11 +89,11 @@ struct RenewalTests {
         "If the policy changes while a delegate decides about a redirect, the next hop's server is checked again",
         arguments: [nil, true, false] as [Bool?])
     func redirect(nextPin: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
-        let policy = LivePolicy(try stage.policy())
-        let next = try nextPin.map { try stage.policy(rightPin: $0, unpinnedHosts: .reject) }
-        let delegate = Hesitant { if let next { policy.replace(with: next) } }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let policy = LivePolicy(try fixture.policy())
+        let next = try nextPin.map { try fixture.policy(rightPin: $0, unpinnedHosts: .reject) }
+        let delegate = DelayingDelegate { if let next { policy.replace(with: next) } }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let session = URLSession(
@@ -110,17 +110,17 @@ struct RenewalTests {
         "A delayed request is checked against the current policy: no http to a covered host",
         arguments: [.continueLoading, .useNewRequest, .cancel, nil] as [URLSession.DelayedRequestDisposition?])
     func delayed(disposition: URLSession.DelayedRequestDisposition?) throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for (address, isCovered, isSent) in [
             ("http://localhost/", true, false), ("http://localhost/", false, true), ("https://localhost/", true, true),
         ] {
             // Without a delegate that could delay it, the policy changes only before the request begins.
             for isLate in disposition == nil ? [false] : [true, false] {
                 let policy = LivePolicy(try PinningPolicy(hosts: []))
-                let next = try stage.policy(host: isCovered ? "localhost" : "other.example")
+                let next = try fixture.policy(host: isCovered ? "localhost" : "other.example")
                 let url = try #require(URL(string: address))
                 let delegate = disposition.map { disposition in
-                    Hesitant(disposition, to: url) { if isLate { policy.replace(with: next) } }
+                    DelayingDelegate(disposition, to: url) { if isLate { policy.replace(with: next) } }
                 }
                 let queue = HookedQueue()
                 let ours = PinningSessionDelegate(policy, forwardingTo: delegate)
@@ -179,7 +179,7 @@ private final class Numbered: PolicySource {
 }
 
 /// A delegate that runs a closure before it answers.
-private final class Hesitant: NSObject, URLSessionDataDelegate {
+private final class DelayingDelegate: NSObject, URLSessionDataDelegate {
     private let disposition: URLSession.DelayedRequestDisposition
     private let target: URL?
     private let first: @Sendable () -> Void

@@ -10,14 +10,14 @@ import Testing
 struct SessionFlowTests {
     @Test("All calls that are not about trust reach the delegate, in order")
     func forwarding() async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             if request.target == "/away" { return .redirect(to: "/here") }
             return request["authorization"] == nil ? .unauthorized() : .ok
         }
         let recorder = Recorder()
         let session = URLSession.pinned(
-            to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+            to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try server.address("away"))
         await recorder.run(task)
         #expect(
@@ -34,11 +34,11 @@ struct SessionFlowTests {
 
     @Test("A delegate gets the error with its reason, and the error of a cancelled task has none")
     func typedError() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
         let session = URLSession.pinned(
-            to: try stage.policy(rightPin: false), configuration: .ephemeral, delegate: recorder)
+            to: try fixture.policy(rightPin: false), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == "pin-mismatch")
         #expect(server.requestByteCount == 0)
@@ -53,10 +53,10 @@ struct SessionFlowTests {
 
     @Test("A task without a recorded start does not get an older refusal as its reason")
     func unknownStart() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let (recorder, url) = (Recorder(), try server.address())
-        let ours = PinningSessionDelegate(try stage.policy(rightPin: false), forwardingTo: recorder)
+        let ours = PinningSessionDelegate(try fixture.policy(rightPin: false), forwardingTo: recorder)
         let session = URLSession(configuration: .ephemeral, delegate: ours, delegateQueue: nil)
         let mark = ours.mark
         await recorder.run(session.dataTask(with: url))
@@ -74,11 +74,11 @@ struct SessionFlowTests {
 
     @Test("Completion handlers and uploads fail with their reason too")
     func handlers() async throws {
-        let stage = try Stage()
-        let server = try stage.server { HTTPResponse(status: 200, body: $0.body) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { HTTPResponse(status: 200, body: $0.body) }
         for isRight in [true, false] {
             let before = server.requestByteCount
-            let session = URLSession.pinned(to: try stage.policy(rightPin: isRight))
+            let session = URLSession.pinned(to: try fixture.policy(rightPin: isRight))
             var request = URLRequest(url: try server.address())
             request.httpMethod = "POST"
             let (data, error) = await withCheckedContinuation { continuation in
@@ -94,11 +94,11 @@ struct SessionFlowTests {
 
     @Test("A redirect from https to http is not followed")
     func downgrade() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://localhost:\(plain.port)/"
-        let server = try stage.server { $0.target == "/plain" ? .redirect(to: target) : .redirect(to: "/end") }
-        let session = URLSession.pinned(to: try stage.policy())
+        let server = try fixture.server { $0.target == "/plain" ? .redirect(to: target) : .redirect(to: "/end") }
+        let session = URLSession.pinned(to: try fixture.policy())
         let (_, response) = try await session.data(from: try server.address("plain"))
         #expect((response as? HTTPURLResponse)?.statusCode == 302)
         #expect(plain.connectionCount == 0)
@@ -106,12 +106,12 @@ struct SessionFlowTests {
 
     @Test("A redirect to another server gets a verdict for that server")
     func redirect() async throws {
-        let (stage, other) = (try Stage(), try Stage())
+        let (fixture, other) = (try SessionFixture(), try SessionFixture())
         let target = try other.server()
         let url = try target.address()
-        let server = try stage.server { _ in .redirect(to: url.absoluteString) }
+        let server = try fixture.server { _ in .redirect(to: url.absoluteString) }
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+            try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "invalid-path")
         #expect(error?.failingURL?.port == Int(target.port))
@@ -120,9 +120,9 @@ struct SessionFlowTests {
 
     @Test("Two dozen challenges at once get their own verdicts, none evaluated on the main thread")
     func concurrent() async throws {
-        let stage = try Stage()
-        let (good, bad) = (try stage.server(), try Stage().server())
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let (good, bad) = (try fixture.server(), try SessionFixture().server())
+        let session = URLSession.pinned(to: try fixture.policy())
         let before = StandIn.mainThreadEvaluationCount
         let reasons = await withTaskGroup(of: String?.self) { group in
             for index in 0..<24 {
@@ -145,11 +145,11 @@ struct SessionFlowTests {
 
     @Test("With the main queue as the delegate queue, nothing is evaluated there")
     func mainQueue() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let (evaluations, before) = (StandIn.evaluationCount, StandIn.mainThreadEvaluationCount)
         let session = URLSession.pinned(
-            to: try stage.policy(), configuration: .ephemeral, delegate: Recorder(), delegateQueue: .main)
+            to: try fixture.policy(), configuration: .ephemeral, delegate: Recorder(), delegateQueue: .main)
         #expect(try await session.data(from: try server.address()).0.count == 3)
         #expect(StandIn.evaluationCount > evaluations)
         #expect(StandIn.mainThreadEvaluationCount == before)
@@ -157,11 +157,11 @@ struct SessionFlowTests {
 
     @Test("A task that is cancelled in the handshake ends as cancelled")
     func cancelled() async throws {
-        let stage = try Stage()
-        var configuration = TLSServerConfiguration(.init(stage.identity))
+        let fixture = try SessionFixture()
+        var configuration = TLSServerConfiguration(.init(fixture.identity))
         configuration.stall = .midHandshake(seconds: 60)
         let server = try LoopbackTLSServer(configuration)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let work = Task { try await session.data(from: try server.address()) }
         for _ in 0..<500 where server.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
         work.cancel()
@@ -173,12 +173,12 @@ struct SessionFlowTests {
 
     @Test("The delegate is told once about the end of the session, however often the policy has changed")
     func invalidation() async throws {
-        let stage = try Stage()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let policy = LivePolicy(try fixture.policy())
         let recorder = Recorder()
         let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: recorder)
         for _ in 0..<3 {
-            policy.replace(with: try stage.policy())
+            policy.replace(with: try fixture.policy())
             _ = session.current
         }
         session.invalidateAndCancel()

@@ -14,11 +14,11 @@ struct StatusTests {
         at instant: Date = Date(), intermediate: (inout CertificateTemplate) -> Void = { _ in },
         leaf: (inout CertificateTemplate) -> Void = { _ in }
     ) throws -> PathFailure? {
-        let stage = try Stage()
-        let issuer = try stage.root.intermediate(configure: intermediate)
-        let identity = try issuer.issue(hosts: ["localhost"], key: stage.identity.key, configure: leaf)
-        let answer = ServerTrustEvaluator(policy: try stage.policy())
-            .evaluate(try Stage.challenge(identity.chain), at: instant)
+        let fixture = try SessionFixture()
+        let issuer = try fixture.root.intermediate(configure: intermediate)
+        let identity = try issuer.issue(hosts: ["localhost"], key: fixture.identity.key, configure: leaf)
+        let answer = ServerTrustEvaluator(policy: try fixture.policy())
+            .evaluate(try SessionFixture.challenge(identity.chain), at: instant)
         #expect(answer.disposition == (answer.rejection == nil ? .useCredential : .cancelAuthenticationChallenge))
         return answer.rejection?.pathFailure
     }
@@ -62,10 +62,10 @@ struct StatusTests {
 
     @Test("A certificate of a public authority without proof of logging is refused", arguments: [true, false])
     func transparency(isDemanded: Bool) throws {
-        let stage = try Stage(isSystem: true)
-        if isDemanded { StandIn.requireTransparency(of: stage.root.certificate.der) }
-        let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
-            .evaluate(try Stage.challenge(stage.identity.chain))
+        let fixture = try SessionFixture(isSystem: true)
+        if isDemanded { StandIn.requireTransparency(of: fixture.root.certificate.der) }
+        let answer = ServerTrustEvaluator(policy: try fixture.policy(anchors: .system))
+            .evaluate(try SessionFixture.challenge(fixture.identity.chain))
         let failure = answer.rejection?.pathFailure
         #expect(failure?.code == (isDemanded ? .other : nil))
         #expect(failure?.primary.platformCode == (isDemanded ? Int(errSecVerifyActionFailed) : nil))
@@ -77,7 +77,7 @@ struct StatusTests {
         for isDenied in [false, true] {
             let identity = try Identity.byHand()
             if isDenied { StandIn.deny(identity.certificate.der) }
-            let challenge = try Stage.challenge(identity.chain)
+            let challenge = try SessionFixture.challenge(identity.chain)
             guard case .unknownHost(let host) = ServerTrustEvaluator(policy: try .asking).evaluate(challenge).rejection
             else {
                 Issue.record("no question")

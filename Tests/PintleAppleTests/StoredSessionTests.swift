@@ -30,12 +30,12 @@ struct StoredSessionTests {
 
     @Test("A wrong pin ends each style of task with its reason and no byte sent; the right pin accepts each")
     func pin() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for isRight in [true, false] {
-            let server = try stage.server()
+            let server = try fixture.server()
             let url = try server.address()
             let listener = TaskEnds()
-            let session: URLSession = .pinned(to: try stage.policy(rightPin: isRight), delegate: listener)
+            let session: URLSession = .pinned(to: try fixture.policy(rightPin: isRight), delegate: listener)
             var errors: [(any Error)?] = [await listener.end(of: session.dataTask(with: url))]
             // A delegate's error has its reason already.
             let expected = isRight ? nil : "pin-mismatch"
@@ -61,9 +61,9 @@ struct StoredSessionTests {
 
     @Test("An error gets the last verdict about its server, and other errors stay unchanged")
     func explained() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy(rightPin: false))
         let session: URLSession = .pinned(to: policy)
         let url = try server.address()
         let error = try #require(await ends { _ = try await session.data(from: url) })
@@ -73,7 +73,7 @@ struct StoredSessionTests {
         #expect(TrustRejection(underlying: session.explain(other)) == nil)
         let timeout = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
         #expect((session.explain(timeout) as? URLError)?.code == .timedOut)
-        policy.replace(with: try stage.policy())
+        policy.replace(with: try fixture.policy())
         #expect(try await session.data(from: url).0.count == 3)
         #expect(TrustRejection(underlying: session.explain(error)) == nil)
         // A session without a policy has no reasons.
@@ -83,11 +83,11 @@ struct StoredSessionTests {
 
     @Test("No style of task sends http to a host that the policy covers; to another host each does")
     func plainHTTP() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for (host, isSent) in [("localhost", false), ("other.example", true)] {
             let plain = try LoopbackTCPServer.http()
             let listener = TaskEnds()
-            let session: URLSession = .pinned(to: try stage.policy(host: host), delegate: listener)
+            let session: URLSession = .pinned(to: try fixture.policy(host: host), delegate: listener)
             let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
             let told = await listener.end(of: session.dataTask(with: url))
             let thrown = await ends { _ = try await session.data(from: url) }
@@ -103,10 +103,10 @@ struct StoredSessionTests {
 
     @Test("A web socket without TLS to a covered host and any stream task are cancelled when they are made")
     func otherTasks() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let listener = TaskEnds()
-        let session: URLSession = .pinned(to: try stage.policy(), delegate: listener)
+        let session: URLSession = .pinned(to: try fixture.policy(), delegate: listener)
         for (text, isCancelled) in [
             ("ws://localhost:\(plain.port)/", true), ("wss://localhost/", false), ("ws://other.example/", false),
         ] {
@@ -132,9 +132,9 @@ struct StoredSessionTests {
 
     @Test("A wrapped error is explained too, but not inside a cancelled task")
     func wrapped() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session: URLSession = .pinned(to: try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let session: URLSession = .pinned(to: try fixture.policy(rightPin: false))
         let error = try #require(await ends { _ = try await session.data(from: try server.address()) })
         let wrapped = Wrapped(underlyingError: error)
         #expect(TrustRejection(underlying: wrapped) == nil)
@@ -149,9 +149,9 @@ struct StoredSessionTests {
 
     @Test("After a policy change nothing is sent over connections that the previous policy accepted")
     func changed() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let session: URLSession = .pinned(to: policy, configuration: configuration)
@@ -159,10 +159,10 @@ struct StoredSessionTests {
         for _ in 0..<3 { _ = try await session.data(from: url) }
         #expect(server.connectionCount == 1)
         // A policy that still accepts the server, and then one that does not.
-        policy.replace(with: try stage.policy(unpinnedHosts: .reject))
+        policy.replace(with: try fixture.policy(unpinnedHosts: .reject))
         for _ in 0..<2 { _ = try await session.data(from: url) }
         #expect(server.connectionCount == 2 && server.requests.count == 5)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let error = try #require(await ends { _ = try await session.data(from: url) })
         #expect(TrustRejection(underlying: session.explain(error))?.reason == "pin-mismatch")
         #expect(server.requests.count == 5)
@@ -171,14 +171,14 @@ struct StoredSessionTests {
 
     @Test("Its copy of the configuration has no loaders and no early data, and its observer gets both failures")
     func configuration() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [PassingLoader.self]
         configuration.enablesEarlyData = true
         let log = EventNames()
         let session: URLSession = .pinned(
-            to: try stage.policy(rightPin: false), configuration: configuration, observer: log)
+            to: try fixture.policy(rightPin: false), configuration: configuration, observer: log)
         #expect(session.configuration.protocolClasses?.isEmpty == true && !session.configuration.enablesEarlyData)
         _ = await ends { _ = try await session.data(from: try server.address()) }
         await TrustFailureFeed.shared.settle()

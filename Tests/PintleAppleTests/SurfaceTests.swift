@@ -12,13 +12,13 @@ import os
 @Suite("Apple: other modules")
 struct SurfaceTests {
     private static func trust(_ chain: [[UInt8]]) throws -> SecTrust {
-        try #require(try Stage.challenge(chain).protectionSpace.serverTrust)
+        try #require(try SessionFixture.challenge(chain).protectionSpace.serverTrust)
     }
 
     @Test("The policy in force decides about a connection of Network.framework, which resumes no TLS session")
     func network() throws {
-        let stage = try Stage()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let policy = LivePolicy(try fixture.policy())
         let reasons = Locked<[String]>([])
         let options = NWProtocolTLS.Options()
         #expect(options.securityProtocolOptions.isResumptionEnabled)
@@ -27,25 +27,25 @@ struct SurfaceTests {
         }
         let options2 = options.securityProtocolOptions
         #expect(!options2.isResumptionEnabled)
-        #expect(options2.verify(try Self.trust(stage.identity.chain)) == true)
-        policy.replace(with: try stage.policy(rightPin: false))
-        #expect(options2.verify(try Self.trust(stage.identity.chain)) == false)
-        #expect(options2.verify(try Self.trust(try Stage().identity.chain)) == false)
+        #expect(options2.verify(try Self.trust(fixture.identity.chain)) == true)
+        policy.replace(with: try fixture.policy(rightPin: false))
+        #expect(options2.verify(try Self.trust(fixture.identity.chain)) == false)
+        #expect(options2.verify(try Self.trust(try SessionFixture().identity.chain)) == false)
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch", "invalid-path"])
     }
 
     @Test("A connection of Network.framework to an address that leads past the rules is refused")
     func networkAlias() throws {
         for (host, isTrusted) in [("0.0.0.0", false), ("::", false), ("::ffff:127.0.0.1", false), ("::1", true)] {
-            let stage = try Stage(isSystem: true)
+            let fixture = try SessionFixture(isSystem: true)
             let reasons = Locked<[String]>([])
             let options = NWProtocolTLS.Options()
             let server = ServerEndpoint(host: try ServerName(host))
             options.decideTrust(of: server, by: LivePolicy(try PinningPolicy(hosts: []))) { evaluation in
                 reasons.withLock { $0.append(evaluation.decision.reason) }
             }
-            let chain = try stage.root.issue(hosts: [host]).chain
-            let trust = try #require(try Stage.challenge(chain, host: host).protectionSpace.serverTrust)
+            let chain = try fixture.root.issue(hosts: [host]).chain
+            let trust = try #require(try SessionFixture.challenge(chain, host: host).protectionSpace.serverTrust)
             #expect(options.securityProtocolOptions.verify(trust) == isTrusted)
             #expect(reasons.withLock { $0 } == [isTrusted ? "host-not-pinned" : "invalid-path"])
         }
@@ -74,13 +74,13 @@ struct SurfaceTests {
 
     @Test("The log has reasons, but no hosts and no certificates")
     func log() throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let category = UUID().uuidString
         let logger = Logger(subsystem: "test", category: category)
         let server = ServerEndpoint(host: try ServerName("localhost"))
-        let good = ServerTrustEvaluator(policy: try stage.policy())
-        logger.log(good.evaluate(server, presented: stage.identity.chain, at: Date()))
-        logger.log(good.evaluate(server, presented: try Stage().identity.chain, at: Date()))
+        let good = ServerTrustEvaluator(policy: try fixture.policy())
+        logger.log(good.evaluate(server, presented: fixture.identity.chain, at: Date()))
+        logger.log(good.evaluate(server, presented: try SessionFixture().identity.chain, at: Date()))
         #expect(
             Logger.written(under: category) == [
                 "debug trusted <private>: pin-matched",

@@ -10,9 +10,9 @@ import Testing
 struct TaskDelegateTests {
     @Test("A task's delegate does not get between the policy and the server", arguments: [true, false])
     func trust(isRight: Bool) async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server { HTTPResponse(status: 200, body: $0.body) }
-        let session = URLSession.pinned(to: try stage.policy(rightPin: isRight, anchors: .system))
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server { HTTPResponse(status: 200, body: $0.body) }
+        let session = URLSession.pinned(to: try fixture.policy(rightPin: isRight, anchors: .system))
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         let body = Data("secret".utf8)
@@ -44,9 +44,9 @@ struct TaskDelegateTests {
 
     @Test("In a system session, a task's delegate bypasses the policy unless it is guarded")
     func stored() async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server()
-        let policy = try stage.policy(rightPin: false, anchors: .system)
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let policy = try fixture.policy(rightPin: false, anchors: .system)
         let session: URLSession = .pinned(to: policy)
         let url = try server.address()
         // The problem that the article warns of.
@@ -65,17 +65,17 @@ struct TaskDelegateTests {
 
     @Test("A task's delegate that follows every redirect follows none to http")
     func redirect() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://localhost:\(plain.port)/"
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             switch request.target {
             case "/plain": .redirect(to: target)
             case "/away": .redirect(to: "/end")
             default: .ok
             }
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let permissive = Permissive()
         let (_, stopped) = try await session.data(from: try server.address("plain"), delegate: permissive)
         #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
@@ -87,10 +87,10 @@ struct TaskDelegateTests {
 
     @Test("A challenge that is not about trust reaches the task's delegate")
     func password() async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0["authorization"] == nil ? .unauthorized() : .ok }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0["authorization"] == nil ? .unauthorized() : .ok }
         let permissive = Permissive()
-        let (data, _) = try await URLSession.pinned(to: try stage.policy()).data(
+        let (data, _) = try await URLSession.pinned(to: try fixture.policy()).data(
             from: try server.address(), delegate: permissive)
         #expect(data.count == 3 && permissive.questions == 1)
     }

@@ -14,18 +14,18 @@ struct WebViewTests {
         "A page loads from the pinned server, with private roots too; an interceptor gets no byte",
         arguments: [true, false])
     func page(isSystem: Bool) async throws {
-        let stage = try Stage(isSystem: isSystem)
+        let fixture = try SessionFixture(isSystem: isSystem)
         let anchors: TrustAnchors? = isSystem ? .system : nil
-        let server = try stage.server()
+        let server = try fixture.server()
         let good = Navigation()
-        let trust = WebViewTrustDelegate(try stage.policy(anchors: anchors), forwardingTo: good)
+        let trust = WebViewTrustDelegate(try fixture.policy(anchors: anchors), forwardingTo: good)
         #expect(try await good.load(server.address(), trust) == nil)
         #expect(good.events == ["action", "start", "response", "commit", "finish"])
         #expect(server.requests.count == 1)
 
-        let interceptor = try stage.server()
+        let interceptor = try fixture.server()
         let bad = Navigation()
-        let strict = WebViewTrustDelegate(try stage.policy(rightPin: false, anchors: anchors), forwardingTo: bad)
+        let strict = WebViewTrustDelegate(try fixture.policy(rightPin: false, anchors: anchors), forwardingTo: bad)
         let error = try #require(try await bad.load(interceptor.address(), strict))
         #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
         #expect(bad.events == ["action", "start", "failure"])
@@ -60,7 +60,7 @@ struct WebViewTests {
 
     @Test("Without a decision by a delegate, a link marked as a download is downloaded, and another one loads")
     func download() throws {
-        let trust = WebViewTrustDelegate(try Stage().policy())
+        let trust = WebViewTrustDelegate(try SessionFixture().policy())
         let request = URLRequest(url: try #require(URL(string: "https://localhost/")))
         for (isDownload, expected) in [(true, WKNavigationActionPolicy.download), (false, .allow)] {
             var seen: WKNavigationActionPolicy?
@@ -74,9 +74,9 @@ struct WebViewTests {
 
     @Test("Calls that are not about trust go to the delegate, and old TLS is refused without asking it")
     func others() throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try stage.policy(), forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(try fixture.policy(), forwardingTo: navigation)
         let webView = WKWebView()
         let space = URLProtectionSpace(
             host: "localhost", port: 443, protocol: "https", realm: "r",
@@ -100,7 +100,7 @@ struct WebViewTests {
 
     @Test("Without a delegate, a password is refused and a page whose process ended is reloaded once")
     func alone() throws {
-        let trust = WebViewTrustDelegate(try Stage().policy())
+        let trust = WebViewTrustDelegate(try SessionFixture().policy())
         let webView = WKWebView()
         let answers = Locked<[URLSession.AuthChallengeDisposition]>([])
         let space = URLProtectionSpace(

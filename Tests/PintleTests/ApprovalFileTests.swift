@@ -10,7 +10,7 @@ import Foundation
 
 @Suite("Approvals files")
 struct ApprovalFileTests {
-    private static let now = DecisionScene.now
+    private static let now = DecisionFixture.now
     private static let pin = String(repeating: "ab", count: 32)
 
     private static func approval(_ more: String = "", host: String = "\"nas.example\"", port: String = "443") -> String

@@ -29,7 +29,7 @@ struct DebugAnchorTests {
     }
 
     private static func verdict(_ policy: PinningPolicy, _ chain: TestChain) throws -> String {
-        try DecisionScene(policy, host: "a.example", chain: chain).verdict()
+        try DecisionFixture(policy, host: "a.example", chain: chain).verdict()
     }
 
     private static func root(_ chain: TestChain) throws -> Certificate {
@@ -45,16 +45,16 @@ struct DebugAnchorTests {
         #expect(try Self.verdict(debugged, TestChain(2)) == "rejected pin-mismatch")
         #expect(try Self.verdict(debugged, Self.chain) == "trusted pin-matched")
         let server = ServerEndpoint(host: try ServerName("a.example"))
-        #expect(debugged.decide(server, path: Self.proxy.path, at: DecisionScene.now).reason == "host-not-pinned")
-        #expect(policy.decide(server, path: Self.proxy.path, at: DecisionScene.now).reason == "pin-mismatch")
+        #expect(debugged.decide(server, path: Self.proxy.path, at: DecisionFixture.now).reason == "host-not-pinned")
+        #expect(policy.decide(server, path: Self.proxy.path, at: DecisionFixture.now).reason == "pin-mismatch")
         #expect(
-            debugged.trusting(debugAnchors: []).decide(server, path: Self.proxy.path, at: DecisionScene.now).reason
+            debugged.trusting(debugAnchors: []).decide(server, path: Self.proxy.path, at: DecisionFixture.now).reason
                 == "pin-mismatch")
     }
 
     @Test("A path that ends at a debug anchor skips the expiry of the pins")
     func skipsExpiry() throws {
-        let policy = try Self.policy(expiry: .rejecting(after: DecisionScene.now))
+        let policy = try Self.policy(expiry: .rejecting(after: DecisionFixture.now))
         let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
         #expect(try Self.verdict(policy, Self.proxy) == "rejected pins-expired")
         #expect(try Self.verdict(debugged, Self.proxy) == "trusted host-not-pinned")
@@ -63,15 +63,15 @@ struct DebugAnchorTests {
     @Test("With debug anchors, the path is still validated and refused hosts stay refused")
     func restStays() throws {
         let anchor = try Self.root(Self.proxy)
-        let scene = try DecisionScene(
+        let fixture = try DecisionFixture(
             try Self.policy().trusting(debugAnchors: [anchor]), host: "a.example", chain: Self.proxy)
-        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
         for (unpinned, verdict) in [
             (PinningPolicy.UnpinnedHosts.reject, "rejected host-not-allowed"), (.askUser, "rejected unknown-host"),
             (.systemTrust, "trusted host-not-pinned"),
         ] {
             let policy = try Self.policy(unpinned).trusting(debugAnchors: [anchor])
-            #expect(try DecisionScene(policy, host: "b.example", chain: Self.proxy).verdict() == verdict)
+            #expect(try DecisionFixture(policy, host: "b.example", chain: Self.proxy).verdict() == verdict)
         }
     }
 
@@ -81,7 +81,7 @@ struct DebugAnchorTests {
         let proxy = try Self.root(Self.proxy)
         let policy = try Self.policy(anchors: .only([own]))
         func asked(_ policy: PinningPolicy, _ host: String) throws -> TrustAnchors {
-            try #require(DecisionScene(policy, host: host).run().requests.first).anchors
+            try #require(DecisionFixture(policy, host: host).run().requests.first).anchors
         }
         let debugged = policy.trusting(debugAnchors: [proxy])
         #expect(try asked(policy, "a.example") == .only([own]))

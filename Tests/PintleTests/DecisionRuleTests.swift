@@ -17,7 +17,7 @@ struct DecisionRuleTests {
     /// Returns the index of the rule whose chain is trusted, or -1 if every chain is.
     private static func rule(_ policy: PinningPolicy, _ host: String, _ port: UInt16 = 443) throws -> Int? {
         let trusted = try (0..<policy.hosts.count + 1).filter {
-            try DecisionScene(policy, host: host, port: port, chain: TestChain($0)).verdict().hasPrefix("trusted")
+            try DecisionFixture(policy, host: host, port: port, chain: TestChain($0)).verdict().hasPrefix("trusted")
         }
         if trusted.count == policy.hosts.count + 1 { return -1 }
         #expect(trusted.count == 1, "rules pool their pins: \(trusted)")

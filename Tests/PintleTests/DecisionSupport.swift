@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// A policy, a server and a fake validation with outcomes set by the test. It records the requests to the validation.
-struct DecisionScene {
+struct DecisionFixture {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     var policy: PinningPolicy
@@ -20,7 +20,7 @@ struct DecisionScene {
     var instant = Self.now
     var newestKnownTime: Date?
 
-    /// Creates a scene with a valid chain for `host`.
+    /// Creates a fixture with a valid chain for `host`.
     init(_ policy: PinningPolicy, host: String, port: UInt16 = 443, chain: TestChain = TestChain()) throws {
         self.policy = policy
         endpoint = ServerEndpoint(host: try ServerName(host), port: port)
@@ -50,10 +50,10 @@ struct DecisionScene {
         }
     }
 
-    func with(_ change: (inout DecisionScene) -> Void) -> DecisionScene {
-        var scene = self
-        change(&scene)
-        return scene
+    func with(_ change: (inout DecisionFixture) -> Void) -> DecisionFixture {
+        var fixture = self
+        change(&fixture)
+        return fixture
     }
 }
 

@@ -20,7 +20,7 @@ struct EvaluatorTests {
     }
 
     private func reason(_ pinner: PublicKeyPinner, host: String = "a.example") throws -> String {
-        try pinner.validate(chain.presented, host: host, at: DecisionScene.now).reason
+        try pinner.validate(chain.presented, host: host, at: DecisionFixture.now).reason
     }
 
     @Test("The evaluator returns its policy's decision with the data behind it")
@@ -31,11 +31,11 @@ struct EvaluatorTests {
         let path = chain.path
         let evaluator = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
         let server = ServerEndpoint(host: try ServerName("a.example"))
-        let evaluation = evaluator.evaluate(server, presented: chain.presented, at: DecisionScene.now)
+        let evaluation = evaluator.evaluate(server, presented: chain.presented, at: DecisionFixture.now)
         #expect(evaluation.decision.reason == "pin-matched")
         #expect(evaluation.path == path)
         #expect(evaluation.rule?.pattern == "a.example")
-        let other = evaluator.evaluate(server, presented: [], at: DecisionScene.now)
+        let other = evaluator.evaluate(server, presented: [], at: DecisionFixture.now)
         #expect(other.decision.reason == "invalid-path")
     }
 
@@ -43,12 +43,12 @@ struct EvaluatorTests {
     func approvals() throws {
         let server = ServerEndpoint(host: try ServerName("a.example"))
         let leaf = try Certificate(der: chain.certificates[0])
-        let approval = try TrustApproval(.certificate(leaf.fingerprint), for: server, at: DecisionScene.now)
+        let approval = try TrustApproval(.certificate(leaf.fingerprint), for: server, at: DecisionFixture.now)
         let path = chain.path
         func reason(_ hosts: PinningPolicy.UnpinnedHosts, _ approvals: TrustApprovals) throws -> String {
             let policy = try PinningPolicy(hosts: [], unpinnedHosts: hosts)
             return ServerTrustEvaluator(policy: policy, approvals: { approvals }, validate: { _ in .valid(path) })
-                .evaluate(server, presented: chain.presented, at: DecisionScene.now).decision.reason
+                .evaluate(server, presented: chain.presented, at: DecisionFixture.now).decision.reason
         }
         #expect(try reason(.askUser, TrustApprovals([approval])) == "user-approved")
         #expect(try reason(.askUser, .none) == "unknown-host")
@@ -79,7 +79,7 @@ struct EvaluatorTests {
             pins: [chain.keyPin(0).description], backupPins: [spare], anchors: .only([root])
         ) { request in
             request.host.description == "a.example" && request.anchors == .only([root])
-                && request.instant == DecisionScene.now && request.chain.certificates.count == 2
+                && request.instant == DecisionFixture.now && request.chain.certificates.count == 2
                 ? .valid(ValidatedPath(uncheckedLeafToAnchor: request.chain.certificates.map(\.der))) : .selfSigned
         }
         #expect(try reason(pinner) == "pin-matched")

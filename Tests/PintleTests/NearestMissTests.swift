@@ -12,8 +12,8 @@ struct NearestMissTests {
     ) throws -> NearestMiss? {
         let backup = TestChain.spare(0, requires == .leafAndCA ? .leaf : .any)
         let host = try PinnedHost("a.example", pins: pins, backupPins: [backup], requires: requires)
-        let scene = try DecisionScene(try PinningPolicy(hosts: [host] + others), host: "a.example")
-        return scene.with { $0.presented = presented }.run().evaluation.mismatch?.nearestMiss
+        let fixture = try DecisionFixture(try PinningPolicy(hosts: [host] + others), host: "a.example")
+        return fixture.with { $0.presented = presented }.run().evaluation.mismatch?.nearestMiss
     }
 
     @Test("A pinned certificate that was sent but is not on the path is found")

@@ -7,7 +7,7 @@ import Testing
 struct PathProfileNameTests {
     typealias D = DERBytes
 
-    private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileScene.dns) }
+    private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileFixture.dns) }
 
     @Test(
         "A DNS name with other characters than letters, digits and hyphens, or with an empty label, is refused",
@@ -19,7 +19,7 @@ struct PathProfileNameTests {
             String(repeating: "abcdefg.", count: 32) + "test",
         ])
     func noName(_ name: String) throws {
-        let found = try ProfileScene { $0.names = Self.dns(name) }.findings()
+        let found = try ProfileFixture { $0.names = Self.dns(name) }.findings()
         #expect(found == ["other 0: not a DNS name: \(GeneralName.dns(ArraySlice(name.utf8)))"])
     }
 
@@ -31,20 +31,20 @@ struct PathProfileNameTests {
             String(repeating: "abcdefg.", count: 31) + "test1",
         ])
     func name(_ name: String) throws {
-        #expect(try ProfileScene { $0.names = Self.dns(name) }.findings() == [])
+        #expect(try ProfileFixture { $0.names = Self.dns(name) }.findings() == [])
     }
 
     @Test("The syntax rules apply only to DNS names, and only to those of the leaf")
     func otherNames() throws {
         let strange = Array("under_score".utf8)
         for tag: UInt8 in [0x81, 0x86] {
-            #expect(try ProfileScene { $0.names = [D.element(tag, strange)] }.findings() == [])
+            #expect(try ProfileFixture { $0.names = [D.element(tag, strange)] }.findings() == [])
         }
-        #expect(try ProfileScene { $0.names = [] }.findings() == [])
+        #expect(try ProfileFixture { $0.names = [] }.findings() == [])
         let field = UnsignedCertificate.extensionField(
-            D.oid(2, 5, 29, 17), D.sequence(ProfileScene.dns("under_score.test")))
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == [])
-        let alone = ProfileScene {
+            D.oid(2, 5, 29, 17), D.sequence(ProfileFixture.dns("under_score.test")))
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == [])
+        let alone = ProfileFixture {
             $0.names = Self.dns("under_score.test")
             $0.leafIsAnchor = true
         }
@@ -59,9 +59,9 @@ struct PathProfileNameTests {
         ])
     func publicSuffix(_ name: String, isRefused: Bool) throws {
         let text = "name-mismatch 0: a wildcard for everything under \(name.lowercased().dropFirst(2))"
-        let scene = ProfileScene { $0.names = Self.dns("server.example.test", name) }
-        #expect(try scene.findings() == (isRefused ? [text] : []))
-        let alone = ProfileScene {
+        let fixture = ProfileFixture { $0.names = Self.dns("server.example.test", name) }
+        #expect(try fixture.findings() == (isRefused ? [text] : []))
+        let alone = ProfileFixture {
             $0.names = Self.dns(name)
             $0.leafIsAnchor = true
         }
@@ -71,17 +71,17 @@ struct PathProfileNameTests {
     @Test("The caller decides which names are public suffixes")
     func suffixClosure() throws {
         let names = Self.dns("*.example.test")
-        let refusing = ProfileScene {
+        let refusing = ProfileFixture {
             $0.names = names
             $0.isPublicSuffix = { $0 == "example.test" }
         }
         #expect(try refusing.findings() == ["name-mismatch 0: a wildcard for everything under example.test"])
-        let knowingNone = ProfileScene {
+        let knowingNone = ProfileFixture {
             $0.names = Self.dns("*.com")
             $0.isPublicSuffix = { _ in false }
         }
         #expect(try knowingNone.findings() == [])
-        let withoutWildcard = ProfileScene {
+        let withoutWildcard = ProfileFixture {
             $0.names = Self.dns("example.test")
             $0.isPublicSuffix = { _ in true }
         }
@@ -91,7 +91,7 @@ struct PathProfileNameTests {
     @Test("Alternative names may be critical only if the subject is empty")
     func criticalNames() throws {
         func findings(critical: Bool, subject: [UInt8]) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 $0.isNamesCritical = critical
                 $0.leaf.subject = subject
             }.findings()
@@ -106,7 +106,7 @@ struct PathProfileNameTests {
     @Test("A DNS name constraint with a leading dot is refused, permitted or excluded, in intermediate or anchor")
     func leadingDot() throws {
         func findings(_ field: [UInt8], atRoot: Bool) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 if atRoot { $0.rootExtensions = [field] } else { $0.intermediateExtensions = [field] }
             }.findings()
         }
@@ -114,13 +114,13 @@ struct PathProfileNameTests {
             let text =
                 "name-constraint-violation \(depth): a constraint on DNS names with a leading dot: .example.test"
             for field in [
-                ProfileScene.nameConstraints(permitted: [".example.test"]),
-                ProfileScene.nameConstraints(excluded: [".example.test"]),
-                ProfileScene.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".example.test"]),
+                ProfileFixture.nameConstraints(permitted: [".example.test"]),
+                ProfileFixture.nameConstraints(excluded: [".example.test"]),
+                ProfileFixture.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".example.test"]),
             ] {
                 #expect(try findings(field, atRoot: atRoot) == [text])
             }
-            let good = ProfileScene.nameConstraints(
+            let good = ProfileFixture.nameConstraints(
                 permitted: ["example.test"], excluded: ["a.test", "b.example.test"])
             #expect(try findings(good, atRoot: atRoot) == [])
         }
@@ -139,9 +139,9 @@ struct PathProfileNameTests {
             ("server.example.test", "secret.example.test", false),
         ])
     func wildcardAgainstExclusion(_ name: String, _ base: String, isRefused: Bool) throws {
-        let field = ProfileScene.nameConstraints(excluded: [base])
+        let field = ProfileFixture.nameConstraints(excluded: [base])
         for (depth, atRoot) in [(1, false), (2, true)] {
-            let found = try ProfileScene {
+            let found = try ProfileFixture {
                 $0.names = Self.dns(name)
                 if atRoot { $0.rootExtensions = [field] } else { $0.intermediateExtensions = [field] }
             }.findings()
@@ -153,11 +153,11 @@ struct PathProfileNameTests {
 
     @Test("The profile does not compare wildcards with permitted names, because all validators agree there")
     func wildcardAgainstPermission() throws {
-        let field = ProfileScene.nameConstraints(permitted: ["secret.example.test"])
-        let scene = ProfileScene {
+        let field = ProfileFixture.nameConstraints(permitted: ["secret.example.test"])
+        let fixture = ProfileFixture {
             $0.names = Self.dns("*.example.test")
             $0.intermediateExtensions = [field]
         }
-        #expect(try scene.findings() == [])
+        #expect(try fixture.findings() == [])
     }
 }

@@ -9,8 +9,8 @@ struct PathProfileTests {
 
     @Test("A good path and an empty one have no findings")
     func good() throws {
-        #expect(try ProfileScene().findings() == [])
-        #expect(try ProfileScene { $0.leafIsAnchor = true }.findings() == [])
+        #expect(try ProfileFixture().findings() == [])
+        #expect(try ProfileFixture { $0.leafIsAnchor = true }.findings() == [])
         #expect(PathProfile { _ in true }.findings([]).isEmpty)
     }
 
@@ -28,16 +28,16 @@ struct PathProfileTests {
         ])
     func serialNumber(_ serial: [UInt8], isGood: Bool) throws {
         let found = { (depth: Int) in isGood ? [] : ["other \(depth): \(Self.strangeSerial)"] }
-        #expect(try ProfileScene { $0.leaf.serial = serial }.findings() == found(0))
-        #expect(try ProfileScene { $0.intermediate.serial = serial }.findings() == found(1))
+        #expect(try ProfileFixture { $0.leaf.serial = serial }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediate.serial = serial }.findings() == found(1))
         // Anchors are not checked: nine public roots have serial number 0.
-        #expect(try ProfileScene { $0.root.serial = serial }.findings() == [])
+        #expect(try ProfileFixture { $0.root.serial = serial }.findings() == [])
     }
 
     @Test("A leaf that is the anchor may have serial number zero, but no other invalid one")
     func serialNumberOfAnchor() throws {
         func findings(_ serial: [UInt8]) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 $0.leaf.serial = serial
                 $0.leafIsAnchor = true
             }.findings()
@@ -54,10 +54,10 @@ struct PathProfileTests {
         let field = UnsignedCertificate.extensionField(
             D.oid(2, 5, 29, 36), critical: isCritical ? D.yes : [], D.sequence(D.element(0x80, [0])))
         let found = { (depth: Int) in isCritical ? [] : ["other \(depth): policy constraints that are not critical"] }
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == found(1))
-        #expect(try ProfileScene { $0.leafExtensions = [field] }.findings() == found(0))
-        #expect(try ProfileScene { $0.rootExtensions = [field] }.findings() == [])
-        let alone = ProfileScene {
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == found(1))
+        #expect(try ProfileFixture { $0.leafExtensions = [field] }.findings() == found(0))
+        #expect(try ProfileFixture { $0.rootExtensions = [field] }.findings() == [])
+        let alone = ProfileFixture {
             $0.leafExtensions = [field]
             $0.leafIsAnchor = true
         }
@@ -82,9 +82,9 @@ struct PathProfileTests {
         let found = { (depth: Int) in
             isGood ? [] : ["malformed-certificate \(depth): authority information access that cannot be read"]
         }
-        #expect(try ProfileScene { $0.leafExtensions = [field] }.findings() == found(0))
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == found(1))
-        #expect(try ProfileScene { $0.rootExtensions = [field] }.findings() == [])
+        #expect(try ProfileFixture { $0.leafExtensions = [field] }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == found(1))
+        #expect(try ProfileFixture { $0.rootExtensions = [field] }.findings() == [])
     }
 
     private static let serverAuth = D.oid(1, 3, 6, 1, 5, 5, 7, 3, 1)
@@ -93,33 +93,35 @@ struct PathProfileTests {
     @Test("A leaf that is a CA certificate, or whose extended key usage is critical or for any purpose, is refused")
     func purpose() throws {
         func findings(_ field: [UInt8]..., asAnchor: Bool = false) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 $0.leafExtensions = field
                 $0.leafIsAnchor = asAnchor
             }.findings()
         }
-        let good = ProfileScene.extendedKeyUsage(Self.serverAuth)
-        let any = ProfileScene.extendedKeyUsage(Self.serverAuth, Self.anyPurpose)
-        let critical = ProfileScene.extendedKeyUsage(Self.serverAuth, critical: true)
+        let good = ProfileFixture.extendedKeyUsage(Self.serverAuth)
+        let any = ProfileFixture.extendedKeyUsage(Self.serverAuth, Self.anyPurpose)
+        let critical = ProfileFixture.extendedKeyUsage(Self.serverAuth, critical: true)
         #expect(try findings(good) == [])
         #expect(try findings(any) == ["unsuitable-purpose 0: an extended key usage for any purpose"])
         #expect(try findings(critical) == ["unsuitable-purpose 0: an extended key usage that is critical"])
         #expect(
-            try findings(ProfileScene.authority) == ["unsuitable-purpose 0: the server's certificate is an authority's"]
+            try findings(ProfileFixture.authority) == [
+                "unsuitable-purpose 0: the server's certificate is an authority's"
+            ]
         )
-        for field in [any, critical, ProfileScene.authority] { #expect(try findings(field, asAnchor: true) == []) }
+        for field in [any, critical, ProfileFixture.authority] { #expect(try findings(field, asAnchor: true) == []) }
         // An intermediate may be for any purpose.
-        #expect(try ProfileScene { $0.intermediateExtensions = [any] }.findings() == [])
+        #expect(try ProfileFixture { $0.intermediateExtensions = [any] }.findings() == [])
     }
 
     @Test("Only CA certificates may have name constraints")
     func nameConstraintsOfLeaf() throws {
-        let field = ProfileScene.nameConstraints(permitted: ["example.test"])
+        let field = ProfileFixture.nameConstraints(permitted: ["example.test"])
         #expect(
-            try ProfileScene { $0.leafExtensions = [field] }.findings()
+            try ProfileFixture { $0.leafExtensions = [field] }.findings()
                 == ["name-constraint-violation 0: name constraints in a server's certificate"])
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == [])
-        let alone = ProfileScene {
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == [])
+        let alone = ProfileFixture {
             $0.leafExtensions = [field]
             $0.leafIsAnchor = true
         }
@@ -133,12 +135,12 @@ struct PathProfileTests {
             (2_056, true), (3_072, true), (4_096, true), (4_095, false),
         ])
     func rsa(bits: Int, isStrong: Bool) throws {
-        let key = ProfileScene.rsaKey(bits: bits)
+        let key = ProfileFixture.rsaKey(bits: bits)
         let found = { (depth: Int) in isStrong ? [] : ["weak-key \(depth): a key of the kind RSA \(bits)"] }
-        #expect(try ProfileScene { $0.leaf.key = key }.findings() == found(0))
-        #expect(try ProfileScene { $0.intermediate.key = key }.findings() == found(1))
-        #expect(try ProfileScene { $0.root.key = key }.findings() == found(2))
-        let alone = ProfileScene {
+        #expect(try ProfileFixture { $0.leaf.key = key }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediate.key = key }.findings() == found(1))
+        #expect(try ProfileFixture { $0.root.key = key }.findings() == found(2))
+        let alone = ProfileFixture {
             $0.leaf.key = key
             $0.leafIsAnchor = true
         }
@@ -160,7 +162,7 @@ struct PathProfileTests {
         ])
     func algorithms(_ algorithm: [UInt8], isStrong: Bool) throws {
         let key = D.sequence(algorithm, D.bitString([4] + [UInt8](repeating: 7, count: 64)))
-        let found = try ProfileScene { $0.leaf.key = key }.findings()
+        let found = try ProfileFixture { $0.leaf.key = key }.findings()
         #expect(found.map { String($0.prefix(10)) } == (isStrong ? [] : ["weak-key 0"]))
     }
 }

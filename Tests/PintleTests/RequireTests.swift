@@ -11,9 +11,9 @@ struct RequireTests {
     ) throws -> TrustEvaluation {
         let backups = pins.isEmpty ? [] : [TestChain.spare()]
         let rule = try PinnedHost("a.example", pins: pins, backupPins: backups)
-        var scene = try DecisionScene(try PinningPolicy(hosts: [rule]), host: "a.example")
-        scene.outcome = .valid(path)
-        return scene.run().evaluation
+        var fixture = try DecisionFixture(try PinningPolicy(hosts: [rule]), host: "a.example")
+        fixture.outcome = .valid(path)
+        return fixture.run().evaluation
     }
 
     private static func failure(

@@ -10,7 +10,7 @@ import Foundation
 
 @Suite("Approvals")
 struct TrustApprovalsTests {
-    private static let now = DecisionScene.now
+    private static let now = DecisionFixture.now
 
     private static func approval(
         _ number: Int = 0, host: String = "nas.example", port: UInt16 = 443, until expiry: Date? = nil

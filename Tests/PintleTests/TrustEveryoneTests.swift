@@ -91,8 +91,8 @@ struct TrustEveryoneTests {
 
     /// All cases of `PinExpiry`. A new case breaks the build of `isKnown`.
     private static let expiries: [PinExpiry] = [
-        .never, .systemTrust(after: DecisionScene.now - 1), .systemTrust(after: DecisionScene.now + 1),
-        .rejecting(after: DecisionScene.now - 1), .rejecting(after: DecisionScene.now + 1),
+        .never, .systemTrust(after: DecisionFixture.now - 1), .systemTrust(after: DecisionFixture.now + 1),
+        .rejecting(after: DecisionFixture.now - 1), .rejecting(after: DecisionFixture.now + 1),
     ]
 
     private static func isKnown(_ expiry: PinExpiry) -> Bool {
@@ -115,13 +115,13 @@ struct TrustEveryoneTests {
                         "example.com", pins: pins, backupPins: pins.isEmpty ? [] : [TestChain.spare()],
                         expiry: expiry, enforcement: enforcement)
                     let policy = try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
-                    let scene = try DecisionScene(policy, host: "example.com", chain: chain)
-                    #expect(scene.with { $0.outcome = .selfSigned }.verdict() == "rejected invalid-path self-signed")
-                    #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
-                    if expiry != .rejecting(after: DecisionScene.now - 1) || pins.isEmpty {
-                        #expect(scene.verdict().hasPrefix("trusted "))
+                    let fixture = try DecisionFixture(policy, host: "example.com", chain: chain)
+                    #expect(fixture.with { $0.outcome = .selfSigned }.verdict() == "rejected invalid-path self-signed")
+                    #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+                    if expiry != .rejecting(after: DecisionFixture.now - 1) || pins.isEmpty {
+                        #expect(fixture.verdict().hasPrefix("trusted "))
                     }
-                    let other = try DecisionScene(policy, host: "other.example", chain: chain)
+                    let other = try DecisionFixture(policy, host: "other.example", chain: chain)
                     #expect(other.with { $0.outcome = .selfSigned }.verdict().hasPrefix("rejected "))
                     #expect(other.verdict().hasPrefix(unpinnedHosts == .systemTrust ? "trusted " : "rejected "))
                 }

@@ -24,7 +24,8 @@ struct DelegateOutboxTests {
             queue.maxConcurrentOperationCount = 1
             queue.isSuspended = true
             session = PinnedURLSession(
-                source: LivePolicy(try Stage().policy()), configuration: .ephemeral, delegate: nil, delegateQueue: queue
+                source: LivePolicy(try SessionFixture().policy()), configuration: .ephemeral, delegate: nil,
+                delegateQueue: queue
             )
             task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
             outbox = DelegateOutbox(session)

@@ -111,10 +111,10 @@ struct DigestTests {
         "The client counts the uses of a nonce, and renews an expired nonce without asking",
         arguments: ["pass", "wrong"])
     func session(password: String) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let door = Guard()
         let challenge = "Digest realm=\"r\", qop=\"auth\", algorithm=SHA-256"
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             // The page behind the redirect wants another nonce.
             let nonce = request.target == "/late" ? "second" : "first"
             if door.admits(request, nonce: nonce) {
@@ -127,11 +127,11 @@ struct DigestTests {
             let stale = request.target == "/late" ? ", stale=true" : ""
             return .unauthorized(challenge: "\(challenge), nonce=\"\(nonce)\"\(stale)")
         }
-        let delegate = Correspondent { challenge in
+        let delegate = RecordingDelegate { challenge in
             guard challenge.previousFailureCount == 0 else { return (.performDefaultHandling, nil) }
             return (.useCredential, URLCredential(user: "user", password: password, persistence: .none))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address("?a=b"))
         if password == "pass" {
             #expect(

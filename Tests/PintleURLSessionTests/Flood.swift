@@ -61,7 +61,7 @@ final class FloodServer: Sendable {
         let count = Atomic<Int>(0)
     }
 
-    init(_ flood: Flood, at stage: Stage) throws {
+    init(_ flood: Flood, at fixture: SessionFixture) throws {
         let written = Written()
         self.written = written
         let pour: @Sendable (any ByteStream) -> Void = { stream in
@@ -82,7 +82,7 @@ final class FloodServer: Sendable {
             server = .plain(tcp)
             address = flood == .helloRequest ? "https://localhost:\(tcp.port)/" : "http://127.0.0.1:\(tcp.port)/"
         case .keyUpdate:
-            let tls = try LoopbackTLSServer(stage.identity) { configuration in
+            let tls = try LoopbackTLSServer(fixture.identity) { configuration in
                 configuration.application = .stream { stream in
                     guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? any RekeyingStream else {
                         return
@@ -94,7 +94,7 @@ final class FloodServer: Sendable {
             server = .secure(tls)
             address = tls.url()
         default:
-            let tls = try LoopbackTLSServer(stage.identity) { configuration in
+            let tls = try LoopbackTLSServer(fixture.identity) { configuration in
                 configuration.applicationProtocols = ["h2"]
                 configuration.application = .stream { stream in
                     guard Frame.readRequest(stream) else { return }

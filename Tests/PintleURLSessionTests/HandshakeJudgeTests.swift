@@ -10,13 +10,13 @@ import Testing
 /// A judge on a context as libcurl makes it, with a client that does what libcurl never does.
 @Suite("The judge of a session's connections")
 struct HandshakeJudgeTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let server: LoopbackTLSServer
     private let client: BareTLSClient
 
     init() throws {
-        stage = try Stage()
-        server = try stage.server()
+        fixture = try SessionFixture()
+        server = try fixture.server()
         client = try BareTLSClient()
     }
 
@@ -24,7 +24,7 @@ struct HandshakeJudgeTests {
     private func judge(rightPin: Bool = true, on other: BareTLSClient? = nil) throws -> (
         HandshakeJudge, PolicyGeneration
     ) {
-        let policy = try stage.policy(rightPin: rightPin)
+        let policy = try fixture.policy(rightPin: rightPin)
         let generation = PolicyGeneration(policy.current, of: policy, validator: PathValidator())
         let judge = HandshakeJudge(
             of: ServerEndpoint(host: try ServerName("localhost"), port: server.port), in: generation,
@@ -65,7 +65,7 @@ struct HandshakeJudgeTests {
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         #expect(ConnectionReceipt.attached(to: ssl)?.allows(endpoint, in: generation, at: Date()) == true)
         if isAttacked {
-            let error = try client.withAnotherChain(stage.identity.certificate.der) { store in
+            let error = try client.withAnotherChain(fixture.identity.certificate.der) { store in
                 #expect(VerificationHook.answer(store) == 0)
                 return X509_STORE_CTX_get_error(store)
             }

@@ -8,16 +8,16 @@ import Testing
 
 @Suite("A second look at a receipt")
 struct ReceiptTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
     init() throws {
-        stage = try Stage()
+        fixture = try SessionFixture()
     }
 
     /// Returns the receipt of a response.
     private func receipt() async throws -> TrustReceipt {
-        let server = try stage.server()
-        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let server = try fixture.server()
+        let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         return try #require(response.trustReceipt)
     }
 
@@ -43,8 +43,8 @@ struct ReceiptTests {
     @Test("The second check accepts the path of the handshake, but not a longer minimum or another issuer")
     func expectations() async throws {
         let receipt = try await receipt()
-        let root = try PublicKeyPin(subjectPublicKeyInfo: stage.root.certificate.spkiDER)
-        let leaf = try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)
+        let root = try PublicKeyPin(subjectPublicKeyInfo: fixture.root.certificate.spkiDER)
+        let leaf = try PublicKeyPin(subjectPublicKeyInfo: fixture.identity.certificate.spkiDER)
         #expect(mismatch(receipt, 2, root) == nil)
         #expect(mismatch(receipt, -1) == nil)
         #expect(mismatch(receipt, 3, root) == .pathTooShort(2, minimum: 3))
@@ -63,7 +63,7 @@ struct ReceiptTests {
         #expect(mismatch(forged(receipt, path: [[1], [2]])) == .unreadableCertificate(depth: 0))
         let outside = TrustBasis.pinMatched(PinMatch(pin: pin, depth: 7, isBackup: false))
         #expect(mismatch(forged(receipt, path: receipt.path.certificates, basis: outside)) == .pinNotOnPath(pin))
-        let certificate = Pin(.certificate(CertificatePin(certificate: stage.identity.certificate.der)))
+        let certificate = Pin(.certificate(CertificatePin(certificate: fixture.identity.certificate.der)))
         let byCertificate = TrustBasis.pinMatched(PinMatch(pin: certificate, depth: 0, isBackup: false))
         let genuine = receipt.path.certificates
         #expect(mismatch(forged(receipt, path: genuine, basis: byCertificate)) == nil)
@@ -73,7 +73,7 @@ struct ReceiptTests {
 
     @Test("Without a pin the second check looks only at the path")
     func unpinned() async throws {
-        let receipt = forged(try await receipt(), path: stage.identity.chainWithRoot, basis: .hostNotPinned)
+        let receipt = forged(try await receipt(), path: fixture.identity.chainWithRoot, basis: .hostNotPinned)
         #expect(mismatch(receipt) == nil)
         #expect(mismatch(receipt, 3) == .pathTooShort(2, minimum: 3))
     }

@@ -49,17 +49,17 @@ struct SessionAddressTests {
             "[::ffff:127.0.0.1]",
         ])
     func spelling(host: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         // Foundation cannot represent some of these spellings at all, so no request is possible.
         guard let url = URL(string: "https://\(host):\(server.port)/") else { return }
-        let bad = URLSession.pinned(to: try stage.policy(["127.0.0.1"], rightPin: false))
+        let bad = URLSession.pinned(to: try fixture.policy(["127.0.0.1"], rightPin: false))
         let error = await #expect(throws: URLError.self) { try await bad.data(from: url) }
         let isRefused = error?.refusal == .invalidRequest
         #expect(isRefused || error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
         #expect(server.requestByteCount == 0)
         guard !isRefused else { return }
-        let good = URLSession.pinned(to: try stage.policy(["127.0.0.1"]))
+        let good = URLSession.pinned(to: try fixture.policy(["127.0.0.1"]))
         #expect(try await good.data(from: url).1.trustReceipt?.matchedPin != nil)
     }
 }

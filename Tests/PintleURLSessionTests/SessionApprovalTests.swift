@@ -345,11 +345,11 @@ struct SessionApprovalTests {
         let path = folder.path(of: "trust.json")
         let events = Mutex<[TrustStoreEvent]>([])
         let store = try TrustApprovalStore(path: path) { event in events.withLock { $0.append(event) } }
-        let (identity, stage) = (try Identity.selfSigned(), try Stage())
-        let (approved, pinned) = (try Self.server(identity), try stage.server())
+        let (identity, fixture) = (try Identity.selfSigned(), try SessionFixture())
+        let (approved, pinned) = (try Self.server(identity), try fixture.server())
         try store.approve(try Self.approval(identity, approved))
         let session = URLSession.pinned(
-            to: try stage.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store)
+            to: try fixture.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store)
         #expect(try await session.data(from: try approved.address()).0.count == 3)
         try folder.write("garbage", to: "trust.json")
         #expect(try await Self.rejection(session, try approved.address())?.reason == "unknown-host")

@@ -68,15 +68,15 @@ struct SessionBrokenServerTests {
 
     @Test("A response is complete or an error, whatever the server does", arguments: answers)
     func answer(_ answer: Answer) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             for piece in answer.pieces { guard (try? stream.write(Array(piece.utf8))) != nil else { return } }
             while answer.stays, (try? stream.read(upTo: 4_096).isEmpty) == false {}
         })
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = answer.error == .timedOut ? 0.3 : 60
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for style in [TaskStyle.dataAsync, .uploadDataDelegate, .downloadCompletion] {
             let request = URLRequest(url: try server.address())
             if let code = answer.error {
@@ -91,9 +91,9 @@ struct SessionBrokenServerTests {
 
     @Test("Content without a length is complete only if close_notify ends it", arguments: [true, false])
     func truncation(isCut: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\nbody".utf8))
             gate.wait()
@@ -103,7 +103,7 @@ struct SessionBrokenServerTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let task = session.dataTask(with: try server.address())
         task.delegate = recorder
         async let run: Void = recorder.run(task)
@@ -118,19 +118,19 @@ struct SessionBrokenServerTests {
 
     @Test("A stalled handshake times out; one that only pauses does not", arguments: [true, false])
     func stalledHandshake(isMidway: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         func server(seconds: Double) throws -> LoopbackTLSServer {
-            try LoopbackTLSServer(stage.identity) {
+            try LoopbackTLSServer(fixture.identity) {
                 $0.stall = isMidway ? .midHandshake(seconds: seconds) : .beforeServerHello(seconds: seconds)
             }
         }
         let (patient, still) = (try server(seconds: 0.1), try server(seconds: 60))
         let configuration = URLSessionConfiguration.ephemeral
         #expect(
-            try await URLSession.pinned(to: try stage.policy(), configuration: configuration)
+            try await URLSession.pinned(to: try fixture.policy(), configuration: configuration)
                 .data(from: try patient.address()).0.count == 3)
         configuration.timeoutIntervalForRequest = 0.3
-        let hasty = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let hasty = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let error = await #expect(throws: URLError.self) { try await hasty.data(from: try still.address()) }
         #expect(error?.code == .timedOut)
         #expect(error?.isAboutTrust == false)
@@ -149,7 +149,7 @@ struct SessionBrokenServerTests {
         }
         let url = try #require(URL(string: "https://localhost:\(server.port)/?secret"))
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try Stage().policy()).data(from: url)
+            try await URLSession.pinned(to: try SessionFixture().policy()).data(from: url)
         }
         #expect(error?.code == .secureConnectionFailed)
         #expect(error.flatMap { TrustRejection(underlying: $0) } == nil)
@@ -161,9 +161,9 @@ struct SessionBrokenServerTests {
         "A connection that the server closes on reuse is replaced by another one, or by another tunnel",
         arguments: [false, true])
     func closedOnReuse(usesProxy: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Atomic<Int>(0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             let isFirst = count.add(1, ordering: .relaxed).newValue == 1
             while case let head = (try? stream.read(upTo: 4_096)) ?? [], !head.isEmpty {
                 try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody".utf8))
@@ -179,7 +179,7 @@ struct SessionBrokenServerTests {
         if usesProxy {
             configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for _ in 0..<3 { #expect(try await session.data(from: try server.address()).0 == Data("body".utf8)) }
         #expect(server.completedHandshakeCount == 2)
         #expect(proxy.connections.count == (usesProxy ? 2 : 0))
@@ -193,7 +193,7 @@ struct SessionBrokenServerTests {
             if isReset { connection.resetOnClose() }
         }
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-        let session = URLSession.pinned(to: try Stage().policy())
+        let session = URLSession.pinned(to: try SessionFixture().policy())
         if isReset {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .networkConnectionLost)

@@ -9,12 +9,14 @@ import Testing
 /// Responses that the cache may provide, and responses that it must not.
 @Suite("Pinned sessions: caching")
 struct SessionCacheTests {
-    private func server(_ stage: Stage, _ fields: [String]) throws -> LoopbackTLSServer {
+    private func server(_ fixture: SessionFixture, _ fields: [String]) throws -> LoopbackTLSServer {
         let fields = fields.map { field in
             let parts = field.split(separator: ":", maxSplits: 1).map(String.init)
             return HTTPField(parts[0], String(parts[1].dropFirst()))
         }
-        return try stage.server { HTTPResponse(status: 200, reason: "OK", fields: fields, body: Array($0.target.utf8)) }
+        return try fixture.server {
+            HTTPResponse(status: 200, reason: "OK", fields: fields, body: Array($0.target.utf8))
+        }
     }
 
     private func configuration() -> URLSessionConfiguration {
@@ -39,9 +41,9 @@ struct SessionCacheTests {
             (["Cache-Control: max-age=60", "Vary: Accept-Encoding"], 1),
         ])
     func freshness(fields: [String], requests: Int) async throws {
-        let stage = try Stage()
-        let server = try server(stage, fields)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, fields)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration())
         for _ in 0..<2 {
             let (data, response) = try await session.data(from: try server.address("a?b=c"))
             #expect(data == Data("/a?b=c".utf8))
@@ -56,11 +58,11 @@ struct SessionCacheTests {
         "The request's cache policy applies, or else the session's",
         arguments: [URLRequest.CachePolicy.reloadIgnoringLocalCacheData, .reloadRevalidatingCacheData], [true, false])
     func reloading(policy: URLRequest.CachePolicy, isRequests: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
         let configuration = configuration()
         if !isRequests { configuration.requestCachePolicy = policy }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address())
         if isRequests { request.cachePolicy = policy }
         for _ in 0..<2 { _ = try await session.data(for: request) }
@@ -71,9 +73,9 @@ struct SessionCacheTests {
         "A stale response is used if the policy asks for it, and returnCacheDataDontLoad loads nothing",
         arguments: [true, false])
     func stale(loads: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["ETag: \"x\""])
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["ETag: \"x\""])
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration())
         var request = URLRequest(url: try server.address())
         request.cachePolicy = .returnCacheDataDontLoad
         let early = request
@@ -90,16 +92,16 @@ struct SessionCacheTests {
 
     @Test("A response that was stored under another policy is not used", arguments: [true, false])
     func generation(rightPin: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy, configuration: configuration())
         var request = URLRequest(url: try server.address())
         request.cachePolicy = .returnCacheDataElseLoad
         let ready = request
         for _ in 0..<2 { _ = try await session.data(for: ready) }
         #expect(server.requests.count == 1)
-        policy.replace(with: try stage.policy(rightPin: rightPin))
+        policy.replace(with: try fixture.policy(rightPin: rightPin))
         if rightPin {
             #expect(try await session.data(for: ready).1.trustReceipt?.generation == 2)
             #expect(server.requests.count == 2)
@@ -113,10 +115,10 @@ struct SessionCacheTests {
         "A response is not used after the clock was set back to before it came", arguments: [-3_600.0, 1],
         [true, false])
     func clock(seconds: Double, wantsFresh: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
         let session = PinnedURLSession(
-            source: LivePolicy(try stage.policy()), configuration: configuration(), delegate: nil, delegateQueue: nil)
+            source: LivePolicy(try fixture.policy()), configuration: configuration(), delegate: nil, delegateQueue: nil)
         let request = URLRequest(url: try server.address())
         _ = try await session.data(for: request)
         let answer = session.resources.cache.answer(
@@ -127,13 +129,13 @@ struct SessionCacheTests {
 
     @Test("A response that other code put into the cache is not used", arguments: ["planted", "another session's"])
     func foreign(kind: String) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
         let configuration = configuration()
         var request = URLRequest(url: try server.address())
         request.cachePolicy = .returnCacheDataElseLoad
         let ready = request
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(for: ready)
         if kind == "planted" {
             let response = try #require(
@@ -144,7 +146,7 @@ struct SessionCacheTests {
             configuration.urlCache?.storeCachedResponse(
                 CachedURLResponse(response: response, data: Data("forged".utf8)), for: request)
         } else {
-            let other = URLSession.pinned(to: try stage.unpinned(), configuration: configuration)
+            let other = URLSession.pinned(to: try fixture.unpinned(), configuration: configuration)
             _ = try await other.data(for: ready)
         }
         #expect(try await session.data(for: ready).0 == Data("/".utf8))
@@ -155,10 +157,10 @@ struct SessionCacheTests {
         "The delegate decides what is stored, and a cached response causes the same callbacks in the same order",
         arguments: [true, false])
     func delegate(caches: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
-        let delegate = Correspondent(caches: caches)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration(), delegate: delegate)
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
+        let delegate = RecordingDelegate(caches: caches)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration(), delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(delegate.events == ["response 200", "data", "cache", "complete"])
         #expect(delegate.log.withLock { $0.proposals.first?.data } == Data("/".utf8))
@@ -175,11 +177,11 @@ struct SessionCacheTests {
         "Requests for one user or for a part of a resource bypass the cache",
         arguments: ["Authorization", "Range", "If-None-Match", "session's Authorization", "none"])
     func selective(field: String) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
         let configuration = configuration()
         if field.hasPrefix("session") { configuration.httpAdditionalHeaders = ["authorization": "Bearer x"] }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address())
         if !field.hasPrefix("session"), field != "none" { request.setValue("x", forHTTPHeaderField: field) }
         for _ in 0..<2 { _ = try await session.data(for: request) }
@@ -188,9 +190,9 @@ struct SessionCacheTests {
 
     @Test("A request that changes the content removes the stored response", arguments: ["POST", "HEAD"])
     func change(method: String) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration())
         var request = URLRequest(url: try server.address())
         _ = try await session.data(for: request)
         request.httpMethod = method
@@ -202,15 +204,15 @@ struct SessionCacheTests {
 
     @Test("A changing request that is redirected also removes the stored response", arguments: ["POST", "HEAD"])
     func redirectedChange(method: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             let isRead = request.method == "GET" || request.target == "/done"
             return HTTPResponse(
                 status: isRead ? 200 : 303, reason: "OK",
                 fields: [isRead ? HTTPField("Cache-Control", "max-age=60") : HTTPField("Location", "/done")],
                 body: isRead ? [0x78] : [])
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration())
         var request = URLRequest(url: try server.address("cart"))
         _ = try await session.data(for: request)
         request.httpMethod = method
@@ -224,11 +226,11 @@ struct SessionCacheTests {
         "A request without caching bypasses the cache, whether it or its session sets the field",
         arguments: [("no-store", 2), ("no-cache", 2), ("Max-Age=0", 2), ("max-age=60", 1)], [true, false])
     func control(value: (String, Int), isRequests: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
         let configuration = configuration()
         if !isRequests { configuration.httpAdditionalHeaders = ["cache-control": value.0] }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address())
         if isRequests { request.setValue(value.0, forHTTPHeaderField: "Cache-Control") }
         for _ in 0..<2 { _ = try await session.data(for: request) }
@@ -245,9 +247,9 @@ struct SessionCacheTests {
             ("Vary: *", "br", "br", 2), ("Vary: Accept-Encoding, Cookie", "br", "br", 2),
         ] as [(String, String?, String?, Int)])
     func codings(field: String, first: String?, second: String?, requests: Int) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60", field])
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60", field])
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration())
         for codings in [first, second] {
             var request = URLRequest(url: try server.address())
             request.setValue(codings, forHTTPHeaderField: "Accept-Encoding")
@@ -258,23 +260,23 @@ struct SessionCacheTests {
 
     @Test("A session that sets Accept-Encoding for all its requests still caches", arguments: [true, false])
     func sessionCodings(varies: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try server(
-            stage, ["Cache-Control: max-age=60"] + (varies ? ["Vary: Accept-Encoding"] : []))
+            fixture, ["Cache-Control: max-age=60"] + (varies ? ["Vary: Accept-Encoding"] : []))
         let configuration = configuration()
         configuration.httpAdditionalHeaders = ["accept-encoding": "br;q=1.0, gzip;q=0.9"]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for _ in 0..<2 { _ = try await session.data(from: try server.address()) }
         #expect(server.requests.map { $0["accept-encoding"] } == ["br;q=1.0, gzip;q=0.9"])
     }
 
     @Test("The delegate of an async call gets the same callbacks from the cache")
     func asyncDelegate() async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration())
         for _ in 0..<2 {
-            let delegate = Correspondent()
+            let delegate = RecordingDelegate()
             _ = try await session.data(from: try server.address(), delegate: delegate)
             await withCheckedContinuation { continuation in
                 session.delegateQueue.addOperation { continuation.resume() }
@@ -288,10 +290,10 @@ struct SessionCacheTests {
         "Responses to two queries of one path are kept separately, and the app can remove them",
         arguments: [true, false])
     func queries(isRemoved: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage, ["Cache-Control: max-age=60"])
+        let fixture = try SessionFixture()
+        let server = try server(fixture, ["Cache-Control: max-age=60"])
         let configuration = configuration()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let paths = ["a?b=1", "a?b=2", "a", "a?b=1", "a?b=2", "a"]
         for path in paths {
             #expect(try await session.data(from: try server.address(path)).0 == Data("/\(path)".utf8))
@@ -313,14 +315,14 @@ struct SessionCacheTests {
 
     @Test("A full cache removes entries, and large responses are not stored")
     func capacity() async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             HTTPResponse(
                 status: 200, reason: "OK", fields: [HTTPField("Cache-Control", "max-age=60")],
                 body: [UInt8](repeating: 0x78, count: request.target == "/large" ? 5_001 : 4_900))
         }
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration(), delegate: delegate)
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration(), delegate: delegate)
         // Repeats the same paths with different queries, which Foundation's look-up treats as one.
         for round in 0..<60 { _ = try await session.data(from: try server.address("\(round % 25)?\(round)")) }
         for _ in 0..<2 { _ = try await session.data(from: try server.address("large")) }

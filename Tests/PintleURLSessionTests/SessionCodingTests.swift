@@ -9,13 +9,13 @@ import Testing
 /// Content codings (RFC 9110 section 8.4), which can expand a few bytes to very many.
 @Suite("Pinned sessions: content codings")
 struct SessionCodingTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
-    init() throws { stage = try Stage() }
+    init() throws { fixture = try SessionFixture() }
 
     /// Makes a request to a server that answers with these bytes, over TLS or plain HTTP.
     private func load(_ answer: [UInt8], isPlain: Bool) async throws -> Data {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let serve: @Sendable (any ByteStream) -> Void = { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(answer)
@@ -24,7 +24,7 @@ struct SessionCodingTests {
             let server = try LoopbackTCPServer { serve($0) }
             return try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(server.port)/"))).0
         }
-        let server = try stage.server(stream: serve)
+        let server = try fixture.server(stream: serve)
         return try await session.data(from: try server.address()).0
     }
 
@@ -77,10 +77,10 @@ struct SessionCodingTests {
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n".utf8))
             while (try? stream.write(piece)) != nil { written.withLock { $0 += piece.count } }
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let counter = try session.resources.transports.transport().counter
         let plain = try LoopbackTCPServer { serve($0) }
-        let secure = try stage.server(stream: serve)
+        let secure = try fixture.server(stream: serve)
         let url = isPlain ? URL(string: "http://127.0.0.1:\(plain.port)/") : try secure.address()
         let error = await #expect(throws: URLError.self) { try await session.data(from: try #require(url)) }
         #expect(error?.code == .cannotDecodeContentData)
@@ -162,14 +162,14 @@ struct SessionCodingTests {
 
     @Test("Content that expands very much arrives completely, over several turns, while other servers are served")
     func expanding() async throws {
-        let (copies, good) = (400_000, try stage.server { _ in .text("good") })
+        let (copies, good) = (400_000, try fixture.server { _ in .text("good") })
         let content = Deflate.letters(copies)
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(content.count)\r\n\r\n"
         let plain = try LoopbackTCPServer { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array(head.utf8) + content)
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let counter = try session.resources.transports.transport().counter
         let url = try #require(URL(string: "http://127.0.0.1:\(plain.port)/"))
         async let large = session.data(from: url)
@@ -185,8 +185,8 @@ struct SessionCodingTests {
     func manyStreams() async throws {
         let (count, copies) = (6, 96_000)
         let content = Deflate.letters(copies)
-        let good = try stage.server { _ in .text("good") }
-        let hostile = try LoopbackTLSServer(stage.identity) { configuration in
+        let good = try fixture.server { _ in .text("good") }
+        let hostile = try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 // After the first response the client knows that the connection carries several.
@@ -198,7 +198,7 @@ struct SessionCodingTests {
                 while (try? stream.read(upTo: 4_096).isEmpty) == false {}
             }
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let counter = try session.resources.transports.transport().counter
         let (address, goodAddress) = (try hostile.address(), try good.address())
         _ = try await session.data(from: address)

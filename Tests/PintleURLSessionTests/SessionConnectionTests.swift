@@ -11,9 +11,9 @@ import Testing
 struct SessionConnectionTests {
     /// A server that closes each connection after one response.
     private func server(
-        _ stage: Stage, versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
+        _ fixture: SessionFixture, versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
     ) throws -> LoopbackTLSServer {
-        try LoopbackTLSServer(stage.identity) {
+        try LoopbackTLSServer(fixture.identity) {
             $0.versions = versions
             $0.application = .http { _ in
                 var response = HTTPResponse.ok
@@ -27,16 +27,16 @@ struct SessionConnectionTests {
         "A refusal ends the handshake; with the right pin the server sees it complete",
         arguments: [LoopbackTLSServer.Version.tls12, .tls13])
     func refusalInsideHandshake(version: LoopbackTLSServer.Version) async throws {
-        let stage = try Stage()
-        let server = try server(stage, versions: version...version)
-        let bad = URLSession.pinned(to: try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try server(fixture, versions: version...version)
+        let bad = URLSession.pinned(to: try fixture.policy(rightPin: false))
         await #expect(throws: URLError.self) { try await bad.data(from: try server.address()) }
         #expect(server.waitUntilClosed())
         // The verdict ended the handshake, not the second gate: with VERIFYPEER off libcurl would have completed it.
         #expect(server.completedHandshakeCount == 0)
         #expect(server.alertsReceived.map(\.code) == [46])
         #expect(server.requestByteCount == 0)
-        let good = URLSession.pinned(to: try stage.policy())
+        let good = URLSession.pinned(to: try fixture.policy())
         #expect(try await good.data(from: try server.address()).0.count == 3)
         #expect(await server.hasCompletedHandshakes(1))
     }
@@ -45,12 +45,12 @@ struct SessionConnectionTests {
         "No TLS session is resumed, neither under one policy nor under the next",
         arguments: [LoopbackTLSServer.Version.tls12, .tls13])
     func resumption(version: LoopbackTLSServer.Version) async throws {
-        let stage = try Stage()
-        let server = try server(stage, versions: version...version)
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, versions: version...version)
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy)
         for _ in 0..<3 { _ = try await session.data(from: try server.address()) }
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let before = server.requestByteCount
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
@@ -74,11 +74,11 @@ struct SessionConnectionTests {
 
     @Test("The policy checks a server again that changes its key between connections", arguments: [true, false])
     func changedKey(keepsKey: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         let first = try await session.data(from: try server.address()).1.trustReceipt
-        let renewed = keepsKey ? try stage.root.issue(key: stage.identity.key) : try stage.root.issue()
+        let renewed = keepsKey ? try fixture.root.issue(key: fixture.identity.key) : try fixture.root.issue()
         try server.replaceCredential(.init(renewed))
         let before = server.requestByteCount
         if keepsKey {
@@ -94,11 +94,11 @@ struct SessionConnectionTests {
 
     @Test("A task's delegate overrides the session's, but not the policy", arguments: [true, false])
     func taskDelegate(rightPin: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
         let (ofSession, ofTask) = (Recorder(), Recorder())
         let session = URLSession.pinned(
-            to: try stage.policy(rightPin: rightPin), configuration: .ephemeral, delegate: ofSession)
+            to: try fixture.policy(rightPin: rightPin), configuration: .ephemeral, delegate: ofSession)
         let task = session.dataTask(with: try server.address())
         task.delegate = ofTask
         await ofTask.run(task)

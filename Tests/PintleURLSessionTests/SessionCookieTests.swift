@@ -24,11 +24,11 @@ struct SessionCookieTests {
         "Cookies are stored off the transport's thread, so a response without cookies does not wait",
         arguments: ["", "cookie"])
     func storing(path: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] request in
             response(request.target == "/cookie" ? ["Set-Cookie:a=b"] : ["X-Field:a=b"])
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         session.resources.cookieQueue.isSuspended = true
         let isOver = Atomic(false)
         async let answer = {
@@ -54,8 +54,8 @@ struct SessionCookieTests {
         "A request after a redirect or a challenge already sends the cookie that the response set",
         arguments: [302, 401, 303])
     func following(status: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] request in
             guard request["cookie"] == nil else { return .ok }
             return response(
                 ["Set-Cookie:a=b; Path=/", "Location:/next", "WWW-Authenticate:Basic realm=\"r\""], status: status)
@@ -66,7 +66,7 @@ struct SessionCookieTests {
             authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
         configuration.urlCredentialStorage?.setDefaultCredential(
             URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let recorder = Recorder(redirects: { status == 303 ? nil : $0 })
         let (_, answer) = try await session.data(
             for: URLRequest(url: try server.address()), delegate: recorder)
@@ -76,12 +76,12 @@ struct SessionCookieTests {
 
     @Test("A redirect that sets a cookie is followed without a delegate", arguments: [true, false])
     func followingWithoutDelegate(setsCookie: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] request in
             guard request.target == "/" else { return .ok }
             return response(["Location:/next"] + (setsCookie ? ["Set-Cookie:a=b; Path=/"] : []), status: 302)
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         // The transfer is held before the cookie is stored. When the transport runs the other request, it has already
         // processed the redirect's head.
         let cookieQueue = session.resources.cookieQueue
@@ -105,10 +105,10 @@ struct SessionCookieTests {
 
     @Test("A task that is cancelled while its cookies wait ends as cancelled, without further callbacks")
     func cancelling() async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         session.resources.cookieQueue.isSuspended = true
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
@@ -125,10 +125,10 @@ struct SessionCookieTests {
         "The cookies of a response are dropped if its task was cancelled, and stored otherwise",
         arguments: [true, false])
     func over(isCancelled: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] _ in response(["Set-Cookie:a=b"]) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] _ in response(["Set-Cookie:a=b"]) }
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         session.resources.cookieQueue.isSuspended = true
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
@@ -148,9 +148,9 @@ struct SessionCookieTests {
 
     @Test("The newest cookies of a host are kept up to its limit, and those of other hosts stay", arguments: [3, 5])
     func stored(rounds: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Mutex(0)
-        let server = try stage.server { [self] _ in
+        let server = try fixture.server { [self] _ in
             let round = count.withLock { count in
                 defer { count += 1 }
                 return count
@@ -161,7 +161,7 @@ struct SessionCookieTests {
         let storage = try #require(configuration.httpCookieStorage)
         let other: [HTTPCookiePropertyKey: Any] = [.name: "o", .value: "1", .domain: "a.example", .path: "/"]
         storage.setCookie(try #require(HTTPCookie(properties: other)))
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for _ in 0..<rounds { _ = try await session.data(from: try server.address()) }
         let names = Set((session.resources.settings.httpCookieStorage?.cookies ?? []).map(\.name))
         #expect(names.count == 1 + min(rounds * 50, CookieJar.hostLimit) && names.contains("o"))
@@ -172,8 +172,8 @@ struct SessionCookieTests {
         "The newest cookies of all hosts are kept up to a total number and size",
         arguments: [(2_999, 1, true), (3_000, 1, false), (200, 4_980, true), (201, 4_980, false)])
     func storedTogether(count: Int, length: Int, isRoom: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] _ in response(["Set-Cookie:new=v"]) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] _ in response(["Set-Cookie:new=v"]) }
         let configuration = URLSessionConfiguration.ephemeral
         let storage = try #require(configuration.httpCookieStorage)
         let value = String(repeating: "v", count: length)
@@ -183,7 +183,7 @@ struct SessionCookieTests {
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(from: try server.address())
         let names = Set((session.resources.settings.httpCookieStorage?.cookies ?? []).map(\.name))
         #expect(names.count == (isRoom ? count + 1 : count) && names.contains("c0") == isRoom)
@@ -191,14 +191,14 @@ struct SessionCookieTests {
     }
 
     /// A pinned host that sets a cookie at `/login`, and a sibling host that answers over plain HTTP.
-    private struct Shop {
+    private struct CookieHosts {
         let server: LoopbackTLSServer
         let plain: LoopbackTCPServer
         let session: PinnedURLSession
 
         init(login: String, plainAnswer: HTTPResponse) throws {
-            let stage = try Stage()
-            let identity = try stage.root.issue(hosts: ["www.shop.example"])
+            let fixture = try SessionFixture()
+            let identity = try fixture.root.issue(hosts: ["www.hosts.example"])
             server = try LoopbackTLSServer(
                 identity,
                 handler: { request in
@@ -208,22 +208,22 @@ struct SessionCookieTests {
             plain = try LoopbackTCPServer.http { _ in plainAnswer }
             var options = CurlTransport.Options()
             options.addresses = [
-                "www.shop.example:\(server.port):127.0.0.1", "blog.shop.example:\(plain.port):127.0.0.1",
+                "www.hosts.example:\(server.port):127.0.0.1", "blog.hosts.example:\(plain.port):127.0.0.1",
             ]
             let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)))
             let rule = try PinnedHost(
-                "www.shop.example", pins: [pin], backup: .noneAccepted,
-                anchors: .only([try Certificate(der: stage.root.certificate.der)]))
+                "www.hosts.example", pins: [pin], backup: .noneAccepted,
+                anchors: .only([try Certificate(der: fixture.root.certificate.der)]))
             session = URLSession.pinned(to: try PinningPolicy(hosts: [rule]), options: options)
         }
 
         /// Returns the cookies that the pinned host gets after a login and some responses over plain HTTP.
         func cookies(afterPlainAnswers count: Int = 1) async throws -> Set<String> {
-            _ = try await session.data(from: try server.address("login", host: "www.shop.example"))
+            _ = try await session.data(from: try server.address("login", host: "www.hosts.example"))
             for _ in 0..<count {
-                _ = try await session.data(from: try #require(URL(string: "http://blog.shop.example:\(plain.port)/")))
+                _ = try await session.data(from: try #require(URL(string: "http://blog.hosts.example:\(plain.port)/")))
             }
-            _ = try await session.data(from: try server.address(host: "www.shop.example"))
+            _ = try await session.data(from: try server.address(host: "www.hosts.example"))
             return Set((server.requests.last?["cookie"] ?? "").components(separatedBy: "; "))
         }
     }
@@ -231,41 +231,42 @@ struct SessionCookieTests {
     @Test(
         "Plain HTTP does not replace or join the secure cookie of a pinned host",
         arguments: [
-            "Path=/; Domain=shop.example", "Path=/; Domain=shop.example; Secure",
-            "Path=/; Max-Age=0; Domain=shop.example",
+            "Path=/; Domain=hosts.example", "Path=/; Domain=hosts.example; Secure",
+            "Path=/; Max-Age=0; Domain=hosts.example",
         ])
     func fixation(attributes: String) async throws {
         let answer = response([
-            "Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=shop.example",
+            "Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=hosts.example",
         ])
-        let shop = try Shop(login: "sid=good; Secure; Path=/; Domain=shop.example", plainAnswer: answer)
+        let hosts = try CookieHosts(login: "sid=good; Secure; Path=/; Domain=hosts.example", plainAnswer: answer)
         // Control: a cookie of another name is accepted.
-        #expect(try await shop.cookies() == ["sid=good", "other=1"])
+        #expect(try await hosts.cookies() == ["sid=good", "other=1"])
     }
 
     @Test(
         "Plain HTTP does not evict a secure cookie; a cookie that is not secure is evicted by age",
         arguments: [true, false])
     func eviction(isSecure: Bool) async throws {
-        let answer = response((0..<50).map { "Set-Cookie:c\($0)=v; Path=/; Domain=shop.example" })
-        let login = "sid=good; Path=/; Domain=shop.example\(isSecure ? "; Secure" : "")"
-        let shop = try Shop(login: login, plainAnswer: answer)
-        let storage = try #require(shop.session.resources.settings.httpCookieStorage)
+        let answer = response((0..<50).map { "Set-Cookie:c\($0)=v; Path=/; Domain=hosts.example" })
+        let login = "sid=good; Path=/; Domain=hosts.example\(isSecure ? "; Secure" : "")"
+        let hosts = try CookieHosts(login: login, plainAnswer: answer)
+        let storage = try #require(hosts.session.resources.settings.httpCookieStorage)
         // The host has as many cookies as it may have, so further ones evict others.
         for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [
-                .name: "old\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
+                .name: "old\(index)", .value: "v", .domain: ".hosts.example", .path: "/never",
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        #expect(try await shop.cookies(afterPlainAnswers: 1).contains("sid=good"))
+        #expect(try await hosts.cookies(afterPlainAnswers: 1).contains("sid=good"))
         for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [
-                .name: "new\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
+                .name: "new\(index)", .value: "v", .domain: ".hosts.example", .path: "/never",
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        _ = try await shop.session.data(from: try #require(URL(string: "http://blog.shop.example:\(shop.plain.port)/")))
+        _ = try await hosts.session.data(
+            from: try #require(URL(string: "http://blog.hosts.example:\(hosts.plain.port)/")))
         #expect((storage.cookies ?? []).contains { $0.name == "sid" } == isSecure)
     }
 
@@ -273,12 +274,12 @@ struct SessionCookieTests {
         "A cookie goes only to the host that both Foundation and libcurl find in a URL",
         arguments: ["127.0.0.1", "127.1"])
     func host(name: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         let properties: [HTTPCookiePropertyKey: Any] = [.name: "a", .value: "b", .domain: name, .path: "/"]
         configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
-        let session = URLSession.pinned(to: try stage.policy(["127.0.0.1"]), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(["127.0.0.1"]), configuration: configuration)
         _ = try await session.data(from: try server.address(host: name))
         #expect(server.requests.map { $0["cookie"] } == [name == "127.0.0.1" ? "a=b" : nil])
     }

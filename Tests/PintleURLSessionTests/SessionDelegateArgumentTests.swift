@@ -12,15 +12,15 @@ struct SessionDelegateArgumentTests {
     }
 
     private struct Fixture {
-        let stage: Stage
+        let fixture: SessionFixture
         let server: LoopbackTLSServer
         let session: PinnedURLSession
         let url: URL
 
         init() throws {
-            stage = try Stage()
-            server = try stage.server { .text($0.target) }
-            session = URLSession.pinned(to: try stage.policy())
+            fixture = try SessionFixture()
+            server = try fixture.server { .text($0.target) }
+            session = URLSession.pinned(to: try fixture.policy())
             url = try server.address("path")
         }
 
@@ -79,7 +79,7 @@ struct SessionDelegateArgumentTests {
     @Test("A call with the literal nil still refuses a server with another key")
     func literalNilPins() async throws {
         let fixture = try Fixture()
-        let session = URLSession.pinned(to: try fixture.stage.policy(rightPin: false))
+        let session = URLSession.pinned(to: try fixture.fixture.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await session.data(from: fixture.url, delegate: nil) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(fixture.server.requests.isEmpty)
@@ -96,7 +96,7 @@ struct SessionDelegateArgumentTests {
     @Test("A delegate that is not optional gets its callbacks through either type", arguments: [true, false])
     func delegate(isConcrete: Bool) async throws {
         let fixture = try Fixture()
-        let server = try fixture.stage.server { _ in .redirect(to: "/again") }
+        let server = try fixture.fixture.server { _ in .redirect(to: "/again") }
         let url = try server.address()
         let delegates = [Recorder(redirects: { _ in nil }), Recorder(redirects: { _ in nil })]
         if isConcrete {

@@ -35,10 +35,10 @@ struct SessionEarlyAnswerTests {
 
     /// A server that answers its one request at once or after all content, and keeps reading.
     private func server(
-        _ stage: Stage, answer: [UInt8], isEarly: Bool, received: Atomic<Int>.Box,
+        _ fixture: SessionFixture, answer: [UInt8], isEarly: Bool, received: Atomic<Int>.Box,
         reads: Bool = true, then last: @escaping @Sendable () -> [UInt8] = { [] }
     ) throws -> LoopbackTLSServer {
-        try LoopbackTLSServer(stage.identity) { configuration in
+        try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
@@ -64,13 +64,13 @@ struct SessionEarlyAnswerTests {
         "Content that is available only after the response is still sent, and the task completes",
         arguments: [true, false], [true, false])
     func later(isEarly: Bool, hasLength: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let received = Atomic<Int>.Box()
         let answer = (hasLength ? Frame.head(length: 4) : Frame.head) + Frame.data("body", isLast: true)
-        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        let server = try server(fixture, answer: answer, isEarly: isEarly, received: received)
         let gate = DispatchSemaphore(value: isEarly ? 0 : 1)
-        let delegate = Correspondent(stream: { GatedStream(gate) })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate(stream: { GatedStream(gate) })
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "POST"
         let task = session.uploadTask(withStreamedRequest: request)
@@ -88,14 +88,14 @@ struct SessionEarlyAnswerTests {
 
     @Test("A small upload and its response may cross", arguments: [true, false])
     func crossing(isEarly: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let received = Atomic<Int>.Box()
         let answer = Frame.head + Frame.data("body", isLast: true)
-        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        let server = try server(fixture, answer: answer, isEarly: isEarly, received: received)
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         for _ in 0..<20 {
-            let session = URLSession.pinned(to: try stage.policy())
+            let session = URLSession.pinned(to: try fixture.policy())
             #expect(try await session.upload(for: request, from: Data(count: 23)).0 == Data("body".utf8))
         }
         #expect(await received.reaches(20 * 23))
@@ -103,11 +103,11 @@ struct SessionEarlyAnswerTests {
 
     @Test("A large upload is sent completely, whenever the response comes", arguments: [true, false], [true, false])
     func large(isEarly: Bool, hasLength: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let received = Atomic<Int>.Box()
         let answer = (hasLength ? Frame.head(length: 4) : Frame.head) + Frame.data("body", isLast: true)
-        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
-        let session = URLSession.pinned(to: try stage.policy())
+        let server = try server(fixture, answer: answer, isEarly: isEarly, received: received)
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         #expect(try await session.upload(for: request, from: Data(count: 4 << 20)).0 == Data("body".utf8))
@@ -116,10 +116,11 @@ struct SessionEarlyAnswerTests {
 
     /// Uploads `size` bytes, and opens the gate once `received` bytes of the response have come.
     private func upload(
-        _ size: Int, to server: LoopbackTLSServer, by stage: Stage, until received: Int, then gate: DispatchSemaphore
+        _ size: Int, to server: LoopbackTLSServer, by fixture: SessionFixture, until received: Int,
+        then gate: DispatchSemaphore
     ) async throws -> (data: Data, error: URLError?) {
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         let task = session.uploadTask(with: request, from: Data(count: size))
@@ -134,17 +135,17 @@ struct SessionEarlyAnswerTests {
         "A complete response counts even if the server stops reading the request, a partial one does not",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
     func enough(content: String, error: URLError.Code?) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
         let isWhole = error == nil
         let server = try server(
-            stage, answer: Frame.head(length: 4) + Frame.data(content, isLast: isWhole), isEarly: true,
+            fixture, answer: Frame.head(length: 4) + Frame.data(content, isLast: isWhole), isEarly: true,
             received: Atomic<Int>.Box(), reads: false
         ) {
             _ = gate.wait(timeout: .now() + 60)
             return Frame.reset(code: 0)
         }
-        let (data, failure) = try await upload(4 << 20, to: server, by: stage, until: content.utf8.count, then: gate)
+        let (data, failure) = try await upload(4 << 20, to: server, by: fixture, until: content.utf8.count, then: gate)
         #expect(failure?.code == error)
         #expect(data == Data(content.utf8))
     }
@@ -153,25 +154,25 @@ struct SessionEarlyAnswerTests {
         "A complete response counts even if an HTTP/1.1 server closes the connection, a partial one does not",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
     func hangUp(content: String, error: URLError.Code?) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\(content)".utf8))
             _ = gate.wait(timeout: .now() + 60)
         })
-        let (data, failure) = try await upload(64 << 20, to: server, by: stage, until: content.utf8.count, then: gate)
+        let (data, failure) = try await upload(64 << 20, to: server, by: fixture, until: content.utf8.count, then: gate)
         #expect(failure?.code == error)
         #expect(data == Data(content.utf8))
     }
 
     @Test("A response to an upload must have its announced length", arguments: [4, 5])
     func length(announced: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try server(
-            stage, answer: Frame.head(length: announced) + Frame.data("body", isLast: true), isEarly: false,
+            fixture, answer: Frame.head(length: announced) + Frame.data("body", isLast: true), isEarly: false,
             received: Atomic<Int>.Box())
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         let upload = request

@@ -10,10 +10,10 @@ import Testing
 @Suite("Pinned sessions: the end of a session")
 struct SessionEndTests {
     private func session(
-        _ kind: SessionKind, _ stage: Stage, delegate: (any URLSessionDelegate)? = nil
+        _ kind: SessionKind, _ fixture: SessionFixture, delegate: (any URLSessionDelegate)? = nil
     ) throws -> URLSession {
         switch kind {
-        case .pinned: .pinned(to: try stage.unpinned(), configuration: .ephemeral, delegate: delegate)
+        case .pinned: .pinned(to: try fixture.unpinned(), configuration: .ephemeral, delegate: delegate)
         case .stock: URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
         }
     }
@@ -23,7 +23,7 @@ struct SessionEndTests {
     @Test("invalidateAndCancel ends a task that was never resumed, with error -999", arguments: SessionKind.allCases)
     func neverResumed(kind: SessionKind) async throws {
         let delegate = Recorder()
-        let session = try session(kind, Stage(), delegate: delegate)
+        let session = try session(kind, SessionFixture(), delegate: delegate)
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let errors = Mutex<[Int]>([])
         // Only the session keeps the first task.
@@ -51,10 +51,10 @@ struct SessionEndTests {
 
     @Test("finishTasksAndInvalidate lets earlier tasks run, but no later ones", arguments: [true, false])
     func finish(isEarly: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let delegate = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let early = session.dataTask(with: try server.address())
         session.finishTasksAndInvalidate()
         if isEarly {
@@ -73,13 +73,13 @@ struct SessionEndTests {
 
     @Test("A session lists the tasks that were resumed and have not ended", arguments: SessionKind.allCases)
     func list(kind: SessionKind) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
         let server = try LoopbackTCPServer.http { request in
             if request.target == "/slow" { _ = gate.wait(timeout: .now() + 300) }
             return .ok
         }
-        let session = try session(kind, stage)
+        let session = try session(kind, fixture)
         func url(_ path: String) throws -> URL {
             try #require(URL(string: "http://127.0.0.1:\(server.port)/\(path)"))
         }

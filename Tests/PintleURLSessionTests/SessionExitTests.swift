@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Six loops that load the same URL again and again at the same time.
-private final class Bustle: Sendable {
+private final class RepeatedLoads: Sendable {
     private let session: PinnedURLSession
     private let address: URL
     private let count = Mutex(0)
@@ -49,26 +49,28 @@ private func pinnedSession(_ root: [UInt8]) throws -> PinnedURLSession {
 struct SessionExitTests {
     @Test("A process that exits during handshakes and transfers ends with its own status", arguments: 1...4)
     func exitAmidTransfers(round: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in
             var response = HTTPResponse.text(String(repeating: "x", count: 100_000))
             response.closesConnection = true
             return response
         }
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .exitCode(7)) { [url = url as String, root = root as [UInt8]] in
-            await Bustle(try pinnedSession(root), try #require(URL(string: url))).run(until: 20) { Glibc.exit(7) }
+            await RepeatedLoads(try pinnedSession(root), try #require(URL(string: url))).run(until: 20) {
+                Glibc.exit(7)
+            }
         }
     }
 
     @Test(
         "SSLKEYLOGFILE gets keys from Foundation's session, but none from a pinned session", arguments: [true, false])
     func keyLog(isPinned: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let files = try TemporaryDirectory()
         let file = files.path(of: "keys")
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .success) {
             [url = url as String, root = root as [UInt8], file = file as String, isPinned] in
             setenv("SSLKEYLOGFILE", file, 1)
@@ -87,11 +89,11 @@ struct SessionExitTests {
 
     @Test("A download for which no file can be created fails with the folder in the error", arguments: [true, false])
     func temporaryFolder(isThere: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let files = try TemporaryDirectory()
         let folder = isThere ? files.path : files.path(of: "none")
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .success) {
             [url = url as String, root = root as [UInt8], folder = folder as String, isThere] in
             setenv("TMPDIR", folder, 1)
@@ -110,9 +112,9 @@ struct SessionExitTests {
 
     @Test("A download fails if it is too large for the disk", arguments: [100, 100_000])
     func fullDisk(size: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .text(String(repeating: "x", count: size)) }
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .text(String(repeating: "x", count: size)) }
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .success) { [url = url as String, root = root as [UInt8], size] in
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 10_000, rlim_max: 10_000)

@@ -10,9 +10,9 @@ import Testing
 /// every turn.
 @Suite("Pinned sessions: floods", .serialized)
 struct SessionFloodTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
-    init() throws { stage = try Stage() }
+    init() throws { fixture = try SessionFixture() }
 
     /// Options with an endless handshake, so that the flood can last.
     private var endless: CurlTransport.Options {
@@ -42,9 +42,9 @@ struct SessionFloodTests {
         "A request takes a bounded number of turns and bytes while another server floods the session",
         arguments: Flood.useless + [.content, .chunks])
     func goodServer(_ flood: Flood) async throws {
-        let good = try stage.server { _ in .text("good") }
-        let hostile = try FloodServer(flood, at: stage)
-        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let good = try fixture.server { _ in .text("good") }
+        let hostile = try FloodServer(flood, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy(), options: endless)
         let counter = ContentCounter()
         let task = session.dataTask(with: hostile.url)
         task.delegate = counter
@@ -79,10 +79,10 @@ struct SessionFloodTests {
 
     @Test("A request takes a bounded number of turns and bytes while sixteen servers flood the session")
     func manyFloods() async throws {
-        let good = try stage.server { _ in .text("good") }
+        let good = try fixture.server { _ in .text("good") }
         let floods = Flood.useless + [.content, .chunks]
-        let hostile = try (floods + floods).map { try FloodServer($0, at: stage) }
-        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let hostile = try (floods + floods).map { try FloodServer($0, at: fixture) }
+        let session = URLSession.pinned(to: try fixture.policy(), options: endless)
         let counters = hostile.map { _ in ContentCounter() }
         let tasks = zip(hostile, counters).map { server, counter in
             let task = session.dataTask(with: server.url)
@@ -118,10 +118,10 @@ struct SessionFloodTests {
     @Test("Sixteen servers that send much at once are all read to the end, beside another request")
     func manyHonest() async throws {
         let size = 2 << 20
-        let good = try stage.server { _ in .text("good") }
+        let good = try fixture.server { _ in .text("good") }
         let text = String(repeating: "x", count: size)
-        let servers = try (0..<16).map { _ in try stage.server { _ in .text(text) } }
-        let session = URLSession.pinned(to: try stage.policy())
+        let servers = try (0..<16).map { _ in try fixture.server { _ in .text(text) } }
+        let session = URLSession.pinned(to: try fixture.policy())
         try await withThrowingTaskGroup(of: Int.self) { group in
             for server in servers {
                 let address = try server.address()
@@ -134,8 +134,8 @@ struct SessionFloodTests {
 
     @Test("A flood does not delay a request beyond its time-out", arguments: Flood.useless)
     func timeOut(_ flood: Flood) async throws {
-        let hostile = try FloodServer(flood, at: stage)
-        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let hostile = try FloodServer(flood, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy(), options: endless)
         var request = URLRequest(url: hostile.url)
         request.timeoutInterval = 0.5
         let share = try await share(of: session) {
@@ -149,8 +149,8 @@ struct SessionFloodTests {
 
     @Test("An endless handshake is an error once it exceeds the limit of a handshake")
     func endlessHandshake() async throws {
-        let hostile = try FloodServer(.helloRequest, at: stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let hostile = try FloodServer(.helloRequest, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         let share = try await share(of: session) {
             let error = await #expect(throws: URLError.self) { try await session.data(from: hostile.url) }
             #expect(error?.code == .secureConnectionFailed)
@@ -165,11 +165,11 @@ struct SessionFloodTests {
 
     @Test("If OpenSSL has no memory for the read limit, the error says so and is not about trust")
     func noMemory() async throws {
-        let server = try stage.server { _ in .text("good") }
+        let server = try fixture.server { _ in .text("good") }
         for isAvailable in [false, true] {
             var options = CurlTransport.Options()
             options.readLimits.isAvailable = isAvailable
-            let session = URLSession.pinned(to: try stage.policy(), options: options)
+            let session = URLSession.pinned(to: try fixture.policy(), options: options)
             guard !isAvailable else {
                 #expect(try await session.data(from: try server.address()).0 == Data("good".utf8))
                 continue
@@ -184,8 +184,8 @@ struct SessionFloodTests {
 
     @Test("Endless interim responses are an error, also over plain HTTP")
     func interim() async throws {
-        let hostile = try FloodServer(.interim, at: stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let hostile = try FloodServer(.interim, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         let error = await #expect(throws: URLError.self) { try await session.data(from: hostile.url) }
         #expect(error?.code == .badServerResponse)
         #expect(error?.isAboutTrust == false)
@@ -198,8 +198,8 @@ struct SessionFloodTests {
         let text = String(repeating: "0123456789abcdef", count: 4_096)
         var options = CurlTransport.Options()
         (options.readLimits.perTurn, options.readLimits.perTurnOfHandshake) = (perTurn, perTurn)
-        let server = try stage.server { _ in .text(text) }
-        let http2 = try LoopbackTLSServer(stage.identity) { configuration in
+        let server = try fixture.server { _ in .text(text) }
+        let http2 = try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard Frame.readRequest(stream) else { return }
@@ -208,7 +208,7 @@ struct SessionFloodTests {
                 while (try? stream.read(upTo: 4_096).isEmpty) == false {}
             }
         }
-        let session = URLSession.pinned(to: try stage.policy(), options: options)
+        let session = URLSession.pinned(to: try fixture.policy(), options: options)
         let address = try server.address()
         async let plain = session.data(from: address)
         async let streamed = session.data(from: try http2.address())
@@ -236,7 +236,7 @@ struct SessionFloodTests {
         "An endless response of a proxy is refused at its head, and the next tunnel works",
         arguments: refusals)
     func proxy(answer: String, text: String) async throws {
-        let good = try stage.server { _ in .text("good") }
+        let good = try fixture.server { _ in .text("good") }
         let written = Mutex(0)
         let port = good.port
         let proxy = try LoopbackProxy(
@@ -248,7 +248,7 @@ struct SessionFloodTests {
             })
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let share = try await share(of: session) {
             let error = await #expect(throws: URLError.self) {
                 try await session.data(from: try #require(URL(string: "https://localhost:1/")))
@@ -268,9 +268,9 @@ struct SessionFloodTests {
 private final class ContentCounter: NSObject, URLSessionDataDelegate, Sendable {
     let total = Mutex(0)
     let code = Mutex<URLError.Code?>(nil)
-    private let diary = Diary()
+    private let callbacks = CallbackLog()
 
-    func run(_ task: URLSessionTask) async { await diary.run(task) }
+    func run(_ task: URLSessionTask) async { await callbacks.run(task) }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         total.withLock { $0 += data.count }
@@ -278,6 +278,6 @@ private final class ContentCounter: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         code.withLock { $0 = (error as? URLError)?.code }
-        diary.noteEnd("complete")
+        callbacks.noteEnd("complete")
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite("Pinned sessions: back-pressure")
 struct SessionFlowTests {
     /// A delegate that blocks on the first piece until the gate opens.
-    final class Sluggard: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+    final class BlockingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         let count = Mutex(0)
         let gate = DispatchSemaphore(value: 0)
         private let finished = AsyncStream<Void>.makeStream()
@@ -47,10 +47,10 @@ struct SessionFlowTests {
 
     @Test("A slow delegate stops the server from sending, and still gets everything", arguments: [false, true])
     func backPressure(isDownload: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let size = 48 << 20
         let sent = Atomic<Int>(0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n".utf8))
             let piece = [UInt8](repeating: 0x78, count: 1 << 20)
@@ -59,8 +59,8 @@ struct SessionFlowTests {
                 sent.add(piece.count, ordering: .relaxed)
             }
         })
-        let sluggard = Sluggard()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: sluggard)
+        let sluggard = BlockingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: sluggard)
         let url = try server.address()
         let task = isDownload ? session.downloadTask(with: url) : session.dataTask(with: url)
         async let run: Void = sluggard.run(task)
@@ -75,16 +75,16 @@ struct SessionFlowTests {
 
     @Test("Pieces that wait for a delegate are coalesced, even pieces of one byte", arguments: [1, 100_000])
     func pieces(size: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let total = 100_000
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let piece = String(size, radix: 16) + "\r\n" + String(repeating: "x", count: size) + "\r\n"
             let content = String(repeating: piece, count: total / size) + "0\r\n\r\n"
             try? stream.write(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(content)".utf8))
         })
-        let sluggard = Sluggard()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: sluggard)
+        let sluggard = BlockingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: sluggard)
         let task = session.dataTask(with: try server.address())
         async let run: Void = sluggard.run(task)
         for _ in 0..<3_000 where task.countOfBytesReceived < total { try await Task.sleep(for: .milliseconds(10)) }
@@ -98,10 +98,10 @@ struct SessionFlowTests {
 
     @Test("Upload progress is coalesced while the delegate is busy", arguments: [true, false])
     func sent(isBusy: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         session.delegateQueue.isSuspended = isBusy
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
@@ -119,16 +119,16 @@ struct SessionFlowTests {
 
     @Test("A suspended task sends no request, neither from the queue nor after a redirect", arguments: [true, false])
     func standstill(isSuspended: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             if request.target == "/first" { _ = gate.wait(timeout: .now() + 60) }
             return request.target == "/moved" ? .redirect(to: "/end") : .ok
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
-        let delegate = Procrastinator(.credential, isLate: true)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
+        let delegate = DelayedDelegate(.credential, isLate: true)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: delegate)
         let redirected = session.dataTask(with: try server.address("moved"))
         redirected.resume()
         #expect(await delegate.has("redirect"))
@@ -167,12 +167,12 @@ struct SessionFlowTests {
 
     @Test("A suspended task stops sending until it is resumed", arguments: [true, false])
     func suspension(isSuspended: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let size = 64 << 20
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(reading: size, from: gate)
+        let server = try fixture.server(reading: size, from: gate)
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         let task = session.uploadTask(with: request, from: Data(count: size))

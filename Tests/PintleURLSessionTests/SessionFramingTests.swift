@@ -9,12 +9,12 @@ import Testing
 /// The end of content (RFC 9112 section 6.3).
 @Suite("Pinned sessions: framing")
 struct SessionFramingTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
-    init() throws { stage = try Stage() }
+    init() throws { fixture = try SessionFixture() }
 
     private func load(_ head: String, _ content: String, isPlain: Bool) async throws -> (Data, URLResponse) {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let serve: @Sendable (any ByteStream) -> Void = { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("\(head.hasPrefix("HTTP/") ? "" : "HTTP/1.1 ")\(head)\r\n\(content)".utf8))
@@ -23,7 +23,7 @@ struct SessionFramingTests {
             let server = try LoopbackTCPServer { serve($0) }
             return try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
         }
-        let server = try stage.server(stream: serve)
+        let server = try fixture.server(stream: serve)
         return try await session.data(from: try server.address())
     }
 
@@ -124,7 +124,7 @@ struct SessionFramingTests {
     @Test("A cut connection never completes content; close_notify completes content without a length", arguments: cuts)
     func cut(_ cut: Cut) async throws {
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(cut.field)\r\n\(cut.content)".utf8))
             gate.wait()
@@ -132,7 +132,7 @@ struct SessionFramingTests {
         let proxy = try LoopbackProxy(.httpConnect)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let address = try server.address()
         let arrival = ContentArrival()
         let request = Task { try await session.data(for: URLRequest(url: address), delegate: arrival).0 }

@@ -27,8 +27,8 @@ struct SessionHTTP2FaultTests {
 
     @Test("A response is complete or an error, whatever the server does", arguments: Fault.allCases)
     func fault(_ fault: Fault) async throws {
-        let stage = try Stage()
-        let server = try server(stage, hangsUp: fault == .goneInContent || fault == .cutInContent) { _ in
+        let fixture = try SessionFixture()
+        let server = try server(fixture, hangsUp: fault == .goneInContent || fault == .cutInContent) { _ in
             switch fault {
             case .none: Frame.head + Frame.data("body", isLast: true)
             case .reset: Frame.reset(code: 2)
@@ -41,7 +41,7 @@ struct SessionHTTP2FaultTests {
         }
         let request = URLRequest(url: try server.address())
         for style in [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate] {
-            let session = URLSession.pinned(to: try stage.policy())
+            let session = URLSession.pinned(to: try fixture.policy())
             if fault == .none {
                 #expect(try await style.run(on: session, request) == Data("body".utf8), "\(style)")
             } else {
@@ -54,12 +54,12 @@ struct SessionHTTP2FaultTests {
 
     @Test("A request that the server reports as not processed is sent once more")
     func refused() async throws {
-        let stage = try Stage()
-        let server = try server(stage) { connection in
+        let fixture = try SessionFixture()
+        let server = try server(fixture) { connection in
             // REFUSED_STREAM
             connection > 1 ? Frame.head + Frame.data("body", isLast: true) : Frame.reset(code: 7)
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         #expect(try await session.data(from: try server.address()).0 == Data("body".utf8))
         #expect(server.completedHandshakeCount == 2)
     }
@@ -68,9 +68,9 @@ struct SessionHTTP2FaultTests {
         "A request that is repeated over HTTP/1.1 gets a response under the rules of HTTP/1.1",
         arguments: [true, false])
     func refusedAndRepeated(isWhole: Bool) async throws {
-        let stage = try Stage()
-        let streams = try server(stage) { _ in Frame.reset(code: 7) }
-        let text = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let streams = try server(fixture) { _ in Frame.reset(code: 7) }
+        let text = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(isWhole ? 4 : 100)\r\n\r\nhalf".utf8))
             // Stay connected: the complete response has to end at its length, not with the connection.
@@ -82,7 +82,7 @@ struct SessionHTTP2FaultTests {
         let proxy = try LoopbackProxy(.httpConnect) { _, _ in ports[min(1, count.add(1, ordering: .relaxed).oldValue)] }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: address)
         request.httpMethod = "POST"
         request.httpBody = Data(repeating: 1, count: 1_000)
@@ -108,9 +108,9 @@ struct SessionHTTP2FaultTests {
 
     @Test("A response that RST_STREAM may have truncated is not stored; one with a length is", arguments: ends)
     func unseenCut(_ end: (length: Int?, isCut: Bool, requests: Int, code: URLError.Code?)) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Atomic<Int>(0)
-        let server = try LoopbackTLSServer(stage.identity) { configuration in
+        let server = try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard Frame.readRequest(stream) else { return }
@@ -132,7 +132,7 @@ struct SessionHTTP2FaultTests {
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let url = try server.address()
         for _ in 0..<2 {
             if let code = end.code {
@@ -147,10 +147,10 @@ struct SessionHTTP2FaultTests {
 
     /// Returns a server that speaks HTTP/2 and answers the first request of each connection, given its number.
     private func server(
-        _ stage: Stage, hangsUp: Bool = false, answer: @escaping @Sendable (Int) -> [UInt8]
+        _ fixture: SessionFixture, hangsUp: Bool = false, answer: @escaping @Sendable (Int) -> [UInt8]
     ) throws -> LoopbackTLSServer {
         let count = Atomic<Int>(0)
-        return try LoopbackTLSServer(stage.identity) { configuration in
+        return try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 let number = count.add(1, ordering: .relaxed).newValue

@@ -26,11 +26,11 @@ struct SessionHTTP2PolicyTests {
         "After a policy change, running streams end normally and new requests are checked again",
         arguments: [true, false])
     func sharedConnection(staysRight: Bool) async throws {
-        let stage = try Stage()
-        let nginx = try nginx(stage.identity)
+        let fixture = try SessionFixture()
+        let nginx = try nginx(fixture.identity)
         // The fifth question is from the gate of the first request, the ninth from the second's, on the same
         // connection.
-        let policy = ObservedPolicy(try stage.policy(), from: 9, then: try stage.policy(rightPin: staysRight))
+        let policy = ObservedPolicy(try fixture.policy(), from: 9, then: try fixture.policy(rightPin: staysRight))
         let session = URLSession.pinned(to: policy)
         let (slow, quick) = (try nginx.address("slow"), try nginx.address("quick"))
         async let running = session.data(from: slow)

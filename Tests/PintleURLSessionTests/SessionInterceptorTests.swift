@@ -13,17 +13,17 @@ import Testing
     "Pinned sessions: a real interceptor",
     .enabled(if: Mitmproxy.program != nil, "skipped: mitmproxy is not installed; make test installs it"))
 struct SessionInterceptorTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let server: LoopbackTLSServer
 
     init() throws {
-        stage = try Stage()
-        server = try stage.server { .text("\($0.method) \($0.body.count)") }
+        fixture = try SessionFixture()
+        server = try fixture.server { .text("\($0.method) \($0.body.count)") }
     }
 
     private func start(_ mode: Mitmproxy.Mode) async throws -> Mitmproxy {
-        try await aside { [server, stage] in
-            try Mitmproxy(mode, before: server.port, trusting: stage.root.certificate.pem)
+        try await aside { [server, fixture] in
+            try Mitmproxy(mode, before: server.port, trusting: fixture.root.certificate.pem)
         }
     }
 
@@ -33,9 +33,9 @@ struct SessionInterceptorTests {
 
     /// Returns a policy that trusts both authorities, with the server's pin or without pins.
     private func policy(_ proxy: Mitmproxy, isPinned: Bool) throws -> PinningPolicy {
-        let authorities = try CertificateBundle(Array((stage.root.certificate.pem + proxy.authority()).utf8))
+        let authorities = try CertificateBundle(Array((fixture.root.certificate.pem + proxy.authority()).utf8))
         let anchors = TrustAnchors.only(authorities.certificates)
-        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)))
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: fixture.identity.certificate.spkiDER)))
         return try PinningPolicy(
             hosts: ["localhost", "127.0.0.1"].map {
                 try PinnedHost($0, pins: isPinned ? [pin] : [], backup: .noneAccepted, anchors: anchors)
@@ -85,7 +85,7 @@ struct SessionInterceptorTests {
         arguments: [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate])
     func redirect(style: TaskStyle) async throws {
         let proxy = try await start(.reverse)
-        let genuine = try stage.server { [proxy] _ in .redirect(to: "https://localhost:\(proxy.port)/", status: 307) }
+        let genuine = try fixture.server { [proxy] _ in .redirect(to: "https://localhost:\(proxy.port)/", status: 307) }
         let request = URLRequest(url: try genuine.address(host: "127.0.0.1"))
 
         try await expectMismatch {
@@ -104,7 +104,7 @@ struct SessionInterceptorTests {
     func unauthorized(isPinned: Bool) async throws {
         let proxy = try await start(.reverse)
         let target = Target()
-        let genuine = try stage.server { [target, proxy] _ in
+        let genuine = try fixture.server { [target, proxy] _ in
             target.port.withLock { $0 = proxy.port }
             var response = HTTPResponse.unauthorized()
             response.closesConnection = true
@@ -114,7 +114,7 @@ struct SessionInterceptorTests {
         let crossroads = try LoopbackProxy(.httpConnect) { [target] _, _ in target.port.withLock { $0 } }
         let session = session(LivePolicy(try policy(proxy, isPinned: isPinned)), through: crossroads.port)
         let url = try #require(URL(string: "https://localhost/"))
-        let delegate = Correspondent(answer: { _ in
+        let delegate = RecordingDelegate(answer: { _ in
             (.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
         })
         if isPinned {

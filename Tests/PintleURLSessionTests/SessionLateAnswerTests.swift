@@ -9,8 +9,8 @@ import Testing
 /// Delegates that answer after the task has ended, or never.
 @Suite("Pinned sessions: late answers")
 struct SessionLateAnswerTests {
-    private func server(_ stage: Stage, content: String = "xx") throws -> LoopbackTLSServer {
-        try stage.server { request in
+    private func server(_ fixture: SessionFixture, content: String = "xx") throws -> LoopbackTLSServer {
+        try fixture.server { request in
             switch request.target {
             case "/guarded":
                 let challenges = "Digest realm=\"b\", nonce=\"n\", qop=\"auth\", Basic realm=\"a\""
@@ -32,7 +32,7 @@ struct SessionLateAnswerTests {
 
     struct Question: CustomTestStringConvertible, Sendable {
         let path: String
-        let answer: Procrastinator.Answer
+        let answer: DelayedDelegate.Answer
         /// The delegate's first callback, and the callback that follows an answer in time.
         let first: String
         let next: String
@@ -53,10 +53,10 @@ struct SessionLateAnswerTests {
             Question(path: "stream", answer: .nothing, first: "stream", next: "response 200"),
         ], [true, false])
     func late(question: Question, isLate: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
-        let delegate = Procrastinator(question.answer, isLate: isLate)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
+        let delegate = DelayedDelegate(question.answer, isLate: isLate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(question.path))
         let task: URLSessionTask
@@ -88,14 +88,14 @@ struct SessionLateAnswerTests {
         "The time limit of the resource ends every wait for a delegate",
         arguments: ["guarded", "moved", "suspended", "stream", "kept"], [true, false])
     func overdue(path: String, answers: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         // Without content the transfer has already ended, and the task waits only for the answer.
-        let server = try server(stage, content: path == "kept" ? "xx" : "")
+        let server = try server(fixture, content: path == "kept" ? "xx" : "")
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
         configuration.timeoutIntervalForResource = answers ? 60 : 4
-        let delegate = Procrastinator(.credential, isLate: !answers || path == "suspended")
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
+        let delegate = DelayedDelegate(.credential, isLate: !answers || path == "suspended")
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: delegate)
         // A cycle until then: the delegate holds answers, which hold the session, which holds its delegate.
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(path))
@@ -122,16 +122,16 @@ struct SessionLateAnswerTests {
         arguments: ["401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"", "302 Found\r\nLocation: /end"],
         [true, false])
     func cut(head: String, isLate: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Atomic<Int>(0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let isFirst = count.add(1, ordering: .relaxed).newValue == 1
             let answer = isFirst ? "\(head)\r\nContent-Length: 10\r\n\r\n" : "200 OK\r\nContent-Length: 0\r\n\r\n"
             try? stream.write(Array("HTTP/1.1 \(answer)".utf8))
         })
-        let delegate = Procrastinator(.credential, isLate: isLate)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = DelayedDelegate(.credential, isLate: isLate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let task = session.dataTask(with: try server.address())
         task.resume()
         if isLate {

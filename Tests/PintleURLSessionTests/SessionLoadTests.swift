@@ -8,12 +8,12 @@ import Testing
 /// Many tasks that end in every way at any moment. Each has to end exactly once.
 @Suite("Pinned sessions: many at once")
 struct SessionLoadTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let server: LoopbackTLSServer
 
     init() throws {
-        stage = try Stage()
-        server = try stage.server { .text(String(repeating: "x", count: $0.target.utf8.count % 7 * 20_000)) }
+        fixture = try SessionFixture()
+        server = try fixture.server { .text(String(repeating: "x", count: $0.target.utf8.count % 7 * 20_000)) }
     }
 
     /// A count of how tasks ended.
@@ -62,7 +62,7 @@ struct SessionLoadTests {
 
     @Test("Tasks that are cancelled, suspended and resumed at any moment end exactly once")
     func cancellations() async throws {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let ends = Ends()
         let tasks = try tasks(session, 400, ends)
         await withTaskGroup(of: Void.self) { group in
@@ -91,7 +91,7 @@ struct SessionLoadTests {
 
     @Test("Swift tasks that are cancelled at any moment end as cancelled or with a response")
     func asynchronous() async throws {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let ends = Ends()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
@@ -118,7 +118,7 @@ struct SessionLoadTests {
         arguments: [true, false])
     func invalidation(cancels: Bool) async throws {
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let ends = Ends()
         let tasks = try tasks(session, 200, ends)
         await withTaskGroup(of: Void.self) { group in

@@ -12,14 +12,14 @@ import Testing
 struct SessionMessageTests {
     @Test("Endless heads are an error, those of interim responses too", arguments: [20, 100])
     func headSize(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let hint = "HTTP/1.1 103 Early Hints\r\nLink: \(String(repeating: "x", count: 4_000))\r\n\r\n"
             for _ in 0..<count { guard (try? stream.write(Array(hint.utf8))) != nil else { return } }
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         if count == 20 {
             #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8))
         } else {
@@ -32,13 +32,13 @@ struct SessionMessageTests {
 
     @Test("A head with too many lines is an error", arguments: [900, 1_100])
     func headLines(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let cookies = (0..<count).map { "Set-Cookie: c\($0)=v\r\n" }.joined()
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(cookies)Content-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         if count == 900 {
             #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8))
         } else {
@@ -51,14 +51,14 @@ struct SessionMessageTests {
 
     @Test("Endless trailers are an error", arguments: [900, 1_100])
     func trailers(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let trailers = (0..<count).map { "X-\($0): 1\r\n" }.joined()
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
             try? stream.write(Array("\(head)\(trailers)\r\n".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if count == 900 {
             #expect(try await session.data(from: url).0 == Data("ok".utf8))
@@ -71,13 +71,13 @@ struct SessionMessageTests {
 
     @Test("A response with two different lengths is an error", arguments: [2, 3])
     func lengths(second: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let fields = "Content-Length: 2\r\nContent-Length: \(second)\r\n"
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nok!".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if second == 2 {
             #expect(try await session.data(from: url).0 == Data("ok".utf8))
@@ -90,15 +90,15 @@ struct SessionMessageTests {
 
     @Test("A field that Foundation parses in quadratic time is dropped if it is long", arguments: [4_096, 4_097])
     func parsedFields(size: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let type = "text/plain;charset=utf-8;x=".padding(toLength: size, withPad: "x", startingAt: 0)
         let disposition = "attachment;filename=f;x=".padding(toLength: size, withPad: "/", startingAt: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let fields = "Content-Type: \(type)\r\nContent-Disposition: \(disposition)\r\nX-Long: \(type)\r\n"
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok".utf8))
         })
-        let (data, answer) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let (data, answer) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         let response = try #require(answer as? HTTPURLResponse)
         let isShort = size == 4_096
         #expect(data == Data("ok".utf8) && response.value(forHTTPHeaderField: "X-Long") == type)
@@ -111,13 +111,13 @@ struct SessionMessageTests {
         "Bytes before the head is complete are not content of the response",
         arguments: ["101 Switching Protocols", "200 OK"])
     func contentWithoutHead(status: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 2\r\nUpgrade: x\r\n\r\nok".utf8))
         })
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         if status.hasPrefix("200") {
             #expect(recorder.events == ["response 200", "data", "complete"])
@@ -129,13 +129,13 @@ struct SessionMessageTests {
 
     @Test("A value of only blanks becomes an empty one, and its field is still sent", arguments: ["x", "", "  \t "])
     func blankValue(value: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = [
             "X-Field": value, "Host": value.contains("x") ? "named.example" : "\(value)",
         ]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(from: try server.address())
         let seen = try #require(server.requests.first)
         #expect(seen["x-field"] == (value == "x" ? "x" : ""))
@@ -144,7 +144,7 @@ struct SessionMessageTests {
 
     @Test("A proxy that opens a tunnel gets none of the server's fields")
     func tunnelFields() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let seen = Mutex<[HTTPRequest]>([])
         let proxy = try LoopbackTCPServer.http { request in
             seen.withLock { $0.append(request) }
@@ -153,7 +153,7 @@ struct SessionMessageTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         configuration.httpAdditionalHeaders = ["Authorization": "Bearer secret", "Cookie": "k=v", "X-Field": "x"]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         await #expect(throws: URLError.self) {
             try await session.data(from: try #require(URL(string: "https://localhost:1/secret")))
         }
@@ -170,7 +170,7 @@ struct SessionMessageTests {
             "103 Hints\r\nSet-Cookie: c=d\r\n\r\nHTTP/1.1 200 OK\r\n", "101 Switching Protocols\r\nUpgrade: x\r\n",
         ])
     func tunnelAnswer(answer: String) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let elsewhere = try LoopbackTCPServer.http()
         let requests = Mutex<[String]>([])
         let proxy = try LoopbackTCPServer { connection in
@@ -188,7 +188,7 @@ struct SessionMessageTests {
         configuration.urlCredentialStorage?.setDefaultCredential(
             URLCredential(user: "user", password: "secret", persistence: .forSession), for: space)
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: recorder)
         await recorder.run(session.dataTask(with: try #require(URL(string: "https://localhost:1/secret"))))
         #expect(recorder.events == ["complete"] && recorder.log.withLock { $0.error } is URLError)
         #expect(
@@ -200,13 +200,13 @@ struct SessionMessageTests {
 
     @Test("Only the first line of a head is a status line")
     func statusLine() async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let head = "HTTP/1.1 200 OK\r\nX-First: 1\r\nHTTP/1.1 404 Not: Found\r\nContent-Length: 2\r\n\r\nok"
             try? stream.write(Array(head.utf8))
         })
-        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-First") == "1")
     }
@@ -220,12 +220,12 @@ struct SessionMessageTests {
             ("X-Long: a\r\nContent-Encoding:\r\n gzip", nil), ("X-Long: a\r\nContent-Length: 2\r\n 0", nil),
         ] as [(String, String?)])
     func folding(fields: String, value: String?) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nContent-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if let value {
             let (data, response) = try await session.data(from: url)
@@ -241,12 +241,12 @@ struct SessionMessageTests {
 
     @Test("A head whose first field begins with a blank is an error", arguments: ["", " "])
     func leadingBlank(blank: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(blank)X: 1\r\nContent-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if blank.isEmpty {
             #expect(try await session.data(from: url).0 == Data("ok".utf8))
@@ -259,12 +259,12 @@ struct SessionMessageTests {
 
     @Test("A pipe instead of a file is refused, and does not block other uploads")
     func pipe() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let files = try TemporaryDirectory()
         try files.write("content", to: "file")
         #expect(mkfifo(files.path(of: "pipe"), 0o600) == 0)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         request.httpMethod = "PUT"
         let upload = request

@@ -48,18 +48,18 @@ final class ObservedPolicy: PolicySource {
 struct SessionPolicyChangeTests {
     @Test("Another policy applies at once, on connections of its own")
     func replaced() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy, configuration: .ephemeral)
         let first = try await session.data(from: try server.address()).1.trustReceipt
         #expect(first?.generation == 1)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let before = server.requestByteCount
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(server.requestByteCount == before)
-        let generation = policy.replace(with: try stage.policy()).generation
+        let generation = policy.replace(with: try fixture.policy()).generation
         let third = try await session.data(from: try server.address()).1.trustReceipt
         #expect(third?.generation == generation)
         #expect(await server.hasCompletedHandshakes(2))
@@ -67,23 +67,23 @@ struct SessionPolicyChangeTests {
 
     @Test("A running transfer ends under the policy that accepted it")
     func running() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(behind: gate)
-        let policy = LivePolicy(try stage.policy())
+        let server = try fixture.server(behind: gate)
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy)
         async let running = session.data(from: try server.address())
         #expect(await server.hasRequest())
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         gate.signal()
         #expect(try await running.0.count == 3)
     }
 
     @Test("If the policy changes during a request, exactly one of the two policies decides", arguments: 1...7)
     func anyMoment(question: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let (right, wrong) = (try stage.policy(), try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let (right, wrong) = (try fixture.policy(), try fixture.policy(rightPin: false))
         let unchanged = ObservedPolicy(right)
         _ = try await URLSession.pinned(to: unchanged).data(from: try server.address())
         // The session asks when it gets a transport, queues, starts, in the handshake and at the gate before the
@@ -115,10 +115,10 @@ struct SessionPolicyChangeTests {
 
     @Test("Plain HTTP that a new policy forbids is refused at any step of a request", arguments: 1...5)
     func plainHTTP(question: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try LoopbackTCPServer.http()
         let url = try #require(URL(string: "http://localhost:\(server.port)/"))
-        let policy = ObservedPolicy(try stage.policy(["other.example"]), from: question, then: try stage.policy())
+        let policy = ObservedPolicy(try fixture.policy(["other.example"]), from: question, then: try fixture.policy())
         // Four questions, as above but without a handshake.
         if question > 4 {
             #expect(try await URLSession.pinned(to: policy).data(from: url).0.count == 3)
@@ -130,8 +130,8 @@ struct SessionPolicyChangeTests {
 
     @Test("A request that is repeated because its receipt expired is checked again too", arguments: [true, false])
     func repeated(staysRight: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         // The receipt is expired once, when the gate checks the kept connection.
         let lateLooks = Mutex(0)
         let options = CurlTransport.Options(now: {
@@ -142,7 +142,7 @@ struct SessionPolicyChangeTests {
             return isLate ? .distantFuture : Date()
         })
         // The second request asks four questions up to the gate; the next question comes before it starts again.
-        let policy = ObservedPolicy(try stage.policy(), from: 10, then: try stage.policy(rightPin: staysRight))
+        let policy = ObservedPolicy(try fixture.policy(), from: 10, then: try fixture.policy(rightPin: staysRight))
         let session = URLSession.pinned(to: policy, options: options)
         _ = try await session.data(from: try server.address())
         lateLooks.withLock { $0 = 1 }
@@ -159,13 +159,13 @@ struct SessionPolicyChangeTests {
 
     @Test("A queued request is decided by the policy in force when it starts", arguments: [true, false])
     func queued(staysRight: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             if request.target == "/first" { _ = gate.wait(timeout: .now() + 300) }
             return .ok
         }
-        let policy = ObservedPolicy(try stage.policy())
+        let policy = ObservedPolicy(try fixture.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let session = URLSession.pinned(to: policy, configuration: configuration)
@@ -176,7 +176,7 @@ struct SessionPolicyChangeTests {
         let second = Task { try await session.data(from: secondURL) }
         // Two questions: for its transport, and when it queues behind the first request.
         #expect(await policy.isAsked(asked + 2))
-        policy.replace(with: try stage.policy(rightPin: staysRight))
+        policy.replace(with: try fixture.policy(rightPin: staysRight))
         gate.signal()
         #expect(try await first.value.0.count == 3)
         if staysRight {

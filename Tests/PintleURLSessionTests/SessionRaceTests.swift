@@ -66,8 +66,8 @@ struct SessionRaceTests {
 
     static let size = 300_000
 
-    private func server(_ stage: Stage) throws -> LoopbackTLSServer {
-        try stage.server { request in
+    private func server(_ fixture: SessionFixture) throws -> LoopbackTLSServer {
+        try fixture.server { request in
             switch request.target {
             case "/guarded" where request["authorization"] == nil: .unauthorized(challenge: "Basic realm=\"a\"")
             case "/moved": .redirect(to: "/moved/again")
@@ -82,10 +82,10 @@ struct SessionRaceTests {
         "A task ends once, whatever its delegate answers and whenever it is cancelled",
         arguments: ["moved", "guarded", "plain", "stream"], [true, false])
     func ends(path: String, isCancelled: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
         let delegate = HastyDelegate(refuses: isCancelled)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let count = 40
         for index in 0..<count {
             var request = URLRequest(url: try server.address(path == "stream" ? "guarded" : path))
@@ -122,9 +122,9 @@ struct SessionRaceTests {
 
     @Test("A task that threads suspend as often as they resume it runs to its end")
     func suspensions() async throws {
-        let stage = try Stage()
-        let server = try server(stage)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         let ends = Atomic<Int>.Box()
         var tasks: [URLSessionTask] = []
         for _ in 0..<20 {
@@ -147,18 +147,18 @@ struct SessionRaceTests {
         "A task that threads suspend once more than they resume it receives nothing until it is resumed",
         arguments: [true, false])
     func runningSuspension(staysSuspended: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
         let count = 4
         let half = [UInt8](repeating: 0x78, count: 1_000)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             guard (try? stream.read(upTo: 1 << 16))?.isEmpty == false else { return }
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(2 * half.count)\r\n\r\n".utf8) + half)
             _ = gate.wait(timeout: .now() + 300)
             try? stream.write(half)
         })
-        let other = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let other = try fixture.server()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         let ends = Atomic<Int>.Box()
         let tasks = try (0..<count).map { _ in
             session.dataTask(with: try server.address()) { data, _, _ in

@@ -11,11 +11,11 @@ import Testing
 /// Reports from a failure in a handshake to the collector, over real connections.
 @Suite("Pinned sessions: failure reports")
 struct SessionReportTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let directory: TemporaryDirectory
 
     init() throws {
-        stage = try Stage()
+        fixture = try SessionFixture()
         directory = try TemporaryDirectory()
     }
 
@@ -24,9 +24,9 @@ struct SessionReportTests {
         to collectors: LoopbackTLSServer..., rightPin: Bool = false, enforcement: Enforcement = .enforce,
         expiry: PinExpiry = .never
     ) throws -> PinningPolicy {
-        let key = rightPin ? stage.identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let key = rightPin ? fixture.identity.certificate.spkiDER : try PrivateKey().spkiDER
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
-        let root = try Certificate(der: stage.root.certificate.der)
+        let root = try Certificate(der: fixture.root.certificate.der)
         return try PinningPolicy(hosts: [
             try PinnedHost(
                 "localhost", pins: [pin], backup: .noneAccepted, expiry: expiry, enforcement: enforcement,
@@ -44,7 +44,7 @@ struct SessionReportTests {
         change(&options)
         return try PinReporter(
             folder: directory.path(of: "reports"), options: options,
-            transport: SystemTrustReportTransport(policy: try stage.unpinned(["127.0.0.1"])))
+            transport: SystemTrustReportTransport(policy: try fixture.unpinned(["127.0.0.1"])))
     }
 
     private func refused(_ session: PinnedURLSession, _ server: LoopbackTLSServer) async throws {
@@ -59,8 +59,8 @@ struct SessionReportTests {
 
     @Test("A mismatch report has the served and validated chains and the pins, and nothing of the request")
     func mismatch() async throws {
-        let server = try stage.server()
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter { $0.app = ["name": "Test", "version": "1"] }
         let policy = try policy(to: collector)
         let session = URLSession.pinned(to: policy, configuration: .ephemeral, observer: reporter)
@@ -94,17 +94,17 @@ struct SessionReportTests {
         let served = try #require(report["served-certificate-chain"]?.elements).map { $0.string ?? "" }
         let validated = try #require(report["validated-certificate-chain"]?.elements).map { $0.string ?? "" }
         // The server does not send its root.
-        #expect(served == [stage.identity.certificate.pem])
-        #expect(validated == [stage.identity.certificate.pem, stage.root.certificate.pem])
+        #expect(served == [fixture.identity.certificate.pem])
+        #expect(validated == [fixture.identity.certificate.pem, fixture.root.certificate.pem])
         let wanted = try #require(policy.hosts.first?.pins.first?.description.dropFirst("sha256/".count))
         #expect(report["known-pins"]?.elements?.map(\.string) == ["pin-sha256=\"\(wanted)\""])
     }
 
     @Test("A matching pin is not reported; expired pins, report-only mismatches and invalid paths are")
     func reasons() async throws {
-        let server = try stage.server()
-        let stranger = try Stage().server()
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let stranger = try SessionFixture().server()
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let yesterday = Date(timeIntervalSinceNow: -86_400)
         let reporter = try reporter()
         let recorder = TrustFailureRecorder()
@@ -132,8 +132,8 @@ struct SessionReportTests {
 
     @Test("No report is lost while the collector is down, and each is delivered once when it is up")
     func down() async throws {
-        let server = try stage.server()
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let policy = try policy(to: collector)
         collector.close()
         do {
@@ -149,10 +149,10 @@ struct SessionReportTests {
         }
         // The next process, an hour later.
         let answers = Atomic(0)
-        let again = try stage.server { _ in
+        let again = try fixture.server { _ in
             HTTPResponse(status: answers.add(1, ordering: .relaxed).newValue == 1 ? 503 : 204)
         }
-        let moved = try Redirecting(to: again, SystemTrustReportTransport(policy: stage.unpinned(["127.0.0.1"])))
+        let moved = try Redirecting(to: again, SystemTrustReportTransport(policy: fixture.unpinned(["127.0.0.1"])))
         let reporter = try PinReporter(folder: directory.path(of: "reports"), transport: moved)
         #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 3_600)) == .done(delivered: 0, failed: 1))
         #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 7_200)) == .done(delivered: 1, failed: 0))
@@ -165,10 +165,10 @@ struct SessionReportTests {
 
     @Test("No redirect is followed, and a collector that the system does not trust gets nothing")
     func redirects() async throws {
-        let server = try stage.server()
-        let elsewhere = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let elsewhere = try fixture.server { _ in HTTPResponse(status: 204) }
         let target = try elsewhere.address("pins", host: "127.0.0.1").absoluteString
-        let collector = try stage.server { _ in .redirect(to: target, status: 307) }
+        let collector = try fixture.server { _ in .redirect(to: target, status: 307) }
         let reporter = try reporter()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: reporter)
         try await refused(session, server)
@@ -190,8 +190,8 @@ struct SessionReportTests {
         "A request of a task that is already cancelled ends at once; one of another task completes",
         arguments: [true, false])
     func cancelled(isCancelled: Bool) async throws {
-        let server = try stage.server { _ in HTTPResponse(status: 204) }
-        let policy = try stage.unpinned(["127.0.0.1"])
+        let server = try fixture.server { _ in HTTPResponse(status: 204) }
+        let policy = try fixture.unpinned(["127.0.0.1"])
         let url = try address(of: server)
         let report = Task { () async throws -> Int in
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
@@ -220,9 +220,9 @@ struct SessionReportTests {
 
     @Test("A report that fails at the collector's certificate causes no further report")
     func noLoop() async throws {
-        let server = try stage.server()
+        let server = try fixture.server()
         // The transport refuses this collector, because it has another authority.
-        let collector = try Stage().server { _ in HTTPResponse(status: 204) }
+        let collector = try SessionFixture().server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter()
         let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(
@@ -244,10 +244,10 @@ struct SessionReportTests {
         arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
     func unreadable(code: PathFailure.Code) async throws {
         let garbage = [[UInt8](repeating: 0x30, count: 200)]
-        let many = stage.identity.chain + Array(repeating: stage.root.certificate.der, count: 200)
+        let many = fixture.identity.chain + Array(repeating: fixture.root.certificate.der, count: 200)
         let chain = code == .malformedCertificate ? garbage : many
-        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: stage.identity.key)))
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: fixture.identity.key)))
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: recorder)
         try await refused(session, server)
@@ -263,7 +263,7 @@ struct SessionReportTests {
             let gate = DispatchSemaphore(value: 0)
             func observe(_ event: TrustFailureEvent) { _ = gate.wait(timeout: .now() + 300) }
         }
-        let server = try stage.server()
+        let server = try fixture.server()
         let slow = Slow()
         defer { for _ in 0..<100 { slow.gate.signal() } }
         for _ in 0..<3 {

@@ -11,8 +11,8 @@ import Testing
 struct SessionStreamTests {
     private let body = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-    private func echo(_ stage: Stage) throws -> LoopbackTLSServer {
-        try stage.server { request in HTTPResponse(status: 200, reason: "OK", body: request.body) }
+    private func echo(_ fixture: SessionFixture) throws -> LoopbackTLSServer {
+        try fixture.server { request in HTTPResponse(status: 200, reason: "OK", body: request.body) }
     }
 
     private func request(_ server: LoopbackTLSServer, _ path: String = "") throws -> URLRequest {
@@ -25,11 +25,11 @@ struct SessionStreamTests {
         "A stream is sent completely: chunked, or with the length that the request declares",
         arguments: ["data", "upload", "completionHandler", "length", "download"])
     func whole(kind: String) async throws {
-        let stage = try Stage()
-        let server = try echo(stage)
+        let fixture = try SessionFixture()
+        let server = try echo(fixture)
         let body = body
-        let delegate = Correspondent(stream: { InputStream(data: body) })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate(stream: { InputStream(data: body) })
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = try request(server)
         var asksDelegate = false
         switch kind {
@@ -62,18 +62,18 @@ struct SessionStreamTests {
     @Test(
         "The delegate is asked for another stream if the content has to be sent again", arguments: [307, 308, 401, 303])
     func again(status: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             if request.target == "/end" || request["authorization"] != nil {
                 return HTTPResponse(status: 200, reason: "OK", body: request.body)
             }
             return status == 401 ? .unauthorized() : .redirect(to: "/end", status: status)
         }
         let body = body
-        let delegate = Correspondent(
+        let delegate = RecordingDelegate(
             answer: { _ in (.useCredential, URLCredential(user: "u", password: "p", persistence: .none)) },
             stream: { InputStream(data: body) })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await delegate.run(session.uploadTask(withStreamedRequest: try request(server)))
         if status == 303 {
             #expect(delegate.events == ["stream", "redirect 303", "response 200", "complete"])
@@ -89,10 +89,10 @@ struct SessionStreamTests {
         "A task without a stream, at first or for a repetition, fails with an error that says so",
         arguments: [true, false])
     func missing(isFirst: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .redirect(to: "/end", status: 307) }
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .redirect(to: "/end", status: 307) }
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = try request(server)
         if !isFirst { request.httpBodyStream = InputStream(data: body) }
         await delegate.run(
@@ -105,9 +105,9 @@ struct SessionStreamTests {
 
     @Test("A stream that ends before its announced length fails the task", arguments: [700_001, 700_000])
     func short(length: Int) async throws {
-        let stage = try Stage()
-        let server = try echo(stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try echo(fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = try request(server)
         request.httpBodyStream = InputStream(data: body)
         request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
@@ -121,12 +121,12 @@ struct SessionStreamTests {
 
     @Test("A slow stream does not block other requests, and is sent in the end")
     func slow() async throws {
-        let stage = try Stage()
-        let server = try echo(stage)
+        let fixture = try SessionFixture()
+        let server = try echo(fixture)
         let files = try TemporaryDirectory()
         let path = files.path(of: "pipe")
         #expect(mkfifo(path, 0o600) == 0)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = try request(server, "slow")
         request.httpBodyStream = InputStream(fileAtPath: path)
         let streamed = request
@@ -146,7 +146,7 @@ struct SessionStreamTests {
     }
 
     /// A stream that counts the bytes read from it.
-    private final class Fountain: InputStream {
+    private final class CountingStream: InputStream {
         private let given: Count
         private let end: Int
 
@@ -168,7 +168,7 @@ struct SessionStreamTests {
     }
 
     /// A stream that reports more bytes than it has written.
-    private final class Braggart: InputStream {
+    private final class OverreportingStream: InputStream {
         private let said: Int
         private let given = Count()
 
@@ -189,26 +189,26 @@ struct SessionStreamTests {
 
     @Test("A stream that reports too many bytes does not make the session send other memory", arguments: [1, 4_096])
     func bragging(size: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         var request = try request(server)
-        request.httpBodyStream = Braggart(says: size)
-        _ = try await URLSession.pinned(to: try stage.policy()).data(for: request)
+        request.httpBodyStream = OverreportingStream(says: size)
+        _ = try await URLSession.pinned(to: try fixture.policy()).data(for: request)
         #expect(server.requests.first?.body == [0x63] + [UInt8](repeating: 0, count: size - 1))
     }
 
     @Test("A server that does not read stops the stream, and still gets everything")
     func backPressure() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let size = 48 << 20
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(reading: size, from: gate)
+        let server = try fixture.server(reading: size, from: gate)
         let given = Count()
         var request = try request(server)
-        request.httpBodyStream = Fountain(end: size, given: given)
+        request.httpBodyStream = CountingStream(end: size, given: given)
         request.setValue("\(size)", forHTTPHeaderField: "Content-Length")
         let ready = request
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         async let answer = session.data(for: ready)
         try await Task.sleep(for: .milliseconds(500))
         #expect(given.value.load(ordering: .relaxed) < 24 << 20)

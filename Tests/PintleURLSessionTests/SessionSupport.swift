@@ -8,7 +8,7 @@ import Synchronization
 @testable import PintleURLSession
 
 /// A certificate authority, with servers and policies that belong to it.
-struct Stage: Sendable {
+struct SessionFixture: Sendable {
     let root: CertificateAuthority
     let identity: Identity
 
@@ -141,8 +141,8 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     }
 
     let log = Mutex(Log())
-    var events: [String] { diary.events }
-    private let diary = Diary()
+    var events: [String] { callbacks.events }
+    private let callbacks = CallbackLog()
     private let redirects: @Sendable (URLRequest) -> URLRequest?
     private let disposition: URLSession.ResponseDisposition
 
@@ -154,26 +154,26 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         self.disposition = disposition
     }
 
-    func run(_ task: URLSessionTask) async { await diary.run(task) }
+    func run(_ task: URLSessionTask) async { await callbacks.run(task) }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        diary.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        callbacks.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
         completionHandler(disposition)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
-        diary.note("data")
+        callbacks.note("data")
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        diary.note("redirect \(response.statusCode)")
+        callbacks.note("redirect \(response.statusCode)")
         completionHandler(redirects(request))
     }
 
@@ -181,22 +181,22 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        if totalBytesSent == totalBytesExpectedToSend { diary.note("sent \(totalBytesSent)") }
+        if totalBytesSent == totalBytesExpectedToSend { callbacks.note("sent \(totalBytesSent)") }
     }
 
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         log.withLock { $0.downloaded = try? Data(contentsOf: location) }
-        diary.note("downloaded")
+        callbacks.note("downloaded")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         log.withLock { $0.error = error }
-        diary.noteEnd("complete")
+        callbacks.noteEnd("complete")
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        diary.noteEnd("invalid")
+        callbacks.noteEnd("invalid")
     }
 }

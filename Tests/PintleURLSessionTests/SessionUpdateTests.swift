@@ -11,12 +11,12 @@ import Testing
 /// Key rotation without a release: a session is pinned to a store, which gets updates from a server of its own.
 @Suite("Pinned sessions: signed updates")
 struct SessionUpdateTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let directory: TemporaryDirectory
     private let seed = [UInt8](repeating: 5, count: 32)
 
     init() throws {
-        stage = try Stage()
+        fixture = try SessionFixture()
         directory = try TemporaryDirectory()
     }
 
@@ -47,15 +47,15 @@ struct SessionUpdateTests {
         // The update source checks only the path, because the pins that an update repairs must not block it.
         UpdateSource(
             urls: [try server.address(path)],
-            transport: SystemTrustTransport(policy: try stage.unpinned()))
+            transport: SystemTrustTransport(policy: try fixture.unpinned()))
     }
 
     @Test("An update repairs a wrong pin, and the request is made once more")
     func mended() async throws {
-        let server = try stage.server()
-        let body = try update(7, stage.policy())
-        let publisher = try stage.server { _ in HTTPResponse(status: 200, body: body) }
-        let store = try store(try stage.policy(rightPin: false))
+        let server = try fixture.server()
+        let body = try update(7, fixture.policy())
+        let publisher = try fixture.server { _ in HTTPResponse(status: 200, body: body) }
+        let store = try store(try fixture.policy(rightPin: false))
         let session = URLSession.pinned(to: store, configuration: .ephemeral)
         let address = try server.address()
         let refused = await #expect(throws: URLError.self) { try await session.data(from: address) }
@@ -67,7 +67,8 @@ struct SessionUpdateTests {
         #expect(response.trustReceipt?.generation == 2 && store.current.policy.updateVersion == 7)
         #expect(server.requests.count == 1 && publisher.requests.count == 1)
         // The next process reads the update only from the disk.
-        let again = URLSession.pinned(to: try self.store(try stage.policy(rightPin: false)), configuration: .ephemeral)
+        let again = URLSession.pinned(
+            to: try self.store(try fixture.policy(rightPin: false)), configuration: .ephemeral)
         _ = try await again.data(from: address)
     }
 
@@ -75,14 +76,14 @@ struct SessionUpdateTests {
         "A key that an update withdraws is refused on kept connections and in the next process; a kept key works",
         arguments: [true, false])
     func withdrawn(isKept: Bool) async throws {
-        let server = try stage.server()
-        let bundled = try stage.policy()
+        let server = try fixture.server()
+        let bundled = try fixture.policy()
         let store = try store(bundled)
         let session = URLSession.pinned(to: store, configuration: .ephemeral)
         let address = try server.address()
         _ = try await session.data(from: address)
         let before = server.requestByteCount
-        try await store.adopt(try update(7, stage.policy(rightPin: isKept)))
+        try await store.adopt(try update(7, fixture.policy(rightPin: isKept)))
         let next = URLSession.pinned(to: try self.store(bundled), configuration: .ephemeral)
         for session in [session, next] {
             guard !isKept else {
@@ -97,10 +98,10 @@ struct SessionUpdateTests {
 
     @Test("An interceptor's mismatch stays a mismatch if the update has the same pins")
     func notMended() async throws {
-        let server = try stage.server()
-        let wrong = try stage.policy(rightPin: false)
+        let server = try fixture.server()
+        let wrong = try fixture.policy(rightPin: false)
         let body = try update(7, wrong)
-        let publisher = try stage.server { _ in HTTPResponse(status: 200, body: body) }
+        let publisher = try fixture.server { _ in HTTPResponse(status: 200, body: body) }
         let store = try store(wrong)
         let session = URLSession.pinned(to: store, configuration: .ephemeral)
         let (address, source) = (try server.address(), try source(publisher))
@@ -116,12 +117,12 @@ struct SessionUpdateTests {
 
     @Test("The transport returns the document with its tag, or that it has not changed")
     func entityTag() async throws {
-        let publisher = try stage.server { request in
+        let publisher = try fixture.server { request in
             request["if-none-match"] == "\"1\""
                 ? HTTPResponse(status: 304)
                 : HTTPResponse(status: 200, fields: [HTTPField("ETag", "\"1\"")], body: Array("x".utf8))
         }
-        let transport = SystemTrustTransport(policy: try stage.unpinned())
+        let transport = SystemTrustTransport(policy: try fixture.unpinned())
         let url = try publisher.address()
         func ask(_ tag: String?, maximumBytes: Int = 10) async throws -> UpdateResponse {
             try await transport.fetch(
@@ -137,7 +138,7 @@ struct SessionUpdateTests {
     @Test("An endless body is cut off at its limit, and a slow one at the time-out")
     func endless() async throws {
         let sent = Atomic(0)
-        let endless = try stage.server(stream: { stream in
+        let endless = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 65_536)
             guard (try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8))) != nil else { return }
             let piece = [UInt8](repeating: 0x20, count: 65_536)
@@ -145,12 +146,12 @@ struct SessionUpdateTests {
                 sent.add(piece.count, ordering: .relaxed)
             }
         })
-        let silent = try stage.server(stream: { stream in
+        let silent = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 65_536)
             _ = try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\n{".utf8))
             _ = try? stream.read(upTo: 65_536)
         })
-        let transport = SystemTrustTransport(policy: try stage.unpinned())
+        let transport = SystemTrustTransport(policy: try fixture.unpinned())
         func code(_ server: LoopbackTLSServer, timeout: Double) async throws -> URLError.Code? {
             let request = UpdateRequest(
                 url: try server.address(), entityTag: nil, maximumBytes: 1 << 20, timeoutSeconds: timeout)
@@ -163,7 +164,7 @@ struct SessionUpdateTests {
 
     @Test("The transport uses only https, and only servers that the system trusts")
     func onlyHTTPS() async throws {
-        let publisher = try stage.server()
+        let publisher = try fixture.server()
         let url = try publisher.address().absoluteString
         let system = SystemTrustTransport()
         // Foundation cannot represent these URLs, so there is nothing to test.

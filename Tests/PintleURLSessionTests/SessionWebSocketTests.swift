@@ -41,10 +41,10 @@ struct SessionWebSocketTests {
     // If libcurl has no web sockets, Foundation refuses them itself before it asks the guard, with its own error text.
     @Test("A web socket fails without a connection to the server; a data task beside it works")
     func task() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
-        let session: URLSession = .pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session: URLSession = .pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let socket = session.webSocketTask(with: try #require(URL(string: "wss://localhost:\(server.port)/")))
         await recorder.run(socket)
         #expect(recorder.events == ["complete"])
@@ -59,7 +59,7 @@ struct SessionWebSocketTests {
         "The guard is the first protocol class, accepts every request and fails it",
         arguments: ["wss", "ws", "https", "http", "x"])
     func guardTakesAll(scheme: String) throws {
-        let session = URLSession.pinned(to: try Stage().policy())
+        let session = URLSession.pinned(to: try SessionFixture().policy())
         #expect(session.configuration.protocolClasses?.first == PinningURLProtocol.self)
         let request = URLRequest(url: try #require(URL(string: "\(scheme)://localhost:1/")))
         #expect(PinningURLProtocol.canInit(with: request))

@@ -77,7 +77,7 @@ enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
 
     /// Runs a task as ``recorded(_:)`` does, with a delegate that provides the stream.
     private func answered(_ task: URLSessionTask) async throws -> Data {
-        let delegate = Correspondent(stream: { InputStream(data: Self.content) })
+        let delegate = RecordingDelegate(stream: { InputStream(data: Self.content) })
         task.delegate = delegate
         await delegate.run(task)
         if let error = delegate.error { throw error }

@@ -11,7 +11,7 @@ struct DifferentialTests {
         "Caller and server observe the same as with Foundation, except for the deliberate differences",
         arguments: Exchanges.all)
     func same(exchange: Exchange) async throws {
-        let policy = try Stage().unpinned(["unused.example"])
+        let policy = try SessionFixture().unpinned(["unused.example"])
         let pinned = try await ExchangeRun(exchange: exchange) {
             URLSession.pinned(to: policy, configuration: $0, delegate: $1)
         }.observe().aspects

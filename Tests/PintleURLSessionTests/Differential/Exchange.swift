@@ -37,7 +37,7 @@ struct Exchange: Sendable, CustomTestStringConvertible {
     var isRepeated = false
     var configure: @Sendable (URLSessionConfiguration) -> Void = { _ in }
     var followsRedirects = true
-    var challenge: @Sendable (URLAuthenticationChallenge) -> Correspondent.Answer = { _ in
+    var challenge: @Sendable (URLAuthenticationChallenge) -> RecordingDelegate.Answer = { _ in
         (.performDefaultHandling, nil)
     }
     var answer: @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }

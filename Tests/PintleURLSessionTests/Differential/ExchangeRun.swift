@@ -20,9 +20,9 @@ struct ExchangeRun {
         configuration.connectionProxyDictionary = [:]
         exchange.configure(configuration)
         let body = Data(repeating: 0x62, count: 5)
-        let delegate = Correspondent(
+        let delegate = RecordingDelegate(
             answer: exchange.challenge, stream: { InputStream(data: body) }, follows: exchange.followsRedirects)
-        let session = makeSession(configuration, exchange.hasOwnDelegate ? Correspondent() : delegate)
+        let session = makeSession(configuration, exchange.hasOwnDelegate ? RecordingDelegate() : delegate)
         let request = try exchange.request(to: server.port)
         if exchange.isRepeated { _ = try await session.data(for: request) }
 

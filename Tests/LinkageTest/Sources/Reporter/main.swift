@@ -3,11 +3,11 @@ import Pintle
 import PintleReports
 
 // Creates a reporter without a network library: the app provides the transport.
-struct Nobody: ReportTransport {
+struct SilentTransport: ReportTransport {
     func send(_ request: ReportRequest) async throws -> ReportResponse { ReportResponse(status: 503) }
 }
 
-let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: Nobody())
+let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: SilentTransport())
 let recorder = TrustFailureRecorder()
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
 let evaluator = ServerTrustEvaluator(policy: policy) { _ in .invalid(PathFailure(.other, text: "")) }

@@ -2,7 +2,7 @@ import FoundationNetworking
 import Synchronization
 
 /// A log of a delegate's callbacks in order. Repeats of the same callback count once.
-final class Diary: Sendable {
+final class CallbackLog: Sendable {
     private let entries = Mutex<[String]>([])
     private let finished = AsyncStream<Void>.makeStream()
     var events: [String] { entries.withLock { $0 } }

@@ -4,7 +4,7 @@ import PintleTestKit
 import Security
 
 /// A certificate authority, with servers and policies that belong to it.
-struct Stage: Sendable {
+struct SessionFixture: Sendable {
     let root: CertificateAuthority
     let identity: Identity
 

@@ -3,7 +3,7 @@ import FoundationNetworking
 import Synchronization
 
 /// A delegate that gives its answers at once, or holds them back until the test releases them.
-final class Procrastinator: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+final class DelayedDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     struct Log {
         var events: [String] = []
         var answers: [@Sendable () -> Void] = []

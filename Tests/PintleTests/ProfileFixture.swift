@@ -1,7 +1,7 @@
 @testable import Pintle
 
 /// A path of leaf, intermediate and root without findings, which a test changes.
-struct ProfileScene {
+struct ProfileFixture {
     typealias D = DERBytes
 
     var leaf = UnsignedCertificate()
@@ -17,7 +17,7 @@ struct ProfileScene {
     var leafIsAnchor = false
     var isPublicSuffix: @Sendable (String) -> Bool = { ["com", "co.uk"].contains($0) }
 
-    init(_ change: (inout ProfileScene) -> Void = { _ in }) {
+    init(_ change: (inout ProfileFixture) -> Void = { _ in }) {
         change(&self)
     }
 

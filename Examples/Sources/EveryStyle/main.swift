@@ -1,6 +1,6 @@
-// Runs every style of task on loopback: before the right server, before an interceptor whose authority the client
-// trusts, and before the interceptor without pins. Then the program beside this one before both.
-// Ends with 1 where anything is not as it should be.
+// Runs every style of task on loopback against three servers: the right server, an interceptor whose authority the
+// client trusts, and the interceptor without pins. Then runs the program beside this one against the first two. Exits
+// with 1 if a result is not as expected.
 import Foundation
 import FoundationNetworking
 import PintleTestKit
@@ -43,7 +43,7 @@ for style in Style.all(file: URL(fileURLWithPath: stage.contentFile)) {
         fromServer == answer && hasRefused && control == answer && stage.interceptor.requestByteCount > before)
 }
 
-/// Runs the program beside this one; whether it succeeded.
+/// Runs the program beside this one. Returns whether it succeeded.
 @MainActor func pinnedReaches(_ server: LoopbackTLSServer) throws -> Bool {
     let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/Pinned"
     let result = try runProcess([program, server.url()], environment: ["PINTLE_POLICY": stage.policyFile])

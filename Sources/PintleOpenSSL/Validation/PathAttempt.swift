@@ -99,8 +99,8 @@ struct PathAttempt {
                     .other, depth: result.path.count - 1,
                     text: "an anchor that names another key as its issuer's than the one that signed it"))
         }
-        // Exceptions are failures that a user has accepted for this leaf. OpenSSL continues after each error, so all
-        // other failures are still in the list.
+        // Remove the failures that a user has accepted for this leaf. OpenSSL continues after each error, so all other
+        // failures stay in the list.
         if leafIsAnchor { findings.removeAll { request.accepts($0.code) } }
         if findings.isEmpty, !certificates.isEmpty {
             let path = ValidatedPath(uncheckedLeafToAnchor: certificates.map(\.der))

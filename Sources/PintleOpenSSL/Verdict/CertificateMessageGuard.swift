@@ -15,8 +15,8 @@ package import Pintle
 /// - Above the leaf, the guard replaces the algorithm of such a key with one that does not exist, so that OpenSSL does
 ///   not decode the key. The caller passes the original bytes on to the core, which drops the certificate.
 ///
-/// If a later version of OpenSSL parses a copy, this protection only fails to save time: a hook that has a verdict does
-/// not ask again.
+/// If a later version of OpenSSL parses a copy of the message, the guard saves no time. It still does no harm, because
+/// a hook that has a verdict does not ask again.
 package enum CertificateMessageGuard {
     /// The change that the guard made to a message.
     package enum Action {

@@ -67,8 +67,8 @@ public final class PinReporter: TrustFailureObserver {
     /// Writes a report of the failure to the spool.
     ///
     /// - Parameter failure: the failure.
-    /// - Returns: `nil` if the failure is not reported: there is no rule or no address, the install is not in the
-    ///   sample, the app has redacted the report, or the report cannot be shortened to the limit.
+    /// - Returns: `nil` if the failure is not reported. Then there is no rule or no address, the install is not in the
+    ///   sample, the app has dropped the report, or the report cannot be shortened to the limit.
     @discardableResult
     package func record(_ failure: TrustFailure) -> ReportSpool.Outcome? {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }

@@ -10,8 +10,8 @@ internal import Glibc
 /// as a whole, even if the process or the machine stops at any time.
 ///
 /// To change the file, a process takes ``lock(patience:)``, reads, and writes the new content. Readers take no lock.
-/// The file has mode 0600. A file that belongs to another user than root, or that others may write, is refused. A file
-/// that others may only read is accepted: the caller sees its mode, and the next change sets 0600.
+/// The file has mode 0600. A file that belongs to another user, except root, is refused, and so is a file that others
+/// may write. A file that others may only read is accepted: the caller sees its mode, and the next change sets 0600.
 package struct DurableFile: Sendable {
     /// A completed step of a change. Tests end the process there.
     package enum Step: String, Sendable, CaseIterable {

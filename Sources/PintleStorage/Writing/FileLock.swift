@@ -60,11 +60,13 @@ package final class FileLock: Sendable {
         return bytes
     }
 
-    /// Writes a few bytes into the lock's own file, in place of those that were there. The file is never empty in
-    /// between. If the process ends here, the file has the old note, the new note, the start of the new note over the
-    /// old one, or the new note followed by the rest of a longer old one. The call does not wait for the disk. After a
-    /// loss of power the file may hold an older note, or garbage. After a loss of power the file may hold an older
-    /// note, or garbage.
+    /// Writes a few bytes into the lock's own file, in place of those that were there.
+    ///
+    /// The file is never empty in between. If the process ends here, the file has the old note or the new one. It may
+    /// also have the start of the new note over the old one, or the new note followed by the rest of a longer old one.
+    /// The call does not wait for the disk. After a loss of power the file may hold an older note, or garbage.
+    ///
+    /// - Parameter bytes: the note.
     package func write(note bytes: [UInt8]) throws(StorageError) {
         try check()
         guard lseek(descriptor.number, 0, SEEK_SET) == 0, descriptor.write(bytes[...]),

@@ -40,7 +40,7 @@ public actor PolicyStore: PolicySource {
     /// Opens a store and reads the stored update.
     ///
     /// - Parameters:
-    ///   - folder: an existing folder with mode 0700, which only this store uses. The store creates `update.json`,
+    ///   - folder: an existing folder with mode 0700, for this store only. The store creates `update.json`,
     ///     `floor.json` and `update.json.lock` in it.
     ///   - trust: the public keys that the app ships.
     ///   - bundled: the policy that the app ships. It limits the scope of every update.

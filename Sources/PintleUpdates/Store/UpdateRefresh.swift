@@ -8,7 +8,7 @@ public import Foundation
 public enum UpdateRefresh: Sendable {
     /// A new update is in force.
     case adopted(VerifiedUpdate)
-    /// A server confirmed that the update in force is the newest.
+    /// A server has the same update that is in force.
     case unchanged
     /// No server gave a valid answer. Events give the reasons.
     case failed

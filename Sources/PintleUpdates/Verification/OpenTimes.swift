@@ -9,7 +9,7 @@ internal import Foundation
 /// The times at which a rule trusts every valid path, whether or not a pin matches (steps 5 to 7 of the decision).
 enum OpenTimes {
     case always
-    /// Until the date: a report-only rule whose pins are enforced after they expire.
+    /// Until the date: a report-only rule that refuses the server once its pins have expired.
     case before(Date)
     /// From the date on: enforced pins that fall back to system trust when they expire.
     case from(Date)

@@ -242,22 +242,22 @@ struct DeliveryTests {
         // Without reports, the loop sleeps for five minutes.
         #expect(reporter.pause(after: .done(delivered: 0, failed: 0), at: Date()) == 300)
         let task = Task { await reporter.keepDelivering() }
-        for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
+        for _ in 0..<1_000 where !reporter.alarm.hasSleeper { try await Task.sleep(nanoseconds: 10_000_000) }
         #expect(reporter.record(try scene.failure(at: Date())) == .kept)
-        #expect(!reporter.alarm.isSomebodyAsleep)
+        #expect(!reporter.alarm.hasSleeper)
         if longestDelay == 0 {
             for _ in 0..<3_000 where reporter.waiting > 0 { try await Task.sleep(nanoseconds: 10_000_000) }
             #expect(collector.requests.count == 1 && reporter.waiting == 0)
         } else {
             // The loop wakes, finds that the report is not due yet, and sleeps until it is.
             let due = try #require(reporter.nextDelivery())
-            for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
+            for _ in 0..<1_000 where !reporter.alarm.hasSleeper { try await Task.sleep(nanoseconds: 10_000_000) }
             #expect(due <= Date() || collector.requests.isEmpty)
-            #expect(reporter.alarm.isSomebodyAsleep || due <= Date())
+            #expect(reporter.alarm.hasSleeper || due <= Date())
         }
         task.cancel()
         await task.value
-        #expect(!reporter.alarm.isSomebodyAsleep)
+        #expect(!reporter.alarm.hasSleeper)
     }
 
     @Test("A loop sends stored reports until it is cancelled")

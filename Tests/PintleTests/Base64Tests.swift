@@ -84,7 +84,7 @@ struct Base64Tests {
                 guard let octet else { continue }
                 let found = (0..<6).map { UInt8(truncatingIfNeeded: octet.bits >> UInt64(40 - 8 * $0)) }
                 #expect(found == bytes)
-                #expect(octet.hasMarks == text.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") })
+                #expect(octet.hasStandardDigits == text.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") })
             }
         }
     }

@@ -54,7 +54,7 @@ struct UnknownHostTests {
             let revoked = approvals.revoke(approval.endpoint, at: Self.now - 5)
             let host = try Self.ask(try Self.fixture().with { $0.approvals = approvals })
             #expect(host.previous == revoked)
-            #expect(host.wasKnownWithAnotherKey == !approval.names(leaf))
+            #expect(host.wasKnownWithAnotherKey == !approval.matches(leaf))
             #expect("\(host)".contains("\(Pin(subject))"))
         }
         let expired = try TrustApproval(

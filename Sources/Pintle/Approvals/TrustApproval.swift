@@ -123,7 +123,7 @@ public struct TrustApproval: Sendable, Hashable {
 
     /// Returns whether the approval is for this certificate or its key. It does not check expiry or revocation: see
     /// ``state(at:)``.
-    public func names(_ leaf: Certificate) -> Bool {
+    public func matches(_ leaf: Certificate) -> Bool {
         switch subject {
         case .publicKey(let pin): leaf.publicKeyPin == pin
         case .certificate(let pin): leaf.fingerprint == pin

@@ -81,7 +81,7 @@ public struct TrustApprovals: Sendable, Hashable {
             of: subject, alsoAccepting: exceptions, at: instant, until: expiry, note: note)
         let known = byEndpoint[host.endpoint]
         guard known == host.previous else {
-            if let known, known.revokedAt == nil, !known.names(host.leaf) { throw .approvedOtherwise(known) }
+            if let known, known.revokedAt == nil, !known.matches(host.leaf) { throw .approvedOtherwise(known) }
             throw .changedMeanwhile(known)
         }
         if known == nil, !acceptsIncompleteRecord {

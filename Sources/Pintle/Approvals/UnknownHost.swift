@@ -33,7 +33,7 @@ public struct UnknownHost: Sendable, Hashable {
     public var isFirstContact: Bool { previous == nil && approvalRecord == .complete }
 
     /// A Boolean value that indicates whether the earlier approval is for another certificate or key.
-    public var wasKnownWithAnotherKey: Bool { previous.map { !$0.names(leaf) } ?? false }
+    public var wasKnownWithAnotherKey: Bool { previous.map { !$0.matches(leaf) } ?? false }
 
     /// The names that the certificate claims to be for.
     public var names: [String] { leaf.names }
@@ -89,8 +89,8 @@ extension UnknownHost: CustomStringConvertible {
             case (nil, .unreadable): "; whether it was approved before cannot be read"
             case (nil, .lost): "; whether it was approved before is lost"
             }
-        let more = names.count > Self.namesTold ? " and \(names.count - Self.namesTold) more" : ""
-        let told = names.prefix(Self.namesTold).map(Self.bounded).joined(separator: ", ") + more
+        let more = names.count > Self.shownNames ? " and \(names.count - Self.shownNames) more" : ""
+        let told = names.prefix(Self.shownNames).map(Self.bounded).joined(separator: ", ") + more
         return """
             \(endpoint) is not known; \(verdict); certificate \(leaf.fingerprint), key \(leaf.publicKeyPin), of \
             \(Self.bounded("\(leaf.subject)")), issued by \(Self.bounded("\(leaf.issuer)")), for \(told), valid \
@@ -98,7 +98,7 @@ extension UnknownHost: CustomStringConvertible {
             """
     }
 
-    private static let namesTold = 8
+    private static let shownNames = 8
 
     /// Shortens a text for a log line, because the names of one certificate can take 256 KiB. The limit is longer than
     /// any DNS name.

@@ -45,12 +45,12 @@ extension NearestMiss {
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
             let hashes = CertificateHashes(certificate.der)
-            if let pin = configured.first(where: hashes.areMeant(by:)) {
+            if let pin = configured.first(where: hashes.matches) {
                 return .pinnedCertificateNotOnPath(pin)
             }
         }
         for (depth, der) in path.certificates.enumerated() {
-            let pins = configured.filter(CertificateHashes(der).areMeant(by:))
+            let pins = configured.filter(CertificateHashes(der).matches)
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
             return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: terms.backupPins.contains(pin)))
@@ -77,7 +77,7 @@ private struct CertificateHashes {
         certificate = CertificatePin(certificate: der)
     }
 
-    func areMeant(by pin: Pin) -> Bool {
+    func matches(_ pin: Pin) -> Bool {
         switch pin.subject {
         case .publicKey(let pin): pin == key
         case .certificate(let pin): pin == certificate

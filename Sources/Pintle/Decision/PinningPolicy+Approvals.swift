@@ -15,21 +15,21 @@ extension PinningPolicy {
         _ endpoint: ServerEndpoint, _ chain: PresentedChain, _ approvals: TrustApprovals, at instant: Date,
         validate: (PathRequest) -> PathOutcome
     ) -> (decision: TrustDecision, path: ValidatedPath?) {
-        let contact = Contact(endpoint: endpoint, chain: chain, instant: instant)
-        let system = validate(contact.request(.system))
+        let check = ApprovalCheck(endpoint: endpoint, chain: chain, instant: instant)
+        let system = validate(check.request(.system))
         let approval = approvals[endpoint]
-        switch (approval, contact.standing(of: approval)) {
+        switch (approval, check.standing(of: approval)) {
         case (let approval?, .approved):
             let accepts = approval.accepts.intersection(approval.subject.acceptable)
-            switch contact.forgiving(accepts, system, validate) {
+            switch check.forgiving(accepts, system, validate) {
             case .valid(let path): return (.trusted(.userApproved(approval)), path)
             case .invalid(let failure): return (.rejected(.invalidPath(failure)), nil)
             }
         case (let approval?, .changed):
-            return (.rejected(.pinMismatch(contact.mismatch(with: approval, system.failure))), system.path)
+            return (.rejected(.pinMismatch(check.mismatch(with: approval, system.failure))), system.path)
         default:
             return (
-                .rejected(.unknownHost(contact.unknownHost(after: approval, in: approvals.record, system, validate))),
+                .rejected(.unknownHost(check.unknownHost(after: approval, in: approvals.record, system, validate))),
                 system.path
             )
         }
@@ -51,7 +51,7 @@ extension PinningPolicy {
 }
 
 /// A server whose trust depends on the user's approval.
-private struct Contact {
+private struct ApprovalCheck {
     let endpoint: ServerEndpoint
     let chain: PresentedChain
     let instant: Date
@@ -62,7 +62,7 @@ private struct Contact {
 
     func standing(of approval: TrustApproval?) -> Standing {
         guard let approval else { return .unknown }
-        return switch (approval.state(at: instant), approval.names(chain.leaf)) {
+        return switch (approval.state(at: instant), approval.matches(chain.leaf)) {
         case (.revoked, _), (.expired, true): .unknown
         case (.live, true): .approved
         // A changed key stays an alarm even if the approval of the old key has expired.
@@ -94,7 +94,7 @@ private struct Contact {
         let alone = validate(request(.only([chain.leaf]), accepting: exceptions))
         let purpose = chain.leaf.foreignPurpose(beside: alone.failure)
         let rest = purpose.isEmpty ? alone.failure : PathFailure((alone.failure?.findings ?? []) + purpose)
-        if let rest { return .invalid(rest.beside(failure, accepting: accepted)) }
+        if let rest { return .invalid(rest.appending(acceptedFindingsOf: failure, accepted)) }
         // The leaf by itself is valid. Use that path if the original failure is one that was accepted; otherwise keep
         // the failure.
         return failure.isAmong(accepted) ? alone : outcome
@@ -168,8 +168,8 @@ extension PathFailure {
 
     /// Returns this failure with the accepted findings of another appended as details. They are not why the server is
     /// refused, but they still apply.
-    fileprivate func beside(
-        _ failure: PathFailure, accepting accepted: Set<TrustApproval.AcceptedFailure>
+    fileprivate func appending(
+        acceptedFindingsOf failure: PathFailure, _ accepted: Set<TrustApproval.AcceptedFailure>
     ) -> PathFailure {
         let forgiven = failure.findings.filter { finding in
             (TrustApproval.AcceptedFailure(finding.code).map(accepted.contains) ?? false) && !findings.contains(finding)

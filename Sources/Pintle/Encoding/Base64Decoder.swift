@@ -24,14 +24,14 @@ struct Base64Decoder {
         // Each step writes eight bytes and keeps six.
         var bytes = [UInt8](repeating: 0, count: text.count / 8 * 6 + 2)
         var words = 0
-        var hasMarks = false
+        var hasStandardDigits = false
         if alphabet != .urlSafe {
             text.withUnsafeBytes { source in
                 bytes.withUnsafeMutableBytes { target in
                     while 8 &* words &+ 8 <= source.count {
                         let word = source.loadUnaligned(fromByteOffset: 8 &* words, as: UInt64.self)
                         guard let octet = Base64Octet(UInt64(littleEndian: word)) else { break }
-                        hasMarks = hasMarks || octet.hasMarks
+                        hasStandardDigits = hasStandardDigits || octet.hasStandardDigits
                         let six = (octet.bits << 16).bigEndian
                         target.storeBytes(of: six, toByteOffset: 6 &* words, as: UInt64.self)
                         words &+= 1
@@ -41,7 +41,7 @@ struct Base64Decoder {
         }
         bytes.removeLast(bytes.count - 6 * words)
         decoder.bytes = bytes
-        if hasMarks, alphabet == .either {
+        if hasStandardDigits, alphabet == .either {
             decoder.alphabet = .standard
             decoder.isSettled = true
         }
@@ -173,7 +173,7 @@ struct Base64Octet {
     /// The decoded 48 bits, with the first digit in the highest bits.
     let bits: UInt64
     /// A Boolean value that indicates whether `+` or `/` occurs, which the URL-safe alphabet does not have.
-    let hasMarks: Bool
+    let hasStandardDigits: Bool
 
     /// Decodes a word of eight characters, or returns `nil` unless each is a digit.
     ///
@@ -192,8 +192,8 @@ struct Base64Octet {
         guard word & highs == 0 else { return nil }
         // Each byte of the result is between 0 and 63, so no byte borrows from the next.
         var values = word &+ (digit >> 7) &* 4 &- (upper >> 7) &* 65 &- (lower >> 7) &* 71
-        hasMarks = digit | upper | lower != highs
-        if hasMarks {
+        hasStandardDigits = digit | upper | lower != highs
+        if hasStandardDigits {
             let plus = (from(0x2B) ^ from(0x2C)) & highs
             let slash = (from(0x2F) ^ from(0x30)) & highs
             guard plus | slash | digit | upper | lower == highs else { return nil }

@@ -17,7 +17,7 @@ struct PEMLine: Sendable {
     }
 
     /// A Boolean value that indicates whether the line begins like a boundary, well formed or not.
-    var meansToBeBoundary: Bool {
+    var resemblesBoundary: Bool {
         let content = text.drop(while: Self.isBlank)
         return content.starts(with: Self.begin) || content.starts(with: Self.end)
     }

@@ -20,7 +20,7 @@ package struct PEMReader: Sendable {
     private var pushedBack: PEMLine?
     /// A Boolean value that indicates whether control bytes were reported. They are reported once, because DER has them
     /// on many lines.
-    private var hasToldControlByte = false
+    private var hasReportedControlByte = false
 
     /// Creates a reader. `maximumBlockSize` limits the decoded bytes of a block.
     package init(_ text: [UInt8], maximumBlockSize: Int = PEMReader.defaultMaximumBlockSize) {
@@ -43,7 +43,7 @@ package struct PEMReader: Sendable {
     package static func looksLikePEM(_ text: [UInt8]) -> Bool {
         var reader = PEMReader(text)
         while let line = reader.nextLine() {
-            if line.meansToBeBoundary { return true }
+            if line.resemblesBoundary { return true }
         }
         return false
     }
@@ -55,7 +55,7 @@ package struct PEMReader: Sendable {
             throw error(.notASCII, at: 1, "the file is UTF-16", hint: "save it as ASCII or UTF-8")
         }
         while let line = nextLine() {
-            guard line.meansToBeBoundary else {
+            guard line.resemblesBoundary else {
                 try checkText(line)
                 continue
             }
@@ -78,8 +78,8 @@ package struct PEMReader: Sendable {
 
     /// Throws if a line between blocks is not text or resembles part of a block.
     private mutating func checkText(_ line: PEMLine) throws(PEMError) {
-        if line.holdsControlByte, !hasToldControlByte {
-            hasToldControlByte = true
+        if line.holdsControlByte, !hasReportedControlByte {
+            hasReportedControlByte = true
             throw error(
                 .notText, next: true, at: line.number, "bytes that are no text, outside of any block",
                 hint: "DER or UTF-16 was joined to it: put that into a file of its own, or convert it to PEM")
@@ -100,7 +100,7 @@ package struct PEMReader: Sendable {
         var problem: PEMError?
         var hasContent = false
         while let line = nextLine() {
-            if line.meansToBeBoundary {
+            if line.resemblesBoundary {
                 if case .begin = line.boundary {
                     pushedBack = line
                     throw problem ?? unterminated(label, begin, at: line.number)
@@ -163,8 +163,8 @@ package struct PEMReader: Sendable {
     /// Skips to the `END` after a broken `BEGIN`, because everything up to it belongs to the same mistake.
     private mutating func skipRestOfBlock() {
         while let line = nextLine() {
-            let stray = line.meansToBeBoundary ? nil : line.stray
-            guard stray != nil || line.meansToBeBoundary else { continue }
+            let stray = line.resemblesBoundary ? nil : line.stray
+            guard stray != nil || line.resemblesBoundary else { continue }
             if stray == .begin { pushedBack = line }
             if case .begin? = line.boundary { pushedBack = line }
             return

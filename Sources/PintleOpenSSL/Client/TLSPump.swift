@@ -161,7 +161,7 @@ extension TLSPump {
         fileprivate var unsent: ArraySlice<UInt8> = []
         /// The result of the operation. It is returned after everything has been sent.
         fileprivate var outcome: Result<CInt, PumpFailure>?
-        fileprivate var isHungry = false
+        fileprivate var needsInput = false
 
         /// The events that `poll` must wait for.
         var events: CInt { unsent.isEmpty ? POLLIN : POLLOUT }
@@ -179,9 +179,9 @@ extension TLSPump {
             case .failure(let failure): throw failure
             case nil: break
             }
-            if turn.isHungry {
+            if turn.needsInput {
                 guard try feed() else { return nil }
-                turn.isHungry = false
+                turn.needsInput = false
             }
             // The error queue belongs to the thread, which also runs other connections.
             ERR_clear_error()
@@ -193,7 +193,7 @@ extension TLSPump {
                 turn.outcome = .success(result)
             } else {
                 switch outcome {
-                case SSL_ERROR_WANT_READ: turn.isHungry = true
+                case SSL_ERROR_WANT_READ: turn.needsInput = true
                 case SSL_ERROR_ZERO_RETURN: turn.outcome = .failure(.closedByPeer)
                 default: turn.outcome = .failure(.library(errors))
                 }

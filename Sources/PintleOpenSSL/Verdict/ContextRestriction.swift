@@ -24,11 +24,11 @@ package enum ContextRestriction {
         SSL_CTX_set_psk_client_callback(context, nil)
         SSL_CTX_set_psk_use_session_callback(context, nil)
         leaveOutFiniteFieldSuites(context)
-        if offersCertificatesAlone(context) { return true }
+        if offersOnlyCertificates(context) { return true }
         // If a suite is left over, the system's configuration has added suites without encryption to TLS 1.3's separate
         // list.
         return SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
-            && offersCertificatesAlone(context)
+            && offersOnlyCertificates(context)
     }
 
     /// Disables suites with a finite-field Diffie-Hellman exchange (RFC 5246 section 8.1.2). The server chooses the
@@ -59,7 +59,7 @@ package enum ContextRestriction {
     /// Returns whether every suite that can be negotiated authenticates the server and encrypts. Suites with a shared
     /// key or a password (SRP) may remain in OpenSSL's list, but a client without a key or password does not offer
     /// them.
-    private static func offersCertificatesAlone(_ context: OpaquePointer) -> Bool {
+    private static func offersOnlyCertificates(_ context: OpaquePointer) -> Bool {
         guard let suites = SSL_CTX_get_ciphers(context) else { return false }
         return (0..<OPENSSL_sk_num(suites)).allSatisfy { index in
             guard let suite = OPENSSL_sk_value(suites, index).map({ OpaquePointer($0) }) else { return false }

@@ -12,7 +12,7 @@ final class DeliveryAlarm: Sendable {
 
     private let state = Locked(State())
 
-    var isSomebodyAsleep: Bool { state.withLock { !$0.sleepers.isEmpty } }
+    var hasSleeper: Bool { state.withLock { !$0.sleepers.isEmpty } }
 
     var count: UInt64 { state.withLock { $0.count } }
 

@@ -1,22 +1,22 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs of somebody else's: all they have of Pintle is its products.
+// Programs outside of the package: they use only Pintle's products.
 var targets: [Target] = [
-    // The same program twice; one line of it differs.
+    // The same program twice, with one line changed.
     .executableTarget(name: "Stock"),
     .executableTarget(
         name: "Pinned", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
-    // What the app in App/ and the command line share: requests, questions to a person, rotation.
+    // Shared by the app in App/ and the command line: requests, questions to the user, policy changes.
     .target(
         name: "ClientModel", dependencies: [.product(name: "PintleURLSession", package: "pintle")]),
     .executableTarget(name: "Client", dependencies: ["ClientModel"]),
 ]
 
-// The servers of the test kit stand on OpenSSL.
+// The test kit's servers need OpenSSL.
 #if os(Linux)
 targets += [
-    // Every style of task, before the right server and before an interceptor.
+    // Every style of task, against the right server and an interceptor.
     .executableTarget(
         name: "EveryStyle",
         dependencies: [

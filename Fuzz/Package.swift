@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One executable a folder of Sources: an entry that reads foreign bytes. Fuzz/run.sh builds them with
-// coverage in every module, links libFuzzer's main, and enables @testable, for entries are internal.
+// Each folder of Sources is an executable for one parser of foreign bytes. Fuzz/run.sh builds them with coverage in
+// every module, links libFuzzer's main, and enables @testable, because the entry points are internal.
 let entries = [
     "Approvals", "Arguments", "Audit", "Base64", "Batch", "Certificate", "DER", "Dates", "Envelope", "Fields",
     "ForeignCode", "ForeignJSON", "ForeignXML", "Heads", "JSON", "Keys", "Messages", "Names", "PEM", "Path", "Payload",
@@ -23,7 +23,7 @@ let package = Package(
     name: "Fuzz",
     dependencies: [.package(name: "pintle", path: "..")],
     targets: [
-        // What the entries that read foreign formats claim.
+        // The claims that the entries for foreign formats share.
         .target(name: "ForeignClaims", dependencies: modules, path: "Claims", swiftSettings: strict)
     ]
         + entries.map { entry in

@@ -1,4 +1,4 @@
-# For prose.sh: prints FILE:LINE: KIND: EXCERPT for each finding in comments of Sources, names of tests, and Markdown.
+# For prose.sh: prints FILE:LINE: KIND: EXCERPT for each finding in comments and texts of Swift files, names of tests, and Markdown.
 function found(kind, at, text) { print file ":" at ": " kind ": " text }
 function add(text,    part, count, i) { # to the paragraph; a code span counts as one word
     gsub(/``[^`]*``|`[^`]*`/, "code", text)
@@ -14,7 +14,7 @@ function end(isCell,    i, plain, before, start, left) { # of a paragraph, a cel
     for (i = start = 1; i <= words; i++) {
         plain = tolower(word[i])
         gsub(/^[^a-z]+|\047s$|[^a-z]+$/, "", plain)
-        if (plain ~ /^(nobody|whoever|anew|likewise|somebody)$/) found(plain, place[i], excerpt(i - 5, i + 5))
+        if (plain ~ /^(nobody|whoever|anew|likewise|somebody|anybody)$/) found(plain, place[i], excerpt(i - 5, i + 5))
         if (plain == "of" && before == "told") found("told-of", place[i], excerpt(i - 5, i + 5))
         if (plain ~ /^(leave|leaves|leaving|left|let|lets)$/) left = i # "leave the method alone" is plain
         if (plain == "alone" && before && !(left && i - left < 6) && before !~ /^(is|are|be|was|were|stands?|make)$/)
@@ -44,7 +44,7 @@ file ~ /^Tests/ { # a name stands behind its @Test( or on the line after it
     if ((isNext || /@Test\("/) && match($0, /"([^"\\]|\\.)*"/)) { add(substr($0, RSTART + 1, RLENGTH - 2)); end() }
     isNext = /@Test\($/
 }
-file !~ /^Sources.*\.swift$/ { next }
+file !~ /\.swift$/ { next }
 match($0, /^ *\/\/\/?/) || match($0, /  \/\/ /) {
     marker = substr($0, RSTART, RLENGTH)
     text = substr($0, RSTART + RLENGTH)
@@ -55,5 +55,11 @@ match($0, /^ *\/\/\/?/) || match($0, /  \/\/ /) {
     line(text)
     next
 }
-{ end(); last = isCode = 0 }
+{ # a text of the program, in one line or several
+    end()
+    count = split(tolower($0), part, /[^a-z]+/)
+    for (i = 1; i <= count; i++)
+        if (part[i] ~ /^(nobody|whoever|anew|likewise|somebody|anybody)$/ && !/@Test\(/) found(part[i], FNR, substr($0, 1, 120))
+    last = isCode = 0
+}
 END { end() }

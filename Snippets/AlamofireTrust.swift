@@ -1,6 +1,6 @@
-// Alamofire's requests, with a policy that decides about their servers on Apple's systems.
+// Alamofire's requests on Apple's systems, with a policy that decides about their servers.
 
-// `make test-apple` compiles and runs these lines among the tests, which have stand-ins for Alamofire and Apple's modules.
+// `make test-apple` compiles and runs these lines in tests, with stand-ins for Alamofire and Apple's modules.
 #if PINTLE_ALAMOFIRE
 // snippet.evaluator
 import Alamofire

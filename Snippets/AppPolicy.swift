@@ -1,4 +1,4 @@
-// The policy of an app, and its unit test, which runs in Tests/AppTests.
+// The policy of an app and its unit test, which runs in Tests/AppTests.
 
 #if canImport(Testing) && canImport(PintleTestKit)
 import Pintle

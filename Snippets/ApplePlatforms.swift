@@ -1,4 +1,4 @@
-// What there is for Apple's systems beside the session.
+// Pinning on Apple's systems without a pinned session.
 
 // Compiled on Apple's systems, and on Linux by `make test-apple`, with stand-ins for their modules.
 #if canImport(PintleApple) && canImport(WebKit)
@@ -20,7 +20,7 @@ func ownSession(_ policy: PinningPolicy, _ mine: any URLSessionDelegate) -> URLS
     return session
 }
 
-/// A delegate of one's own.
+/// The app's own session delegate.
 final class Delegate: NSObject, URLSessionDelegate {
     private let evaluator: ServerTrustEvaluator
 
@@ -42,7 +42,7 @@ final class Delegate: NSObject, URLSessionDelegate {
     private func note(_ rejection: TrustRejection) { print(rejection) }
 }
 
-/// Keeps the delegate, which a web view does not.
+/// Retains the trust delegate, because a web view does not.
 @MainActor
 final class Browser: NSObject, WKNavigationDelegate {
     private let webView: WKWebView
@@ -62,7 +62,7 @@ final class Browser: NSObject, WKNavigationDelegate {
     }
 }
 
-/// Keeps files, and forwards what a download asks about its server.
+/// Stores files, and forwards the authentication challenges of a download.
 @MainActor
 final class Downloader: NSObject, WKDownloadDelegate {
     private let trust: WebViewTrustDelegate
@@ -88,7 +88,7 @@ final class Downloader: NSObject, WKDownloadDelegate {
     // snippet.end
 }
 
-/// A browser that asks.
+/// A browser that asks the user about unknown servers.
 @MainActor
 final class AskingBrowser: NSObject, WKNavigationDelegate {
     private let webView: WKWebView

@@ -1,12 +1,12 @@
-// Fail, ask, store, try again: servers that only the user can identify.
+// Fail, ask, store, retry: servers that only the user can identify.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+// Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
 import PintleURLSession
 
-/// - Parameter ask: shows the user what is known of a server, and returns whether they said yes.
+/// - Parameter ask: shows the user the facts about a server, and returns whether the user approves it.
 func load(_ url: URL, folder: String, ask: (UnknownHost) async -> Bool) async throws -> Data {
     // snippet.loop
     let store = try TrustApprovalStore(path: folder + "/trust.json") { event in print(event) }

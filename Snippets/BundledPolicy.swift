@@ -1,4 +1,4 @@
-// Reads a policy that comes with the app, with its private roots beside it.
+// Reads a policy from the app's bundle, with its private roots beside it.
 
 #if canImport(PintleURLSession)
 import Foundation

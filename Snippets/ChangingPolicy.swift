@@ -1,11 +1,11 @@
-// Puts another policy in force while a session is in use.
+// Replaces the policy while a session is in use.
 
 #if canImport(PintleURLSession)
 import Foundation
 import PintleURLSession
 
 #if canImport(PintleApple)
-// On Linux the stand-in for URLSession is in a module of this name.
+// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
 import Security
 #else
 import FoundationNetworking

@@ -1,4 +1,4 @@
-// Decides about a chain of certificates that was recorded or came from elsewhere.
+// Decides about a certificate chain that was recorded or comes from another program.
 import Pintle
 
 #if canImport(FoundationEssentials)
@@ -11,7 +11,7 @@ import Foundation
 #if canImport(PintleOpenSSL)
 import PintleOpenSSL
 
-/// - Parameter chain: certificates, DER, the leaf first.
+/// - Parameter chain: the certificates as DER, the leaf first.
 func decide(_ policy: PinningPolicy, _ server: ServerEndpoint, _ chain: [[UInt8]]) {
     // snippet.evaluate
     let evaluation = policy.evaluate(server, presented: chain, at: Date(), validate: PathValidator().validate)

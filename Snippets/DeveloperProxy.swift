@@ -1,4 +1,4 @@
-// Lets the proxy of a developer in, in debug builds alone.
+// Trusts a developer's proxy, only in debug builds.
 import Pintle
 import PintleStorage
 

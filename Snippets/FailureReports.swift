@@ -1,6 +1,6 @@
-// Observes failures, keeps reports of them, and sends them to a collector.
+// Observes failures, stores reports about them, and sends the reports to a collector.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+// Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleOpenSSL) && canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking

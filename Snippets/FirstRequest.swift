@@ -2,7 +2,7 @@
 
 #if canImport(PintleURLSession)
 #if canImport(PintleApple)
-// On Linux the stand-in for URLSession is in a module of this name.
+// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
 import Security
 #endif
 

@@ -1,6 +1,6 @@
-// The last step of the article: a session before the two servers that its other steps have started.
+// The last step of the article: a session against the two servers from the earlier steps.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+// Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
 import Foundation

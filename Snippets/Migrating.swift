@@ -1,16 +1,17 @@
-// What other libraries' lines become.
+// Replacements for the calls of other libraries.
 
 #if canImport(PintleURLSession)
 import Foundation
 import PintleURLSession
 
 #if canImport(PintleApple)
-// On Linux the stand-in for URLSession is in a module of this name.
+// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
 import Security
 #else
 import FoundationNetworking
 
-// Stand-ins with the shape of what Alamofire declares, since no other package is fetched here. Sendable: nothing in them.
+// Stand-ins with the declarations of Alamofire, because this package fetches no other package. Sendable: they are
+// empty.
 class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {}
 
 final class Session: Sendable {

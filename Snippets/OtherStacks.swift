@@ -1,4 +1,4 @@
-// Lets a policy judge the servers of a TLS stack that is not ours.
+// Uses a policy to judge servers in another TLS stack.
 import Pintle
 
 #if canImport(FoundationEssentials)
@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Stand-ins with the shape of what SwiftNIO SSL declares, since no other package is fetched here.
+// Stand-ins with the declarations of SwiftNIO SSL, because this package fetches no other package.
 enum NIOSSLSerializationFormats {
     case pem, der
 }
@@ -58,7 +58,7 @@ func makeEvaluator(_ policy: PinningPolicy) -> ServerTrustEvaluator {
     return evaluator
 }
 
-/// - Parameter chain: certificates, DER, the leaf first.
+/// - Parameter chain: the certificates as DER, the leaf first.
 func ask(_ evaluator: ServerTrustEvaluator, _ chain: [[UInt8]]) throws -> Bool {
     // snippet.ask
     let server = ServerEndpoint(host: try ServerName("example.com"), port: 443)

@@ -1,9 +1,9 @@
-// Pins a URLSession, and says why a server was refused.
+// Pins a URLSession, and prints the reason that a server was refused.
 
 #if canImport(PintleApple)
 import Foundation
 import PintleURLSession
-// On Linux the stand-in for URLSession is in a module of this name.
+// On Linux, `make test-apple` has a stand-in for URLSession in a module of this name.
 import Security
 #elseif canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.session
@@ -39,7 +39,7 @@ func systemSession(_ policy: PinningPolicy) -> URLSession {
     return session
 }
 
-/// Keeps a session, as an app or a library does.
+/// Stores a session in a property, as an app or a library does.
 struct Client {
     // snippet.stored
     private let session: URLSession

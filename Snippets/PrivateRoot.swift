@@ -1,4 +1,4 @@
-// Rules for servers whose certificate a private root signed.
+// Rules for servers whose certificates a private root has signed.
 import Pintle
 import PintleStorage
 
@@ -34,7 +34,7 @@ func pinsOfABundle() throws -> PinningPolicy {
     return policy
 }
 
-// Resources come with PintleURLSession, which exists on Linux only, so far.
+// Reading resources needs PintleURLSession.
 #if canImport(PintleURLSession)
 import PintleURLSession
 

@@ -1,4 +1,4 @@
-// Reads a policy file, and prints everything that is wrong with it.
+// Reads a policy file and prints all of its problems.
 import Pintle
 
 let bytes = Array(#"{ "version": 1, "hosts": [ { "host": "example.com", "pin": [] } ] }"#.utf8)

@@ -1,6 +1,6 @@
 // A client that `pintle rehearse -- CLIENT {policy} {url}` can attack.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+// Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 // snippet.client
 import Foundation

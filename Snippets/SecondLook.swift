@@ -1,6 +1,6 @@
-// Looks once more at the path of a response, away from the handshake.
+// Validates the path of a response again, outside of the handshake.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+// Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking

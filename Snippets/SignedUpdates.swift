@@ -1,6 +1,6 @@
-// Takes signed updates of the policy that the app shipped with.
+// Fetches signed updates of the policy that the app ships.
 
-// As on Linux; on Apple's systems Foundation has no module for networking of its own.
+// Only on Linux, because on Apple's systems Foundation has no separate networking module.
 #if canImport(PintleURLSession) && canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking

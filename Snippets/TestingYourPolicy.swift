@@ -1,4 +1,4 @@
-// Tests of a policy, with certificates that are minted in the test. They run in Tests/AppTests.
+// Tests of a policy with certificates that the test mints. They run in Tests/AppTests.
 
 #if canImport(XCTest) && canImport(Testing) && canImport(PintleTestKit)
 // snippet.xctest

@@ -18,7 +18,7 @@ struct ExampleApp: App {
     }
 }
 
-/// What the views show. `policy.json` and `next-policy.json` are resources of the app.
+/// The state of the views. `policy.json` and `next-policy.json` are resources of the app.
 @MainActor
 final class Model: ObservableObject {
     @Published var address = "https://example.com/"
@@ -53,7 +53,7 @@ final class Model: ObservableObject {
         }
     }
 
-    /// As an update would do it.
+    /// Replaces the policy, as an update would.
     func rotate() {
         do {
             try client?.rotate(to: Self.policy("next-policy"))

@@ -4,7 +4,7 @@ import PintleURLSession
 import SwiftUI
 import WebKit
 
-/// A page in a web view that decides as requests do.
+/// A web view that makes the same trust decisions as requests.
 struct PageView: UIViewRepresentable {
     @ObservedObject var model: Model
 
@@ -23,7 +23,7 @@ struct PageView: UIViewRepresentable {
 
     func updateUIView(_ webView: WKWebView, context: Context) {}
 
-    /// Keeps the trust delegate, which a web view does not.
+    /// Retains the trust delegate, because a web view does not.
     @MainActor
     final class Coordinator: NSObject, WKNavigationDelegate {
         var trust: WebViewTrustDelegate?

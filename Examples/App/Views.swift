@@ -14,7 +14,7 @@ struct RequestView: View {
     }
 }
 
-/// The question: what the person needs to compare, and no button that is pressed by habit.
+/// The question: the facts that the user must compare, without a default button that is pressed by habit.
 struct UnknownServerSheet: View {
     let question: ServerQuestion
     @ObservedObject var model: Model

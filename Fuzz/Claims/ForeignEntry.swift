@@ -12,7 +12,7 @@ enum ForeignEntry {
             }
             guard policy.hosts.count == draft.rules.count else { fatalError("\(format): rules are lost") }
         } catch {
-            // XML ends lines with CR too (XML 1.0, section 2.11).
+            // In XML, CR also ends a line (XML 1.0, section 2.11).
             let lines = input.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
             guard !error.message.isEmpty, error.place.map({ 1...lines + 1 ~= $0.line && $0.column >= 1 }) ?? true else {
                 fatalError("\(format): \(error)")

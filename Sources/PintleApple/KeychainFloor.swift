@@ -2,29 +2,37 @@ import Foundation
 import PintleStorage
 import Security
 
-/// The floor of a store of updates in the Keychain, where it outlives the store's folder and the app itself:
+/// The version floor of an update store, kept in the Keychain. There it outlives the store's folder and the app itself:
 ///
 ///     let store = try PolicyStore(
 ///         folder: folder, trust: trust, bundled: bundled, floor: KeychainFloor(service: "com.example.app.updates"))
 ///
-/// A generic password of the data protection Keychain: the service as given, the account the id of the key set, so that a
-/// release with other keys has another floor and finds the old one again if it goes back. It can be read from the first
-/// unlocking after a start on, with the device locked too, and stays on this device: no backup brings it to another one.
-/// It is not removed with the app. So an app that was deleted and installed again takes no update that is older than the
-/// last one; where the Keychain's item is lost, the file in the folder still has the floor.
+/// The floor is a generic password in the data protection Keychain, under the given service. Its account is the id of
+/// the key set. So a release with other keys has a floor of its own, and finds the old floor again if the app goes back
+/// to the old keys.
 ///
-/// Before the first unlocking it cannot be read: that is ``StorageError/Code/locked``, and never "no floor".
+/// The item can be read from the first unlocking after a restart, even while the device is locked again. It stays on
+/// this device; no backup moves it to another one.
 ///
-/// Safe to use from any thread. The Keychain is another process, which may take its time.
+/// Deleting the app does not delete the item. So an app that is deleted and installed again still refuses updates that
+/// are older than the last one. If the Keychain loses the item, the file in the folder still has the floor.
+///
+/// Before the first unlocking the item cannot be read. This throws ``StorageError/Code/locked``, and never counts as
+/// "no floor".
+///
+/// Safe to use from any thread. The Keychain is another process, so a call may take some time.
 public struct KeychainFloor: UpdateFloorStorage, Hashable {
-    /// One for each folder of a store.
+    /// The service of the Keychain item. Each folder of a store needs its own.
     public let service: String
-    /// One of the app's entitlements; `nil` for the app's own. Processes that share a folder share it.
+    /// An access group from the app's entitlements; `nil` for the app's own. Processes that share a folder need the
+    /// same group.
     public let accessGroup: String?
 
+    /// Creates the floor. Reads nothing yet.
+    ///
     /// - Parameters:
-    ///   - service: of the Keychain's item; one for each folder of a store.
-    ///   - accessGroup: one of the app's entitlements; `nil` for the app's own.
+    ///   - service: The service of the Keychain item. Each folder of a store needs its own.
+    ///   - accessGroup: An access group from the app's entitlements; `nil` for the app's own.
     public init(service: String, accessGroup: String? = nil) {
         self.service = service
         self.accessGroup = accessGroup
@@ -32,8 +40,8 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
 
     /// Reads the floor from the Keychain.
     ///
-    /// - Parameter keySetID: the account of the item.
-    /// - Returns: `nil` where there is no item; no bytes for an item without data.
+    /// - Parameter keySetID: The account of the item.
+    /// - Returns: The content of the item; `nil` if there is no item, and no bytes for an item without data.
     /// - Throws: `locked` before the first unlocking; `unreadable-file` for other failures of the Keychain.
     public func floor(under keySetID: String) throws(StorageError) -> [UInt8]? {
         var query = item(keySetID)
@@ -43,16 +51,16 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
         let status = SecItemCopyMatching(query as CFDictionary, &found)
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess else { throw error(.unreadable, status, keySetID) }
-        // One without data is there, and says nothing.
+        // An item without data exists but has no floor.
         return (found as? Data).map { Array($0) } ?? []
     }
 
-    /// Writes the floor to the Keychain, in a new item or in the one that is there.
+    /// Writes the floor to the Keychain, in a new item or in the existing one.
     ///
     /// - Parameters:
-    ///   - floor: the content of the item.
-    ///   - keySetID: the account of the item.
-    /// - Throws: `busy` where another process has added another floor at this moment, which stays; `locked` before the first
+    ///   - floor: The content of the item.
+    ///   - keySetID: The account of the item.
+    /// - Throws: `busy` if another process has just added a different floor, which stays; `locked` before the first
     ///   unlocking; `not-written` for other failures of the Keychain.
     public func save(_ floor: [UInt8], under keySetID: String) throws(StorageError) {
         let query = item(keySetID)
@@ -67,8 +75,8 @@ public struct KeychainFloor: UpdateFloorStorage, Hashable {
         guard status == errSecSuccess else { throw error(.notWritten, status, keySetID) }
     }
 
-    /// Forgets the floors of this service, under whatever keys: older updates are then taken again, unless the file in the
-    /// store's folder has the floor. For devices of developers.
+    /// Deletes the floors of this service for all key sets, for use on developers' devices. The store then accepts
+    /// older updates again, unless the file in its folder has the floor.
     public func forget() throws(StorageError) {
         let status = SecItemDelete(item(nil) as CFDictionary)
         guard status == errSecSuccess || status == errSecItemNotFound else { throw error(.notWritten, status, nil) }

@@ -4,21 +4,22 @@ internal import CryptoKit
 internal import COpenSSL
 #endif
 
-/// Ed25519 (RFC 8032 section 5.1), the pure variant, over whole messages.
+/// Ed25519 signatures (RFC 8032 section 5.1): the pure variant, over whole messages.
 package enum Ed25519 {
-    /// Of a public key, and of the seed that a private key is.
+    /// The size of a public key, and of the seed that serves as private key.
     package static let keySize = 32
     package static let signatureSize = 64
 
-    /// Whether `signature` was made for exactly `message` by the private half of `publicKey`.
+    /// Returns whether `signature` is a valid signature of `message` by the private key of `publicKey`.
     ///
-    /// Strict where RFC 8032 lets verifiers differ: S is below the group's order, R and the key are in their one
-    /// canonical encoding, and a key of small order, for which anyone can sign, verifies nothing. Bytes of any
-    /// length and content are an answer, never a trap.
+    /// The check is strict where RFC 8032 lets verifiers differ. S must be below the group's order, and R and the key
+    /// must have their canonical encoding. A key of small order verifies no signature, because anyone can sign for it.
+    /// Bytes of any length and content give `false` rather than a trap.
     ///
     /// - Parameters:
     ///   - signature: R and S, 64 bytes.
-    ///   - publicKey: raw, 32 bytes.
+    ///   - message: the signed bytes.
+    ///   - publicKey: the raw key, 32 bytes.
     package static func isValid(signature: [UInt8], of message: [UInt8], publicKey: [UInt8]) -> Bool {
         guard signature.count == signatureSize, isAcceptable(publicKey: publicKey),
             isBelow(signature[32...], groupOrder), isCanonical(signature[..<32])
@@ -26,8 +27,9 @@ package enum Ed25519 {
         return verifies(signature, message, publicKey)
     }
 
-    /// Whether 32 bytes are the canonical encoding of something that may be a key: the coordinate is reduced, and the
-    /// point is none of the eight of small order. That it lies on the curve shows when it verifies.
+    /// Returns whether these bytes are the canonical encoding of a possible public key: 32 bytes, the coordinate is
+    /// reduced, and the point is not one of the eight of small order. It does not check that the point is on the curve;
+    /// verification does.
     package static func isAcceptable(publicKey: [UInt8]) -> Bool {
         guard publicKey.count == keySize, isCanonical(publicKey[...]) else { return false }
         var y = publicKey
@@ -35,7 +37,7 @@ package enum Ed25519 {
         return !smallOrder.contains(y)
     }
 
-    /// The public half of a seed of 32 bytes, raw; `nil` for any other length.
+    /// Returns the raw public key of a seed of 32 bytes; `nil` for any other length.
     package static func publicKey(ofSeed seed: [UInt8]) -> [UInt8]? {
         #if PINTLE_APPLE
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed)).map {
@@ -52,7 +54,7 @@ package enum Ed25519 {
         #endif
     }
 
-    /// The signature of `message` by a seed of 32 bytes; `nil` for any other length.
+    /// Returns the signature of `message` by a seed of 32 bytes; `nil` for any other length.
     package static func signature(of message: [UInt8], seed: [UInt8]) -> [UInt8]? {
         #if PINTLE_APPLE
         return (try? Curve25519.Signing.PrivateKey(rawRepresentation: seed).signature(for: message)).map { Array($0) }
@@ -96,16 +98,17 @@ package enum Ed25519 {
 }
 
 extension Ed25519 {
-    /// L, little-endian: 2^252 + 27742317777372353535851937790883648493.
+    /// The group's order L, little-endian: 2^252 + 27742317777372353535851937790883648493.
     private static let groupOrder: [UInt8] =
         [
             0xED, 0xD3, 0xF5, 0x5C, 0x1A, 0x63, 0x12, 0x58, 0xD6, 0x9C, 0xF7, 0xA2, 0xDE, 0xF9, 0xDE, 0x14,
         ] + [UInt8](repeating: 0, count: 15) + [0x10]
 
-    /// p = 2^255 - 19, little-endian.
+    /// The field's prime p = 2^255 - 19, little-endian.
     private static let fieldPrime: [UInt8] = [0xED] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
 
-    /// The y coordinates, little-endian, of the eight points whose order divides 8: x only differs in its sign.
+    /// The y coordinates, little-endian, of the eight points whose order divides 8. Points with the same y differ only
+    /// in the sign of x.
     private static let smallOrder: Set<[UInt8]> = [
         [UInt8](repeating: 0, count: 32),
         [0x01] + [UInt8](repeating: 0, count: 31),
@@ -120,14 +123,15 @@ extension Ed25519 {
         ],
     ]
 
-    /// Whether the y coordinate, which the top bit does not belong to, is below p.
+    /// Returns whether the y coordinate, without the top bit, is below p.
     private static func isCanonical(_ point: ArraySlice<UInt8>) -> Bool {
         var y = Array(point)
         y[31] &= 0x7F
         return isBelow(y[...], fieldPrime)
     }
 
-    /// Compares little-endian numbers of 32 bytes. Not in constant time: nothing here is secret.
+    /// Returns whether a little-endian number of 32 bytes is smaller than another. It does not take constant time,
+    /// because no value here is secret.
     private static func isBelow(_ number: ArraySlice<UInt8>, _ bound: [UInt8]) -> Bool {
         for (left, right) in zip(number.reversed(), bound.reversed()) where left != right { return left < right }
         return false

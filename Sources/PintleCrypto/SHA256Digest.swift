@@ -4,8 +4,8 @@ internal import CryptoKit
 internal import COpenSSL
 #endif
 
-/// A SHA-256 hash: 32 bytes held inline as four words, so that comparing two is four
-/// instructions and passing one around allocates nothing.
+/// A SHA-256 hash: 32 bytes stored inline as four words. Comparing two takes four instructions, and passing one
+/// allocates nothing.
 package struct SHA256Digest: Sendable, Hashable {
     @usableFromInline
     let words: (UInt64, UInt64, UInt64, UInt64)
@@ -15,12 +15,12 @@ package struct SHA256Digest: Sendable, Hashable {
         self.words = words
     }
 
-    /// The digest whose bytes are these words, each with its uppermost byte first.
+    /// Creates a digest from four words, each with its first byte in the highest bits.
     package init(bigEndian first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
         words = (first.byteSwapped, second.byteSwapped, third.byteSwapped, fourth.byteSwapped)
     }
 
-    /// The digest with these bytes, or `nil` unless there are exactly 32.
+    /// Creates a digest from bytes, or `nil` unless there are exactly 32.
     @inlinable
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 32 else { return nil }
@@ -31,7 +31,7 @@ package struct SHA256Digest: Sendable, Hashable {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
-    /// The 32 bytes, in order.
+    /// The 32 bytes in order.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(32)
@@ -50,7 +50,7 @@ package struct SHA256Digest: Sendable, Hashable {
 
     @inlinable
     package func hash(into hasher: inout Hasher) {
-        // All of it: pins come from files, whose authors choose them.
+        // Hash all words: an attacker may choose the pins in a file, and could make hashes of fewer bits collide.
         hasher.combine(words.0)
         hasher.combine(words.1)
         hasher.combine(words.2)
@@ -59,12 +59,12 @@ package struct SHA256Digest: Sendable, Hashable {
 }
 
 extension SHA256Digest {
-    /// The hash of no bytes at all (FIPS 180-4): what comes out of a pipe that was fed nothing.
+    /// The hash of no bytes (FIPS 180-4), the usual result of a failed pipe.
     package static let ofNothing = SHA256Digest(hashing: [])
 }
 
 extension SHA256Digest {
-    /// Hashes these bytes. The one place in the package that touches a hash function.
+    /// Hashes bytes. This is the only place in the package that calls a hash function.
     package init(hashing bytes: UnsafeRawBufferPointer) {
         #if PINTLE_APPLE
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -87,12 +87,12 @@ extension SHA256Digest {
             ))
     }
 
-    /// Hashes these bytes.
+    /// Hashes bytes.
     package init(hashing bytes: RawSpan) {
         self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
     }
 
-    /// Hashes these bytes.
+    /// Hashes bytes.
     package init(hashing bytes: [UInt8]) {
         self = bytes.withUnsafeBytes { SHA256Digest(hashing: $0) }
     }

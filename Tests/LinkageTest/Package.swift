@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Programs whose libraries Scripts/linkage.sh reads: one that uses the core alone, one that also keeps
-// updates, one that also keeps reports, and one that also validates paths, which shows that the script
-// would see what the others must not have; and one with a pinned session.
+// The programs whose linked libraries Scripts/linkage.sh checks. They use only the core, updates, reports, path
+// validation, and a pinned session. The one with path validation shows that the script would detect libraries that the
+// others must not link.
 let package = Package(
     name: "LinkageTest",
     dependencies: [.package(name: "pintle", path: "../..")],

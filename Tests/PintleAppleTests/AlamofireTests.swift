@@ -6,10 +6,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// The lines of the article about migrating, before real servers. They are in `AlamofireTrust.swift`, a link to the snippet.
+/// The code of the article about migrating, with real servers. It is in `AlamofireTrust.swift`, a link to the snippet.
 @Suite("Apple: Alamofire")
 struct AlamofireTests {
-    /// The two ways of the article.
+    /// The two ways that the article shows.
     enum Way: CaseIterable, Sendable {
         case evaluator, delegate
 
@@ -21,7 +21,8 @@ struct AlamofireTests {
         }
     }
 
-    /// The session lives as long as this runs: Alamofire's cancels its tasks when it is released.
+    /// Loads a URL. Keeps the session alive meanwhile, because Alamofire's session cancels its tasks when it is
+    /// released.
     private func ask(_ session: Session, _ url: URL) async throws -> Data {
         try await session.request(url).validate().serializingData().value
     }
@@ -32,12 +33,12 @@ struct AlamofireTests {
     }
 
     @Test(
-        "The right pin gets the response, on the system's roots and on private ones, and validate() judges the status",
+        "The right pin gets the response, with system roots or private roots, and validate() checks the status",
         arguments: Way.allCases, [true, false])
     func right(way: Way, isSystem: Bool) async throws {
-        let stage = try Stage(isSystem: isSystem)
-        let server = try stage.server { $0.target == "/broken" ? HTTPResponse(status: 500) : .ok }
-        let session = way.session(try stage.policy(anchors: isSystem ? .system : nil))
+        let fixture = try SessionFixture(isSystem: isSystem)
+        let server = try fixture.server { $0.target == "/broken" ? HTTPResponse(status: 500) : .ok }
+        let session = way.session(try fixture.policy(anchors: isSystem ? .system : nil))
         #expect(try await ask(session, try server.address()) == Data("ok\n".utf8))
         let broken = try server.address("broken")
         let error = await #expect(throws: AFError.self) { try await ask(session, broken) }
@@ -53,9 +54,9 @@ struct AlamofireTests {
         "A wrong pin is the reason in Alamofire's error, and the server gets no byte of a request",
         arguments: Way.allCases, [true, false])
     func wrong(way: Way, isSystem: Bool) async throws {
-        let stage = try Stage(isSystem: isSystem)
-        let server = try stage.server()
-        let session = way.session(try stage.policy(rightPin: false, anchors: isSystem ? .system : nil))
+        let fixture = try SessionFixture(isSystem: isSystem)
+        let server = try fixture.server()
+        let session = way.session(try fixture.policy(rightPin: false, anchors: isSystem ? .system : nil))
         let url = try server.address()
         let error = await #expect(throws: AFError.self) { try await ask(session, url) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
@@ -69,40 +70,41 @@ struct AlamofireTests {
         #expect(server.requestByteCount == 0)
     }
 
-    @Test("The pinned key on a path that nothing vouches for is refused", arguments: Way.allCases)
+    @Test("The pinned key on an untrusted path is refused", arguments: Way.allCases)
     func path(way: Way) async throws {
-        let stage = try Stage(isSystem: true)
-        let session = way.session(try stage.policy(anchors: .system))
-        let forged = try CertificateAuthority.root(name: "Foreign").issue(hosts: ["localhost"], key: stage.identity.key)
+        let fixture = try SessionFixture(isSystem: true)
+        let session = way.session(try fixture.policy(anchors: .system))
+        let forged = try CertificateAuthority.root(name: "Foreign").issue(
+            hosts: ["localhost"], key: fixture.identity.key)
         let foreign = try LoopbackTLSServer(forged, handler: { _ in .ok })
         #expect(try await rejection(session, try foreign.address())?.pathFailure?.code == .untrustedRoot)
         #expect(foreign.waitUntilClosed())
         #expect(foreign.requestByteCount == 0)
-        let own = try stage.server()
+        let own = try fixture.server()
         #expect(try await ask(session, try own.address()).count == 3)
     }
 
-    @Test("The policy decides about a host without a rule, and not a table of Alamofire's", arguments: Way.allCases)
+    @Test("The policy decides about a host without a rule, not Alamofire's table", arguments: Way.allCases)
     func unpinned(way: Way) async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server()
-        let closed = way.session(try stage.policy(host: "example.com", unpinnedHosts: .reject))
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let closed = way.session(try fixture.policy(host: "example.com", unpinnedHosts: .reject))
         #expect(try await rejection(closed, try server.address())?.reason == "host-not-allowed")
-        let open = way.session(try stage.policy(host: "example.com", unpinnedHosts: .systemTrust))
+        let open = way.session(try fixture.policy(host: "example.com", unpinnedHosts: .systemTrust))
         #expect(try await ask(open, try server.address()).count == 3)
     }
 
-    @Test("The delegate decides by a rule for a port; the evaluator is told no port and refuses such a policy")
+    @Test("The delegate applies a rule for a port; the evaluator gets no port and refuses such a policy")
     func port() async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server()
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
         func policy(_ key: [UInt8], port: UInt16?) throws -> PinningPolicy {
             let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
             return try PinningPolicy(hosts: [
                 try PinnedHost("localhost", port: port, pins: [pin], backup: .noneAccepted)
             ])
         }
-        let (own, other) = (stage.identity.certificate.spkiDER, try PrivateKey().spkiDER)
+        let (own, other) = (fixture.identity.certificate.spkiDER, try PrivateKey().spkiDER)
         let url = try server.address()
         for (way, port, reasons) in [
             (Way.delegate, server.port as UInt16?, [nil, "pin-mismatch"]), (.delegate, nil, [nil, "pin-mismatch"]),
@@ -121,16 +123,16 @@ struct AlamofireTests {
         }
     }
 
-    @Test("The evaluator does not hear of http; the delegate cancels a request over http to a covered host")
+    @Test("The evaluator is not asked about http; the delegate cancels a request over http to a covered host")
     func plainHTTP() async throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         let plain = try LoopbackTCPServer.http()
         let place = try #require(URL(string: "http://localhost:\(plain.port)/"))
-        let server = try stage.server { _ in .redirect(to: place.absoluteString) }
-        let policy = try stage.policy(anchors: .system)
+        let server = try fixture.server { _ in .redirect(to: place.absoluteString) }
+        let policy = try fixture.policy(anchors: .system)
         #expect(try await ask(Way.evaluator.session(policy), try server.address()).count == 3)
         #expect(plain.connectionCount == 1)
-        // Without a redirect that is followed, the response is the redirect itself.
+        // The redirect is not followed, so the response is the redirect itself.
         let error = await #expect(throws: AFError.self) {
             try await ask(Way.delegate.session(policy), try server.address())
         }
@@ -151,17 +153,17 @@ struct AlamofireTests {
         #expect(plain.connectionCount == 2)
     }
 
-    @Test("After a change of the policy the evaluator is not asked about a kept connection; a new one is refused")
+    @Test("After a policy change the evaluator is not asked about a kept connection, only about a new one")
     func kept() async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy(anchors: .system))
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy(anchors: .system))
         let configuration = URLSessionConfiguration.af.default
         configuration.httpMaximumConnectionsPerHost = 1
         let session = Session(configuration: configuration, serverTrustManager: PolicyTrust(policy))
         let url = try server.address()
         #expect(try await ask(session, url).count == 3)
-        policy.replace(with: try stage.policy(rightPin: false, anchors: .system))
+        policy.replace(with: try fixture.policy(rightPin: false, anchors: .system))
         #expect(try await ask(session, url).count == 3)
         #expect(server.connectionCount == 1)
         session.session.flush {}

@@ -5,7 +5,7 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Sessions in the background follow redirects without asking, so a response is looked at when it arrives.
+/// Background sessions follow redirects without asking, so the delegate checks a response when it arrives.
 @Suite("Apple: redirects in the background")
 struct ArrivalTests {
     private static var configuration: URLSessionConfiguration {
@@ -14,17 +14,17 @@ struct ArrivalTests {
         return configuration
     }
 
-    @Test("A response over http after a request over https is refused on arrival, and gives the delegate nothing")
+    @Test("A response over http after a request over https is refused on arrival, and the delegate gets none of it")
     func downgraded() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
-        // To a host that the policy says nothing about.
+        // The target's host is not covered by the policy.
         let target = "http://127.0.0.1:\(plain.port)/"
-        let server = try stage.server { $0.target == "/away" ? .redirect(to: target) : .ok }
+        let server = try fixture.server { $0.target == "/away" ? .redirect(to: target) : .ok }
         for (path, isRefused) in [("away", true), ("here", false)] {
             let recorder = ArrivalRecorder()
             let session = URLSession.pinned(
-                to: try stage.policy(), configuration: Self.configuration, delegate: recorder)
+                to: try fixture.policy(), configuration: Self.configuration, delegate: recorder)
             let url = try server.address(path)
             for task in [session.dataTask(with: url), session.downloadTask(with: URLRequest(url: url))] {
                 let error = await recorder.end(of: task)
@@ -36,16 +36,16 @@ struct ArrivalTests {
         }
     }
 
-    @Test("A response over http from a host that the policy covers is refused though http was asked for")
+    @Test("A response over http from a covered host is refused, even if the request was over http")
     func covered() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let target = try LoopbackTCPServer.http()
         let source = try LoopbackTCPServer.http { _ in .redirect(to: "http://localhost:\(target.port)/") }
         let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
         for isCovered in [true, false] {
             let recorder = ArrivalRecorder()
             let session = URLSession.pinned(
-                to: try stage.policy(host: isCovered ? "localhost" : "other.test"),
+                to: try fixture.policy(host: isCovered ? "localhost" : "other.test"),
                 configuration: Self.configuration, delegate: recorder)
             let error = await recorder.end(of: session.dataTask(with: url))
             #expect(Self.refusal(error) == (isCovered ? .plainHTTP : nil))
@@ -60,7 +60,7 @@ struct ArrivalTests {
         for (host, isAlias) in [("0.0.0.0", true), ("127.0.0.1", false)] {
             let source = try LoopbackTCPServer.http { _ in .redirect(to: "http://\(host):\(target.port)/") }
             let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
-            // The policy covers neither of the two.
+            // The policy covers neither host.
             let policy = try PinningPolicy(hosts: [])
             let (own, foreign) = (ArrivalRecorder(), ArrivalRecorder())
             let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: own)
@@ -84,15 +84,15 @@ struct ArrivalTests {
         }
     }
 
-    @Test("A delegate of a session that was made elsewhere refuses it too")
+    @Test("The delegate of a session that was made elsewhere also refuses such a response")
     func delegate() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
-        let server = try stage.server { _ in .redirect(to: "http://127.0.0.1:\(plain.port)/") }
+        let server = try fixture.server { _ in .redirect(to: "http://127.0.0.1:\(plain.port)/") }
         let recorder = ArrivalRecorder()
         let session = URLSession(
             configuration: Self.configuration,
-            delegate: PinningSessionDelegate(try stage.policy(), forwardingTo: recorder), delegateQueue: nil)
+            delegate: PinningSessionDelegate(try fixture.policy(), forwardingTo: recorder), delegateQueue: nil)
         let error = await recorder.end(of: session.dataTask(with: try server.address()))
         #expect((error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection)
         #expect(recorder.events.isEmpty)
@@ -105,7 +105,7 @@ struct ArrivalTests {
     }
 }
 
-/// Keeps what a delegate hears of tasks, one after the other.
+/// A delegate that records the callbacks of tasks that run one after the other.
 private final class ArrivalRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     private let ends = AsyncStream<(any Error)?>.makeStream()
     private let state = Locked<[String]>([])

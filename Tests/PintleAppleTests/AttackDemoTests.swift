@@ -1,11 +1,11 @@
 import AttackDemo
 import Testing
 
-/// The program that runs through both adapters.
+/// Runs the attack demo, which uses the same program for both adapters.
 @Suite("Apple: one demo for both adapters")
 struct AttackDemoTests {
     @Test(
-        "Each attack of the catalogue ends as on the other adapter, and gets not a byte; also in the system's own session",
+        "Each attack of the catalogue ends as with the other adapter and gets no byte, also in a system session",
         arguments: [false, true])
     func verdicts(isStored: Bool) async throws {
         let results = try await AttackDemo(isStored: isStored).run()

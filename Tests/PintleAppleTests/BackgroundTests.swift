@@ -4,12 +4,13 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Background configurations: what the system has no task for is refused before the system ends the process over it.
+/// Background configurations: a task that the system does not support there is refused, before the system would end the
+/// process.
 @Suite("Apple: background sessions")
 struct BackgroundTests {
     private static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        // Apple's `background(withIdentifier:)` sets it; Foundation's for Linux has no such function.
+        // Apple's `background(withIdentifier:)` sets it. Foundation for Linux has no such function.
         configuration.identifier = UUID().uuidString
         configuration.httpMaximumConnectionsPerHost = 1
         return configuration
@@ -26,13 +27,13 @@ struct BackgroundTests {
         return (directory, URL(fileURLWithPath: directory.path(of: "body")))
     }
 
-    @Test("What is awaited, or has a handler, or uploads from memory, is refused by name, and sends nothing")
+    @Test("Async calls, completion handlers and uploads from memory are refused by name, and send nothing")
     func refused() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let (directory, file) = try Self.file()
         let request = URLRequest(url: try server.address())
-        let session = URLSession.pinned(to: try stage.policy(), configuration: Self.configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: Self.configuration)
         let awaited: [@Sendable () async throws -> Void] = [
             { _ = try await session.data(for: request) }, { _ = try await session.upload(for: request, from: Data()) },
             { _ = try await session.upload(for: request, fromFile: file) },
@@ -58,22 +59,22 @@ struct BackgroundTests {
         }
         let listener = TaskEnds()
         let reporting = URLSession.pinned(
-            to: try stage.policy(), configuration: Self.configuration, delegate: listener)
+            to: try fixture.policy(), configuration: Self.configuration, delegate: listener)
         #expect(Self.isRefusal(await listener.end(of: reporting.uploadTask(with: request, from: Data()))))
         #expect(server.connectionCount == 0)
         withExtendedLifetime(directory) {}
     }
 
-    @Test("What a delegate hears of is judged as everywhere: data, downloads, uploads from a file")
+    @Test("Tasks that report to a delegate get the usual verdict: data, downloads, uploads from a file")
     func judged() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let (directory, file) = try Self.file()
         for isRight in [true, false] {
-            let server = try stage.server()
+            let server = try fixture.server()
             let request = URLRequest(url: try server.address())
             let listener = TaskEnds()
             let session = URLSession.pinned(
-                to: try stage.policy(rightPin: isRight), configuration: Self.configuration, delegate: listener)
+                to: try fixture.policy(rightPin: isRight), configuration: Self.configuration, delegate: listener)
             let tasks = [
                 session.dataTask(with: request), session.downloadTask(with: request),
                 session.uploadTask(with: request, fromFile: file),
@@ -88,17 +89,17 @@ struct BackgroundTests {
         withExtendedLifetime(directory) {}
     }
 
-    @Test("The session stays after a change of the policy, and its next request goes over a new connection")
+    @Test("The session stays after a policy change, and its next request uses a new connection")
     func changed() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let listener = TaskEnds()
         let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: listener)
         let (system, url) = (session.current, try server.address())
         for _ in 0..<2 { #expect(await listener.end(of: session.dataTask(with: url)) == nil) }
         #expect(server.connectionCount == 1)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let error = await listener.end(of: session.dataTask(with: url))
         #expect(error.flatMap { TrustRejection(underlying: $0)?.reason } == "pin-mismatch")
         #expect(session.current === system)
@@ -107,7 +108,7 @@ struct BackgroundTests {
     }
 }
 
-/// Tells how tasks end, one after the other.
+/// A delegate that reports how tasks end, one after the other.
 final class TaskEnds: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     private let ends = AsyncStream<(any Error)?>.makeStream()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleApple
 
-/// The changes that a pinned session makes in its copy of a configuration, and the limit on evaluations at a time.
+/// The changes that a pinned session makes in its copy of a configuration, and the limit of concurrent evaluations.
 @Suite("Apple: limits of a session")
 struct ConfigurationTests {
     @Test("Early data is off, whatever the configuration says", arguments: [true, false])
@@ -19,7 +19,7 @@ struct ConfigurationTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A delegate hears that the events of a background session are over")
+    @Test("A delegate is told when the events of a background session are finished")
     func events() throws {
         let listener = EventsListener()
         let delegate = PinningSessionDelegate(try PinningPolicy(hosts: []), forwardingTo: listener)
@@ -65,26 +65,26 @@ struct ConfigurationTests {
             })
         #expect(answers.withLock { $0 } == [hasMethod ? "whole" : nil])
         #expect(listener.wholes.withLock { $0 } == (hasMethod ? [task.taskIdentifier] : []))
-        // The two questions are not taken for one another.
+        // The delegate's method for an offset was not called.
         #expect(listener.offsets.withLock { $0 } == [])
         session.invalidateAndCancel()
     }
 
-    // Nothing here blocks the queue: other tests wait for it on the threads that would have to free it again.
+    // This test must not block the queue: other tests wait for it, on the threads that would have to unblock it.
     @Test("The trust queue runs 16 evaluations at once")
     func width() {
         #expect(TrustQueue.queue.maxConcurrentOperationCount == 16)
     }
 
-    @Test("At most so many servers are judged at once")
+    @Test("The number of servers that are checked at once is limited")
     func bounded() async throws {
         let source = SlowSource(try PinningPolicy(hosts: []))
         let delegate = PinningSessionDelegate(source)
         let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         let answers = AsyncStream<Void>.makeStream()
         for _ in 0..<40 {
-            delegate.urlSession(session, didReceive: try Stage.challenge(stage.identity.chain)) { _, _ in
+            delegate.urlSession(session, didReceive: try SessionFixture.challenge(fixture.identity.chain)) { _, _ in
                 answers.continuation.yield()
             }
         }
@@ -122,7 +122,7 @@ private final class EventsListener: NSObject, URLSessionTaskDelegate {
     }
 }
 
-/// Counts how many ask it at once.
+/// A policy source that counts how many threads ask it at once.
 private final class SlowSource: PolicySource {
     private let policy: PinningPolicy
     private let now = Locked(0)

@@ -7,16 +7,16 @@ import Security
 import Testing
 import WebKit
 
-/// Downloads of web views ask their own delegate, and not the web view's.
+/// Downloads of web views ask their own delegate, not the web view's.
 @Suite("Apple: downloads of web views")
 @MainActor
 struct DownloadTests {
-    @Test("A download that forwards its question is judged as the page is; one that does not is not")
+    @Test("The policy decides about a download only if its delegate forwards the challenge")
     func judged() async throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         for (rightPin, forwards) in [(true, true), (false, true), (false, false)] {
-            let server = try stage.server()
-            let trust = WebViewTrustDelegate(try stage.policy(rightPin: rightPin, anchors: .system))
+            let server = try fixture.server()
+            let trust = WebViewTrustDelegate(try fixture.policy(rightPin: rightPin, anchors: .system))
             let delegate = Downloads(forwards ? trust : nil)
             await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
             let isRefused = !rightPin && forwards
@@ -24,22 +24,22 @@ struct DownloadTests {
             let rejection = delegate.error.flatMap { TrustRejection(underlying: trust.explain($0, of: delegate.last)) }
             #expect(rejection?.reason == (isRefused ? "pin-mismatch" : nil))
             #expect((server.requestByteCount == 0) == isRefused)
-            // An error is explained once, and only after a question about the server.
+            // An error is explained only once, and only after a challenge about the server.
             let again = delegate.error.flatMap { TrustRejection(underlying: trust.explain($0, of: delegate.last)) }
             #expect(again == nil)
         }
     }
 
-    @Test("Private anchors and approvals count for downloads too")
+    @Test("Private anchors and approvals also apply to downloads")
     func anchors() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         for forwards in [true, false] {
-            let trust = WebViewTrustDelegate(try stage.policy())
+            let trust = WebViewTrustDelegate(try fixture.policy())
             let delegate = Downloads(forwards ? trust : nil)
             await WKDownload.run(URLRequest(url: try server.address()), asking: delegate)
             #expect((delegate.error == nil) == forwards)
-            // The system by itself does not know the authority.
+            // The system by itself does not trust the authority.
             #expect((delegate.error as? URLError)?.code == (forwards ? nil : .serverCertificateUntrusted))
             #expect(server.requests.count == 1)
         }
@@ -62,13 +62,13 @@ struct DownloadTests {
         }
     }
 
-    @Test("No redirect leads a download from https to http, nor to http for a host that the policy covers")
+    @Test("A download follows no redirect from https to http, nor over http to a covered host")
     func redirects() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://127.0.0.1:\(plain.port)/"
-        let server = try stage.server { $0.target == "/away" ? .redirect(to: target) : .ok }
-        let trust = WebViewTrustDelegate(try stage.policy())
+        let server = try fixture.server { $0.target == "/away" ? .redirect(to: target) : .ok }
+        let trust = WebViewTrustDelegate(try fixture.policy())
         for (path, isAllowed) in [("away", false), ("here", true)] {
             let delegate = Downloads(trust)
             await WKDownload.run(URLRequest(url: try server.address(path)), asking: delegate)
@@ -78,7 +78,7 @@ struct DownloadTests {
         #expect(plain.connectionCount == 0)
         let covered = try LoopbackTCPServer.http { _ in .redirect(to: "http://localhost:\(plain.port)/") }
         let url = try #require(URL(string: "http://127.0.0.1:\(covered.port)/"))
-        for (policy, isAllowed) in [(try stage.policy(), false), (try PinningPolicy(hosts: []), true)] {
+        for (policy, isAllowed) in [(try fixture.policy(), false), (try PinningPolicy(hosts: []), true)] {
             let delegate = Downloads(WebViewTrustDelegate(policy))
             await WKDownload.run(URLRequest(url: url), asking: delegate)
             #expect((delegate.error == nil) == isAllowed)
@@ -87,9 +87,9 @@ struct DownloadTests {
         #expect(plain.connectionCount == 1)
     }
 
-    @Test("A password is for the download's own delegate")
+    @Test("A password challenge goes to the download's own delegate")
     func password() throws {
-        let trust = WebViewTrustDelegate(try Stage().policy())
+        let trust = WebViewTrustDelegate(try SessionFixture().policy())
         let delegate = Downloads(trust)
         let space = URLProtectionSpace(
             host: "localhost", port: 443, protocol: "https", realm: "r",
@@ -100,7 +100,7 @@ struct DownloadTests {
     }
 }
 
-/// An app's delegate of downloads, which forwards or does not.
+/// An app's download delegate, which forwards the challenges or not.
 @MainActor
 private final class Downloads: NSObject, WKDownloadDelegate {
     private let trust: WebViewTrustDelegate?

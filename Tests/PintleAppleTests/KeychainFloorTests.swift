@@ -8,10 +8,10 @@ import PintleUpdates
 import Security
 import Testing
 
-/// The floor of updates in the Keychain, which outlives an app's folder.
+/// The version floor of updates in the Keychain, which outlives an app's folder.
 @Suite("Apple: the floor in the Keychain")
 struct KeychainFloorTests {
-    /// An app's folder, its keys, and a service that no other test has.
+    /// An app's folder, its keys, and a service that no other test uses.
     fileprivate struct App {
         let directory: TemporaryDirectory
         let service = "test." + UUID().uuidString
@@ -56,7 +56,7 @@ struct KeychainFloorTests {
             return envelope.json
         }
 
-        /// What becomes of an update: a code, or `nil` where it is taken.
+        /// Adopts an update. Returns the code of the error, or `nil` if the update was accepted.
         func adopt(_ version: Int, _ store: PolicyStore) async throws -> String? {
             let now = try RFC3339.date(from: "2026-11-20T12:00:00Z")
             let envelope = try update(version)
@@ -73,7 +73,7 @@ struct KeychainFloorTests {
             }
         }
 
-        /// As if the app was deleted and installed again.
+        /// Deletes the folder, as deleting and reinstalling the app does.
         func reinstall() throws {
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
                 try FileManager.default.removeItem(atPath: directory.path(of: name))
@@ -83,7 +83,7 @@ struct KeychainFloorTests {
         var items: [String: StandIn.KeychainItem] { StandIn.keychainItems(service: service) }
     }
 
-    @Test("An app that was installed again takes nothing older than its last update; without the Keychain it does")
+    @Test("A reinstalled app refuses updates older than its last one, but only with the Keychain")
     func reinstalled() async throws {
         for inKeychain in [true, false] {
             let app = try App()
@@ -97,7 +97,7 @@ struct KeychainFloorTests {
         }
     }
 
-    @Test("The item is readable after the first unlocking, stays on the device, and goes by the id of the key set")
+    @Test("The item is readable after the first unlocking, stays on the device, and has the key set's id as account")
     func attributes() async throws {
         let app = try App()
         let store = try app.open()
@@ -109,7 +109,7 @@ struct KeychainFloorTests {
         #expect(item.data.map { [UInt8]($0) } == (try app.directory.read("floor.json")))
     }
 
-    @Test("Before the first unlocking no update is taken, and what is there is not taken for nothing")
+    @Test("Before the first unlocking no update is accepted, and the existing item does not count as missing")
     func locked() async throws {
         let app = try App()
         let store = try app.open()
@@ -121,13 +121,13 @@ struct KeychainFloorTests {
         try app.reinstall()
         let again = try app.open()
         #expect(try await app.adopt(7, again) == "floor: locked")
-        // The twin: the same with the device unlocked.
+        // Control: the same with the device unlocked.
         StandIn.lockKeychain(false, service: app.service)
         #expect(try await app.adopt(7, again) == "rollback")
         #expect(try await app.adopt(9, again) == nil)
     }
 
-    @Test("On a device that was never unlocked a first update is not stored, and is once it is")
+    @Test("A first update is stored only once the device has been unlocked")
     func lockedAtFirst() async throws {
         let app = try App()
         StandIn.lockKeychain(true, service: app.service)
@@ -139,7 +139,7 @@ struct KeychainFloorTests {
         #expect(store.current.policy.updateVersion == 7 && app.items.count == 1)
     }
 
-    @Test("Other statuses of the Keychain are typed, and no update is taken")
+    @Test("Other failures of the Keychain have codes, and no update is accepted")
     func statuses() async throws {
         for (call, code) in [
             (StandIn.KeychainCall.copyMatching, "floor: unreadable-file"), (.update, "not stored: not-written"),
@@ -162,7 +162,7 @@ struct KeychainFloorTests {
         #expect(StandIn.keychainItems(service: shared.service, group: "group").count == 1)
     }
 
-    @Test("Of two that add at one moment one is told, unless both add the same")
+    @Test("If two writers add a floor at once, one of them fails, unless both floors are the same")
     func duplicate() async throws {
         for other in [8, 7] {
             let app = try App()
@@ -174,12 +174,12 @@ struct KeychainFloorTests {
             let store = try app.open()
             #expect(try await app.adopt(7, store) == (other == 7 ? nil : "not stored: busy"))
             #expect(try app.floor.floor(under: account) == (other == 7 ? mine : theirs))
-            // Whoever was told finds the higher one.
+            // The writer that failed then finds the higher floor.
             #expect(try await app.adopt(7, store) == (other == 7 ? nil : "rollback"))
         }
     }
 
-    @Test("Stores over one folder and one item race, and the highest version is the floor")
+    @Test("After a race of stores over one folder and one item, the highest version is the floor")
     func race() async throws {
         let app = try App()
         let now = try RFC3339.date(from: "2026-11-20T12:00:00Z")
@@ -196,7 +196,7 @@ struct KeychainFloorTests {
         #expect(try app.floor.floor(under: app.trust.keySetID) == app.floorBytes(highest))
     }
 
-    @Test("Threads that keep floors at once leave one of them, whole")
+    @Test("Threads that save floors at once leave one complete floor")
     func threads() async throws {
         let floor = KeychainFloor(service: "test." + UUID().uuidString)
         await withTaskGroup(of: Void.self) { group in
@@ -208,7 +208,7 @@ struct KeychainFloorTests {
         #expect(kept.count == 100 && Set(kept).count == 1)
     }
 
-    @Test("An item that makes no sense is made anew from what the folder knows")
+    @Test("An item that cannot be read is replaced by the floor of the folder")
     func malformed() async throws {
         let app = try App()
         let account = try app.trust.keySetID
@@ -218,7 +218,7 @@ struct KeychainFloorTests {
             #expect(try app.open(.refuse).floor?.version == 8)
             #expect(try app.floor.floor(under: account) == app.floorBytes(8))
         }
-        // One without any data at all.
+        // An item without any data.
         try app.floor.forget()
         let query =
             [
@@ -231,7 +231,7 @@ struct KeychainFloorTests {
         #expect(try app.floor.floor(under: account) == app.floorBytes(8))
     }
 
-    @Test("A release with other keys begins anew, and the old floor counts again with the old keys")
+    @Test("A release with other keys has its own floor, and the old floor applies again with the old keys")
     func otherKeys() async throws {
         let app = try App()
         #expect(try await app.adopt(8, app.open()) == nil)
@@ -254,7 +254,7 @@ struct KeychainFloorTests {
 }
 
 extension KeychainFloorTests.App {
-    /// The floor that an update leaves.
+    /// Returns the floor that an update leaves.
     fileprivate func floorBytes(_ version: Int) throws -> [UInt8] {
         let verifier = UpdateVerifier(trust: try trust, unscoped: nil)
         return try verifier.verifyStored(try update(version), floor: nil).floor(under: try trust).json

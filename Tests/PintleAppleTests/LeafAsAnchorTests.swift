@@ -5,14 +5,14 @@ import PintleTestKit
 import Security
 import Testing
 
-/// Certificates that people make by hand: ten years, no usage, an authority by their own account. The system's rules for
-/// servers refuse them even where the app gives them as anchors.
+/// Self-made certificates: valid for ten years, without usages, and marked as an authority. The system's rules for
+/// servers refuse them, even if the app gives them as anchors.
 @Suite("Apple: a server's own certificate as the anchor")
 struct LeafAsAnchorTests {
-    @Test("An approved certificate of ten years without a usage gets a credential; its question says self-signed")
+    @Test("An approved certificate of ten years without usages gets a credential; before that it is self-signed")
     func approved() throws {
         let identity = try Identity.byHand()
-        let challenge = try Stage.challenge(identity.chain)
+        let challenge = try SessionFixture.challenge(identity.chain)
         let first = ServerTrustEvaluator(policy: try .asking).evaluate(challenge)
         guard case .unknownHost(let host) = first.rejection else {
             Issue.record("\(first)")
@@ -31,10 +31,10 @@ struct LeafAsAnchorTests {
         }
     }
 
-    @Test("After a refusal the trust object trusts nothing, whatever was asked of it last")
+    @Test("After a refusal the trust object trusts nothing, whatever was evaluated last")
     func refusedObject() throws {
         let identity = try Identity.byHand()
-        let challenge = try Stage.challenge(identity.chain)
+        let challenge = try SessionFixture.challenge(identity.chain)
         let trust = try #require(challenge.protectionSpace.serverTrust)
         var error: CFError?
         #expect(ServerTrustEvaluator(policy: try .asking).evaluate(challenge).rejection?.reason == "unknown-host")
@@ -45,7 +45,7 @@ struct LeafAsAnchorTests {
         #expect(SecTrustEvaluateWithError(trust, &error))
     }
 
-    @Test("An approved certificate counts for its name, its dates and its key", arguments: Attack.allCases)
+    @Test("An approval applies only to the certificate's name, dates and key", arguments: Attack.allCases)
     func attacked(attack: Attack) throws {
         let identity = try Identity.byHand(hosts: [attack == .otherName ? "router.test" : "localhost"]) {
             if attack == .expired { $0.notAfter = .fromNow(seconds: -60) }
@@ -59,7 +59,7 @@ struct LeafAsAnchorTests {
             try approvals.approve(TrustApproval(subject, for: endpoint, at: Date()))
             let shown = attack == .otherKey ? try Identity.byHand() : identity
             let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
-                .evaluate(try Stage.challenge(shown.chain))
+                .evaluate(try SessionFixture.challenge(shown.chain))
             #expect(answer.evaluation?.decision.reason == attack.reason)
             #expect(attack == .otherKey || answer.rejection?.pathFailure?.code == attack.pathFailure)
             #expect(answer.disposition == (attack == .none ? .useCredential : .cancelAuthenticationChallenge))
@@ -101,25 +101,25 @@ struct LeafAsAnchorTests {
                         anchors: anchors)
                 }
                 let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: rules))
-                let good = evaluator.evaluate(try Stage.challenge(own.chain))
+                let good = evaluator.evaluate(try SessionFixture.challenge(own.chain))
                 #expect(good.disposition == .useCredential && good.evaluation?.decision.reason == "pin-matched")
-                let other = evaluator.evaluate(try Stage.challenge(own.chain, host: "other.test"))
+                let other = evaluator.evaluate(try SessionFixture.challenge(own.chain, host: "other.test"))
                 #expect(other.rejection?.pathFailure?.code == .nameMismatch)
-                let expired = evaluator.evaluate(try Stage.challenge(own.chain), at: late)
+                let expired = evaluator.evaluate(try SessionFixture.challenge(own.chain), at: late)
                 #expect(expired.rejection?.pathFailure?.code == .expired)
-                let foreign = evaluator.evaluate(try Stage.challenge(stranger.chain))
+                let foreign = evaluator.evaluate(try SessionFixture.challenge(stranger.chain))
                 #expect(foreign.rejection?.pathFailure?.code == .selfSigned)
                 guard certificates.count == 2 else { continue }
-                // The second anchor is as good, and has another key.
-                let second = evaluator.evaluate(try Stage.challenge(next.chain))
+                // The second anchor is valid too, but has another key.
+                let second = evaluator.evaluate(try SessionFixture.challenge(next.chain))
                 #expect(second.rejection?.reason == "pin-mismatch")
             }
         }
     }
 
-    @Test("An anchor that is a server's own certificate vouches for no certificate that its key has signed")
+    @Test("A server's own certificate as an anchor does not vouch for certificates that its key has signed")
     func signsOthers() throws {
-        // Of an authority: nothing but basicConstraints keeps it from signing.
+        // With `isAuthority` it does: only basicConstraints keeps a certificate from signing others.
         for isAuthority in [false, true] {
             let own = try Identity.selfSigned(hosts: ["localhost"], keyType: .p256) {
                 if isAuthority {
@@ -136,14 +136,14 @@ struct LeafAsAnchorTests {
                 anchors: .only([try Certificate(der: own.certificate.der)]))
             let evaluator = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
             let chain = [signed.certificate.der, own.certificate.der]
-            let answer = evaluator.evaluate(try Stage.challenge(chain))
+            let answer = evaluator.evaluate(try SessionFixture.challenge(chain))
             #expect(answer.rejection?.pathFailure?.code == (isAuthority ? nil : .notACA))
-            // The anchor itself is the server's.
-            #expect(evaluator.evaluate(try Stage.challenge(own.chain)).rejection == nil)
+            // The anchor itself is accepted as the server's certificate.
+            #expect(evaluator.evaluate(try SessionFixture.challenge(own.chain)).rejection == nil)
         }
     }
 
-    @Test("A rule for a server's own certificate accepts it though an authority has issued it")
+    @Test("A rule for a server's own certificate accepts it even if an authority has issued it")
     func issuedAnchor() throws {
         let authority = try CertificateAuthority.root()
         let leaf = try authority.issue(hosts: ["localhost"]) {
@@ -154,13 +154,13 @@ struct LeafAsAnchorTests {
             let rule = try PinnedHost(
                 "localhost", pins: [], backup: .noneAccepted, anchors: .only([try Certificate(der: anchor.der)]))
             let answer = ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
-                .evaluate(try Stage.challenge(leaf.chain))
+                .evaluate(try SessionFixture.challenge(leaf.chain))
             #expect(answer.rejection?.pathFailure?.code == code)
         }
     }
 
     @Test(
-        "A weak key is refused though its certificate is approved, and a strong one is not", arguments: [1_024, 2_048])
+        "A weak key is refused even if its certificate is approved, and a strong key is not", arguments: [1_024, 2_048])
     func weak(bits: Int) throws {
         let identity = try Identity.byHand(keyType: .rsa(bits: bits))
         var approvals = TrustApprovals()
@@ -168,12 +168,12 @@ struct LeafAsAnchorTests {
         let endpoint = ServerEndpoint(host: try ServerName("localhost"))
         try approvals.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, at: Date()))
         let answer = ServerTrustEvaluator(policy: try .asking, approvals: { [approvals] in approvals })
-            .evaluate(try Stage.challenge(identity.chain))
+            .evaluate(try SessionFixture.challenge(identity.chain))
         #expect(answer.rejection?.pathFailure?.code == (bits == 1_024 ? .weakKey : nil))
     }
 
     @Test(
-        "The core reads the names of such a certificate as the system reads those of others",
+        "Pintle matches the names of a server's own certificate as the system matches those of others",
         arguments: [
             (["localhost"], ["localhost"]), (["LOCALHOST"], ["localhost"]),
             (["*.example.test"], ["a.example.test", "b.example.test", "foo.example.test"]),
@@ -201,7 +201,7 @@ struct LeafAsAnchorTests {
                 return nil
             }
             let own = try verdict(byHand, byHand.certificate.der)
-            // The codes may differ: the core calls a malformed name `other`.
+            // The codes may differ: Pintle reports a malformed name as `other`.
             #expect((own == nil) == (try verdict(issued, root.certificate.der) == nil), "\(certificate) \(host)")
             #expect([nil, .nameMismatch, .other].contains(own), "\(certificate) \(host)")
             if own == nil { hosts.append(host) }
@@ -210,22 +210,22 @@ struct LeafAsAnchorTests {
     }
 }
 
-/// The system's own rules, which stay where an authority has issued the certificate.
+/// The system's own rules, which still apply to certificates that an authority has issued.
 @Suite("Apple: a certificate of an authority")
 struct IssuedCertificateTests {
     @Test(
-        "With private anchors it lasts 825 days at most, and with the system's 398",
+        "A certificate may be valid for 825 days under private anchors, and for 398 under the system's",
         arguments: [(days: 398, isSystem: true), (825, false)])
     func lifetime(days: Int, isSystem: Bool) throws {
         for isTooLong in [false, true] {
-            let stage = try Stage(isSystem: isSystem)
-            let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
+            let fixture = try SessionFixture(isSystem: isSystem)
+            let identity = try fixture.root.issue(hosts: ["localhost"], key: fixture.identity.key) {
                 $0.notBefore = .fromNow(seconds: -60)
-                // Trustd has an hour to spare where an app has given the anchor.
+                // Trustd allows one more hour if an app has given the anchor.
                 $0.notAfter = .fromNow(seconds: days * 86_400 - 60 + (isTooLong ? 3_660 : 0))
             }
-            let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
-                .evaluate(try Stage.challenge(identity.chain))
+            let answer = ServerTrustEvaluator(policy: try fixture.policy(anchors: isSystem ? .system : nil))
+                .evaluate(try SessionFixture.challenge(identity.chain))
             guard isTooLong else {
                 #expect(answer.evaluation?.decision.reason == "pin-matched")
                 continue
@@ -237,22 +237,22 @@ struct IssuedCertificateTests {
         }
     }
 
-    @Test("It says that it is for servers", arguments: [true, false])
+    @Test("A certificate of an authority needs the usage for servers", arguments: [true, false])
     func usage(isNamed: Bool) throws {
         for isSystem in [true, false] {
-            let stage = try Stage(isSystem: isSystem)
-            let identity = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) {
+            let fixture = try SessionFixture(isSystem: isSystem)
+            let identity = try fixture.root.issue(hosts: ["localhost"], key: fixture.identity.key) {
                 if !isNamed { $0.extendedKeyUsage = nil }
             }
-            let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: isSystem ? .system : nil))
-                .evaluate(try Stage.challenge(identity.chain))
+            let answer = ServerTrustEvaluator(policy: try fixture.policy(anchors: isSystem ? .system : nil))
+                .evaluate(try SessionFixture.challenge(identity.chain))
             #expect(answer.rejection?.pathFailure?.code == (isNamed ? nil : .unsuitablePurpose))
         }
     }
 }
 
 extension Identity {
-    /// As `openssl req -x509 -days 3650` and appliances make them: no usage, cA=TRUE.
+    /// Makes a certificate as `openssl req -x509 -days 3650` and appliances do: no usage, cA=TRUE.
     static func byHand(
         hosts: [String] = ["localhost"], keyType: KeyType = .p256,
         configure: (inout CertificateTemplate) -> Void = { _ in }

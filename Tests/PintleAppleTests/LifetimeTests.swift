@@ -4,16 +4,16 @@ import PintleURLSession
 import Security
 import Testing
 
-/// When the system's sessions end: never while a task is made in one, which would end the process.
+/// The end of the system's sessions. It must never come while a task is made, which would end the process.
 @Suite("Apple: lifetime of sessions")
 struct LifetimeTests {
-    @Test("Tasks that are made while the policy changes are made in a session that lives")
+    @Test("Tasks that are made during policy changes are made in a session that is still valid")
     func changes() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy)
-        let (url, another) = (try server.address(), try stage.policy())
+        let (url, another) = (try server.address(), try fixture.policy())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
@@ -30,14 +30,14 @@ struct LifetimeTests {
         #expect(try await session.data(from: url).0.count == 3)
     }
 
-    @Test("A session that nobody holds any more lets its tasks end and its delegate go")
+    @Test("A session without references finishes its tasks and releases its delegate")
     func dropped() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let ended = Locked(false)
         let listener = Listener()
         var session: PinnedURLSession? = URLSession.pinned(
-            to: try stage.policy(), configuration: .ephemeral, delegate: listener)
+            to: try fixture.policy(), configuration: .ephemeral, delegate: listener)
         let task = session?.dataTask(with: try server.address()) { data, _, _ in ended.withLock { $0 = data != nil } }
         session = nil
         #expect(!listener.isInvalid)
@@ -47,11 +47,11 @@ struct LifetimeTests {
         #expect(ended.withLock { $0 })
     }
 
-    @Test("A session of one's own sends nothing more over connections that an earlier policy has judged")
+    @Test("An app's own session sends nothing over connections that an earlier policy accepted")
     func ownSession() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let reasons = Locked<[String]>([])
@@ -62,27 +62,27 @@ struct LifetimeTests {
         let url = try server.address()
         for _ in 0..<3 { _ = try await session.data(from: url) }
         #expect(server.connectionCount == 1)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
         #expect(error?.code == .cancelled)
         #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch"])
         #expect(server.requests.count == 3 && server.connectionCount == 2)
-        // The twin: another policy that the server satisfies.
-        policy.replace(with: try stage.policy())
+        // Control: another policy that accepts the server.
+        policy.replace(with: try fixture.policy())
         #expect(try await session.data(from: url).0.count == 3)
         #expect(server.requests.count == 4 && reasons.withLock { $0.last } == "pin-matched")
         session.invalidateAndCancel()
     }
 
-    @Test("Cancelling ends what was to be let end, and what is let end ends")
+    @Test("Cancelling also ends tasks that were left to finish; without it they finish")
     func cancelledAfterwards() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for isCancelled in [true, false] {
-            var configuration = TLSServerConfiguration(.init(stage.identity))
+            var configuration = TLSServerConfiguration(.init(fixture.identity))
             if isCancelled { configuration.stall = .midHandshake(seconds: 60) }
             let server = try LoopbackTLSServer(configuration)
-            let session = URLSession.pinned(to: try stage.policy())
+            let session = URLSession.pinned(to: try fixture.policy())
             let url = try server.address()
             let error: (any Error)? = await withCheckedContinuation { continuation in
                 let task = session.dataTask(with: url) { continuation.resume(returning: $2) }
@@ -94,14 +94,14 @@ struct LifetimeTests {
         }
     }
 
-    @Test("Cancelling ends what is awaited")
+    @Test("Cancelling a session ends its async calls")
     func cancelled() async throws {
-        let stage = try Stage()
-        var configuration = TLSServerConfiguration(.init(stage.identity))
+        let fixture = try SessionFixture()
+        var configuration = TLSServerConfiguration(.init(fixture.identity))
         configuration.stall = .midHandshake(seconds: 60)
         let server = try LoopbackTLSServer(configuration)
         let listener = Listener()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: listener)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: listener)
         let work = Task { try await session.data(from: try server.address()) }
         for _ in 0..<500 where server.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
         session.invalidateAndCancel()

@@ -5,14 +5,14 @@ import Security
 import TestKitOnApple
 import Testing
 
-/// Chains that CryptoKit has signed, as the system and a policy judge them.
+/// Chains that CryptoKit has signed, and the verdicts of the system and of a policy.
 @Suite("Apple: minted chains")
 struct MintedChainTests {
     private static let curves: [KeyType] = [.p256, .p384, .p521]
 
     private static let server = "api.example.test"
 
-    /// A policy with a pin of the key and this authority as the only anchor.
+    /// Returns an evaluator for a policy with a pin of the key and this authority as the only anchor.
     private static func evaluator(pin key: PrivateKey, _ authority: MintedCertificate) throws -> ServerTrustEvaluator {
         let rule = try PinnedHost(
             server, pins: [Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key.spkiDER)))],
@@ -20,7 +20,8 @@ struct MintedChainTests {
         return ServerTrustEvaluator(policy: try PinningPolicy(hosts: [rule]))
     }
 
-    /// The reason, and with it the path failure where there is one; the same for the chain and for a trust object.
+    /// Returns the reason, with the path failure if there is one. Checks that it is the same for a chain and for a
+    /// trust object.
     private static func verdict(_ evaluator: ServerTrustEvaluator, _ identity: Identity) throws -> String {
         let endpoint = ServerEndpoint(host: try ServerName(server))
         let presented = evaluator.evaluate(endpoint, presented: identity.chain, at: Date())
@@ -34,7 +35,7 @@ struct MintedChainTests {
     }
 
     @Test(
-        "A pinned key of each curve is trusted; another key, a foreign authority and a damaged signature are refused",
+        "A pinned key of each curve is trusted; another key, another authority and a damaged signature are refused",
         arguments: curves)
     func verdicts(_ kind: KeyType) throws {
         let root = try CertificateAuthority.root(keyType: kind)
@@ -59,7 +60,7 @@ struct MintedChainTests {
         #expect(try Self.verdict(evaluator, elsewhere) == "invalid-path name-mismatch")
     }
 
-    @Test("The core finds in each certificate the key that was minted", arguments: MintedKeyTests.kinds)
+    @Test("Pintle finds the minted key in each certificate", arguments: MintedKeyTests.kinds)
     func pins(_ kind: KeyType) throws {
         let identity = try CertificateAuthority.root().issue(hosts: [Self.server], keyType: kind)
         let pin = try PublicKeyPin(subjectPublicKeyInfo: identity.key.spkiDER)
@@ -81,7 +82,8 @@ struct MintedChainTests {
         }
     }
 
-    /// Apple's published sources (Security 61901): the rules for TLS servers list lengths of RSA and elliptic-curve keys, and
+    /// Apple's published sources (Security 61901): the rules for TLS servers list lengths of RSA and elliptic-curve
+    /// keys. A key of any other kind counts as too short.
     /// a key of a kind that is not in the list is too short.
     @Test(
         "The system's rules for servers refuse an Ed25519 key anywhere on the path",
@@ -102,7 +104,7 @@ struct MintedChainTests {
         }
     }
 
-    @Test("The basic rules take an Ed25519 certificate that is itself the anchor, and no other key in its name")
+    @Test("The basic rules accept an Ed25519 certificate that is itself the anchor, but no other key for its name")
     func ownAnchor() throws {
         let identity = try Identity.selfSigned(hosts: [Self.server], keyType: .ed25519)
         let evaluator = try Self.evaluator(pin: identity.key, identity.certificate)
@@ -111,7 +113,7 @@ struct MintedChainTests {
         #expect(try Self.verdict(evaluator, other).hasPrefix("invalid-path"))
     }
 
-    @Test("The basic rules call keys weak that are neither RSA, elliptic-curve nor Edwards keys")
+    @Test("The basic rules report keys as weak that are neither RSA, elliptic-curve nor Edwards keys")
     func agreementKey() throws {
         let root = try CertificateAuthority.root()
         func status(_ edit: (inout CertificateTemplate) -> Void) throws -> OSStatus {
@@ -129,7 +131,7 @@ struct MintedChainTests {
         #expect(try status { $0.subjectPublicKeyInfo = key } == errSecUnsupportedKeySize)
     }
 
-    @Test("A certificate with a weak RSA key is refused as weak; no private key is needed to mint it")
+    @Test("A certificate with a weak RSA key is refused as weak; minting it needs no private key")
     func weakKey() throws {
         let root = try CertificateAuthority.root()
         for (bits, expected) in [(1_024, "invalid-path weak-key"), (2_048, "pin-mismatch")] {
@@ -140,7 +142,7 @@ struct MintedChainTests {
         }
     }
 
-    @Test("A trust object is refused by the system itself, and a chain that it cannot read is an error")
+    @Test("The system by itself refuses the trust object, and a chain that it cannot read is an error")
     func trustObject() throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue(hosts: [Self.server])
@@ -153,7 +155,7 @@ struct MintedChainTests {
         #expect(throws: MintingError.self) { try broken.serverTrust(for: Self.server) }
     }
 
-    @Test("Dates after 2038 and beyond a century are minted")
+    @Test("Dates after 2038 and more than a century away can be minted")
     func farDates() throws {
         let root = try CertificateAuthority.root { $0.notAfter = .fromNow(days: 60_000) }
         let identity = try root.issue(hosts: [Self.server]) {

@@ -9,7 +9,7 @@ import struct TestKitOnApple.MintingError
 import struct TestKitOnApple.PrivateKey
 import enum TestKitOnApple.SignatureAlgorithm
 
-/// Keys that CryptoKit makes, read by OpenSSL, and the other way about.
+/// Keys that CryptoKit makes and OpenSSL reads, and the reverse.
 @Suite("Apple: minted keys")
 struct MintedKeyTests {
     static let kinds: [TestKitOnApple.KeyType] = [.p256, .p384, .p521, .ed25519]
@@ -30,7 +30,7 @@ struct MintedKeyTests {
         #expect(try TestKitOnApple.PrivateKey(kind) != key)
     }
 
-    @Test("A key of the three curves is read in the form of openssl ecparam too")
+    @Test("A key of the three curves can also be read in the form of openssl ecparam")
     func traditionalForm() throws {
         for curve in ["prime256v1", "secp384r1", "secp521r1"] {
             let made = try runProcess(["openssl", "ecparam", "-genkey", "-noout", "-name", curve])
@@ -68,7 +68,7 @@ struct MintedKeyTests {
         #expect(refused.errorOutput.contains("verify failure"))
     }
 
-    @Test("A key cannot sign with the algorithm of another kind, and the error says with which it can")
+    @Test("A key cannot sign with the algorithm of another kind, and the error names the possible algorithms")
     func wrongAlgorithm() throws {
         for (kind, algorithm) in [
             (TestKitOnApple.KeyType.p256, TestKitOnApple.SignatureAlgorithm.ed25519), (.ed25519, .ecdsa(.sha256)),
@@ -81,7 +81,7 @@ struct MintedKeyTests {
         }
     }
 
-    @Test("A private key of another kind, and what is no key, is an error that names the kinds")
+    @Test("A private key of another kind, or text that is not a key, is an error that names the kinds")
     func unreadable() throws {
         let rsa = try PintleTestKit.PrivateKey(.rsa2048).pem
         let koblitz = try PintleTestKit.PrivateKey(.secp256k1).pem

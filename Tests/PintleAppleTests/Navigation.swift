@@ -2,18 +2,18 @@ import Foundation
 import PintleApple
 import WebKit
 
-/// Loads pages in a web view, and records what the web view's delegate gets.
+/// A helper that loads pages in a web view and records the calls of the web view's delegate.
 @MainActor
 final class Navigation: NSObject, WKNavigationDelegate {
     let webView = WKWebView()
     private(set) var events: [String] = []
-    /// The failures, in order, and whether each ended a navigation.
+    /// The failures in order, each with whether it ended a navigation.
     private(set) var failures: [(error: any Error, hasNavigation: Bool)] = []
     /// A Boolean value that indicates whether each failure ended a navigation.
     var failuresHaveNavigations: Bool { failures.allSatisfy { $0.hasNavigation } }
-    /// Called at each event, before it is answered.
+    /// A closure that is called at each event, before it is answered.
     var onEvent: @MainActor (String) -> Void
-    /// The answers about the next actions; the others are allowed.
+    /// The answers about the next actions. Further actions are allowed.
     var answersToActions: [WKNavigationActionPolicy] = []
     var answerToResponse = WKNavigationResponsePolicy.allow
     private var ends = AsyncStream<(any Error)?>.makeStream()
@@ -22,7 +22,8 @@ final class Navigation: NSObject, WKNavigationDelegate {
         self.onEvent = onEvent
     }
 
-    /// Returns the first error, or `nil` once the page is loaded. Throws where the test's time is up.
+    /// Loads a page. Returns the first error, or `nil` once the page is loaded. Throws if the test's time limit is
+    /// reached.
     func load(_ url: URL, _ delegate: WebViewTrustDelegate) async throws -> (any Error)? {
         webView.navigationDelegate = delegate
         ends = AsyncStream.makeStream()

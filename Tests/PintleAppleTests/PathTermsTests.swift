@@ -5,7 +5,7 @@ import PintleTestKit
 import Security
 import Testing
 
-/// An interceptor whose root was added to the device, against a rule's terms about the path; each beside its twin.
+/// An interceptor whose root was added to the device, and rules with terms about the path. Each test has a control.
 @Suite("Apple: terms of a rule about the path")
 struct PathTermsTests {
     private let root: CertificateAuthority
@@ -30,10 +30,10 @@ struct PathTermsTests {
         let policy = try PinningPolicy {
             try PinnedHost("localhost", anchors: .system, minimumPathLength: length, issuerKey: key)
         }
-        return ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain))
+        return ServerTrustEvaluator(policy: policy).evaluate(try SessionFixture.challenge(identity.chain))
     }
 
-    @Test("An interceptor that signs directly with its root is refused by length, the genuine server is let in")
+    @Test("An interceptor that signs directly with its root is refused by length, the genuine server is accepted")
     func length() throws {
         let refused = try answer(direct, length: 3)
         #expect(refused.disposition == .cancelAuthenticationChallenge && refused.credential == nil)
@@ -45,7 +45,7 @@ struct PathTermsTests {
         }
     }
 
-    @Test("Another issuer is refused, the genuine one is let in")
+    @Test("Another issuer is refused, the genuine one is accepted")
     func issuer() throws {
         let refused = try answer(direct, issuer: intermediate.certificate)
         #expect(refused.disposition == .cancelAuthenticationChallenge)
@@ -55,7 +55,7 @@ struct PathTermsTests {
         #expect(genuine.disposition == .performDefaultHandling && genuine.rejection == nil)
     }
 
-    @Test("Where the leaf is one of several anchors, the path that meets the terms counts, pinned or not")
+    @Test("If the leaf is one of several anchors, the path that meets the terms counts, pinned or not")
     func severalAnchors() throws {
         let leaf = try Certificate(der: identity.certificate.der)
         let own = try Certificate(der: root.certificate.der)
@@ -65,7 +65,7 @@ struct PathTermsTests {
                     "localhost", pins: pins.map(\.description), backup: .noneAccepted,
                     enforcement: .reportOnly, anchors: .only([leaf, own]), minimumPathLength: length)
             }
-            return ServerTrustEvaluator(policy: policy).evaluate(try Stage.challenge(identity.chain))
+            return ServerTrustEvaluator(policy: policy).evaluate(try SessionFixture.challenge(identity.chain))
         }
         let other = try PublicKeyPin(subjectPublicKeyInfo: direct.certificate.spkiDER)
         let wrong = try answer(2, pins: [other])
@@ -75,7 +75,7 @@ struct PathTermsTests {
         #expect(try answer(4, pins: [leaf.publicKeyPin]).rejection?.reason == "invalid-path")
     }
 
-    @Test("A delegate of one's own takes a second look at the evaluation of a challenge")
+    @Test("An app's own delegate can check the evaluation of a challenge a second time")
     func secondLook() throws {
         let key = try PublicKeyPin(subjectPublicKeyInfo: intermediate.certificate.spkiDER)
         let genuine = try #require(try answer(identity).evaluation)

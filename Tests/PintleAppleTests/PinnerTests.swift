@@ -5,7 +5,7 @@ import PintleTestKit
 import Security
 import Testing
 
-/// A pinner over the system's validation; each refusal beside its accepting twin.
+/// A pinner with the system's validation. Each refusal has a control that is accepted.
 @Suite("Apple: a pinner")
 struct PinnerTests {
     private let root: CertificateAuthority
@@ -22,7 +22,7 @@ struct PinnerTests {
     }
 
     private func trust(_ chain: [[UInt8]], host: String = "localhost") throws -> SecTrust {
-        try #require(try Stage.challenge(chain, host: host).protectionSpace.serverTrust)
+        try #require(try SessionFixture.challenge(chain, host: host).protectionSpace.serverTrust)
     }
 
     private func reason(_ pinner: PublicKeyPinner, _ chain: [[UInt8]], host: String = "localhost") throws -> String {
@@ -51,7 +51,7 @@ struct PinnerTests {
     ///            |
     ///         interceptor's root, which the device trusts
     /// ```
-    @Test("A pinned certificate that an interceptor sends along counts for nothing; the genuine chain is trusted")
+    @Test("A pinned certificate that an interceptor sends along does not count; the genuine chain is trusted")
     func appended() throws {
         let interceptor = try CertificateAuthority.root(name: "Interceptor")
         StandIn.addSystemAnchor(interceptor.certificate.der)
@@ -61,7 +61,7 @@ struct PinnerTests {
         #expect(try reason(pinner, identity.chain + forged.chainWithRoot) == "pin-matched")
     }
 
-    @Test("Private anchors are the only ones, and a date is the caller's")
+    @Test("Private anchors replace the system's, and the caller's date decides")
     func anchors() throws {
         let ours = try CertificateAuthority.root(name: "Ours")
         let server = try ours.issue(hosts: ["localhost"])
@@ -74,7 +74,7 @@ struct PinnerTests {
         #expect(late.reason == "invalid-path")
     }
 
-    @Test("Pins that are missing or have no backup are refused, and a host that cannot be read is an error")
+    @Test("Missing pins and a missing backup are refused, and a host that cannot be read is an error")
     func mistakes() throws {
         #expect(throws: PolicyError.self) { try PublicKeyPinner(pins: []) }
         #expect(throws: PolicyError.self) { try PublicKeyPinner(pins: [pin]) }

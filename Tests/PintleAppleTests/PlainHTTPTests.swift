@@ -5,16 +5,16 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Requests without TLS, which nobody can judge.
+/// Requests without TLS, for which no verdict is possible.
 @Suite("Apple: plain http")
 struct PlainHTTPTests {
-    /// Sessions for which a plain request to localhost is refused, and one for which it is not.
+    /// Policies that refuse a plain request to localhost, and one that allows it.
     private static func policies() throws -> [(policy: PinningPolicy, isAllowed: Bool)] {
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: try PrivateKey().spkiDER)))
         let onPort = try PinnedHost("localhost", port: 8_443, pins: [pin], backup: .noneAccepted)
         let other = try PinnedHost("example.com", pins: [pin], backup: .noneAccepted)
         return [
-            (try Stage().policy(), false), (try PinningPolicy(hosts: [onPort]), false),
+            (try SessionFixture().policy(), false), (try PinningPolicy(hosts: [onPort]), false),
             (try PinningPolicy(hosts: [], unpinnedHosts: .reject), false),
             (try PinningPolicy(hosts: [], unpinnedHosts: .askUser), false),
             (try PinningPolicy(hosts: [other]), true),
@@ -28,12 +28,12 @@ struct PlainHTTPTests {
         return (error.userInfo[NSUnderlyingErrorKey] as? SessionRefusal)?.code == .plainHTTP
     }
 
-    @Test("A host that the policy covers gets nothing in the clear, in any style of task, and another does")
+    @Test("A covered host gets nothing without TLS in any style of task, and another host does")
     func styles() async throws {
         for (policy, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
             let url = try #require(URL(string: "HTTP://localhost:\(plain.port)/"))
-            let teller = Teller()
+            let teller = RedirectingDelegate()
             let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: teller)
             for style in 0..<3 {
                 let error: (any Error)?
@@ -58,13 +58,13 @@ struct PlainHTTPTests {
         }
     }
 
-    @Test("A redirect over http leads to no host that the policy covers, and to others")
+    @Test("A redirect over http to a covered host is not followed, and one to another host is")
     func redirect() async throws {
         let target = try LoopbackTCPServer.http()
         let to = "http://localhost:\(target.port)/"
         let source = try LoopbackTCPServer.http { _ in .redirect(to: to) }
         let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
-        let (_, stopped) = try await URLSession.pinned(to: try Stage().policy()).data(from: url)
+        let (_, stopped) = try await URLSession.pinned(to: try SessionFixture().policy()).data(from: url)
         #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
         #expect(target.connectionCount == 0)
         let (_, followed) = try await URLSession.pinned(to: try PinningPolicy(hosts: [])).data(from: url)
@@ -72,14 +72,14 @@ struct PlainHTTPTests {
         #expect(target.connectionCount == 1)
     }
 
-    @Test("A delegate cannot lead a redirect to http either")
+    @Test("A delegate cannot change a redirect to http either")
     func redirected() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
-        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let server = try fixture.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
         for (target, status) in [("http://localhost:\(plain.port)/", 302), (nil, 200)] {
-            let teller = Teller(leadingTo: target.flatMap { URL(string: $0) })
-            let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: teller)
+            let teller = RedirectingDelegate(leadingTo: target.flatMap { URL(string: $0) })
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: teller)
             let (_, response) = try await session.data(from: try server.address())
             #expect((response as? HTTPURLResponse)?.statusCode == status)
         }
@@ -87,13 +87,13 @@ struct PlainHTTPTests {
     }
 
     /// The system asks no delegate between `resume()` and the request, so the request itself is sent.
-    @Test("A task that was made before the policy covered its host brings nothing when it is started afterwards")
+    @Test("A task that was made before the policy covered its host gets no response when it is started afterwards")
     func coveredLater() async throws {
         for (next, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
             let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
             let policy = LivePolicy(try PinningPolicy(hosts: []))
-            let teller = Teller()
+            let teller = RedirectingDelegate()
             let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: teller)
             let task = session.dataTask(with: url)
             policy.replace(with: next)
@@ -105,11 +105,10 @@ struct PlainHTTPTests {
         }
     }
 
-    @Test(
-        "A redirect goes from TLS to TLS only, for web sockets too, and in the clear to no host that the policy covers")
+    @Test("A redirect leads from TLS to TLS only, also for web sockets, and without TLS to no covered host")
     func redirects() throws {
-        let stage = try Stage()
-        let delegate = PinningSessionDelegate(try stage.policy())
+        let fixture = try SessionFixture()
+        let delegate = PinningSessionDelegate(try fixture.policy())
         let session = URLSession(configuration: .ephemeral)
         for (source, target, isFollowed) in [
             ("wss://localhost/", "ws://example.com/", false), ("wss://localhost/", "ws://localhost/", false),
@@ -130,7 +129,7 @@ struct PlainHTTPTests {
         session.invalidateAndCancel()
     }
 
-    @Test("Which addresses are plain, and what cannot be read is not allowed")
+    @Test("URLs without TLS are recognized, and a URL that cannot be read is not allowed")
     func addresses() throws {
         let policy = try PinningPolicy(hosts: [])
         for (text, isAllowed) in [
@@ -144,8 +143,8 @@ struct PlainHTTPTests {
     }
 }
 
-/// Tells how tasks end, and leads redirects somewhere else if it is told to.
-private final class Teller: NSObject, URLSessionDataDelegate {
+/// A delegate that reports how tasks end, and can change the target of redirects.
+private final class RedirectingDelegate: NSObject, URLSessionDataDelegate {
     private let target: URL?
     private let ends = AsyncStream<(any Error)?>.makeStream()
     private let count = Locked(0)

@@ -4,10 +4,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// Tasks that are on their way, or not yet started, when the policy changes.
+/// Tasks that are running, or not started yet, when the policy changes.
 @Suite("Apple: a policy that changes under a task")
 struct PolicyChangeTests {
-    /// As the system does by itself, with one connection that is kept.
+    /// The default configuration, with one connection that is kept.
     private static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
@@ -15,13 +15,13 @@ struct PolicyChangeTests {
     }
 
     @Test(
-        "A password that is given after a change of the policy goes to the server only if the new policy trusts it",
+        "A password that is given after a policy change goes to the server only if the new policy trusts it",
         arguments: [nil, true, false] as [Bool?])
     func password(nextPin: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0["authorization"] == nil ? .unauthorized() : .ok }
-        let policy = LivePolicy(try stage.policy())
-        let next = try nextPin.map { try stage.policy(rightPin: $0, unpinnedHosts: .reject) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0["authorization"] == nil ? .unauthorized() : .ok }
+        let policy = LivePolicy(try fixture.policy())
+        let next = try nextPin.map { try fixture.policy(rightPin: $0, unpinnedHosts: .reject) }
         let delegate = Answering { if let next { policy.replace(with: next) } }
         let session: URLSession = .pinned(to: policy, configuration: Self.configuration, delegate: delegate)
         let error = await delegate.end(of: session.dataTask(with: try server.address()))
@@ -32,19 +32,19 @@ struct PolicyChangeTests {
     }
 
     @Test(
-        "A task that was made before a change and started after it is judged by the new policy",
+        "A task that was made before a policy change and started after it is checked against the new policy",
         arguments: [nil, true, false] as [Bool?])
     func unstarted(nextPin: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let delegate = Answering {}
         let session = URLSession.pinned(to: policy, configuration: Self.configuration, delegate: delegate)
         let url = try server.address()
         #expect(await delegate.end(of: session.dataTask(with: url)) == nil)
         let late = session.dataTask(with: url)
-        if let nextPin { policy.replace(with: try stage.policy(rightPin: nextPin, unpinnedHosts: .reject)) }
-        // Another task notices the change.
+        if let nextPin { policy.replace(with: try fixture.policy(rightPin: nextPin, unpinnedHosts: .reject)) }
+        // Another task makes the session notice the change.
         session.dataTask(with: url).cancel()
         _ = await delegate.next()
         let error = await delegate.end(of: late)
@@ -53,7 +53,7 @@ struct PolicyChangeTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A pinned session has no cache of other sessions")
+    @Test("A pinned session does not use the cache of other sessions")
     func cache() throws {
         let configuration = URLSessionConfiguration.default
         configuration.urlCache = .shared
@@ -63,7 +63,7 @@ struct PolicyChangeTests {
     }
 }
 
-/// Does something when it is asked for a password, and then gives it.
+/// A delegate that runs a closure when it is asked for a password, and then gives the password.
 private final class Answering: NSObject, URLSessionDataDelegate {
     private let work: @Sendable () -> Void
     private let ends = AsyncStream<(any Error)?>.makeStream()

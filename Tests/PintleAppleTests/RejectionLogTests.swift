@@ -18,7 +18,7 @@ struct RejectionLogTests {
         return (explained?.userInfo[NSUnderlyingErrorKey] as? TrustRejection)?.reason
     }
 
-    @Test("Whoever is refused often takes the reasons of the oldest alone")
+    @Test("A full log removes only the reasons of the oldest servers")
     func bounded() throws {
         let log = RejectionLog(capacity: 8)
         let rejection = TrustRejection.invalidPath(PathFailure(.emptyChain, text: "none"))
@@ -26,7 +26,7 @@ struct RejectionLogTests {
         for number in 0..<100 {
             #expect((Self.reason(log, try Self.server(number).1, since: 0) != nil) == (number >= 92))
         }
-        // The same servers once more cost nobody a place, and one that is trusted again makes one.
+        // Repeats of a known server need no more room, and a server that is trusted again makes room.
         for _ in 0..<50 { log.record(rejection, of: try Self.server(99).0) }
         log.record(nil, of: try Self.server(95).0)
         log.record(rejection, of: try Self.server(200).0)
@@ -47,7 +47,7 @@ struct RejectionLogTests {
         }
     }
 
-    @Test("The reason why a task is not sent stays when its maker has none; another task has none of it")
+    @Test("The recorded reason why a task is not sent is not overwritten by nil, and is for that task only")
     func refusal() throws {
         let log = RejectionLog()
         let session = URLSession(configuration: .ephemeral)
@@ -60,7 +60,7 @@ struct RejectionLogTests {
         session.invalidateAndCancel()
     }
 
-    @Test("Of tasks whose end nobody tells, the oldest are forgotten")
+    @Test("Starts of tasks whose end is never reported are removed, oldest first")
     func starts() throws {
         let log = RejectionLog(capacity: 4)
         let session = URLSession(configuration: .ephemeral)
@@ -76,7 +76,7 @@ struct RejectionLogTests {
 
     private final class Marked: Sendable {}
 
-    @Test("An object at the address of one that was freed does not get its value")
+    @Test("An object at the address of a freed one does not get its value")
     func reusedAddress() {
         var table = WeakTable<Marked, Int>(capacity: 8)
         var reused = 0
@@ -86,7 +86,7 @@ struct RejectionLogTests {
             if let first { table[first] = number }
             #expect(first.flatMap { table[$0] } == number)
             first = nil
-            // The allocator gives freed memory out again, mostly at once.
+            // The allocator reuses freed memory, mostly at once.
             let second = Marked()
             if ObjectIdentifier(second) == address { reused += 1 }
             #expect(table[second] == nil && table.removeValue(for: second) == nil)
@@ -96,7 +96,7 @@ struct RejectionLogTests {
         #expect(reused > 0)
     }
 
-    @Test("The newest living objects have a place; an eighth more may have one until the table shrinks")
+    @Test("The newest living objects stay in the table; up to an eighth more may stay until it shrinks")
     func capacity() {
         var table = WeakTable<Marked, Int>(capacity: 64)
         let objects = (0..<1_000).map { _ in Marked() }
@@ -108,7 +108,7 @@ struct RejectionLogTests {
         }
     }
 
-    @Test("Objects that were freed cost the living no place")
+    @Test("Freed objects take no room from living ones")
     func freed() {
         var table = WeakTable<Marked, Int>(capacity: 4)
         let living = (0..<3).map { _ in Marked() }

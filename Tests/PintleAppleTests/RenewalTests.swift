@@ -5,10 +5,10 @@ import PintleURLSession
 import Security
 import Testing
 
-/// When the connections go that an earlier policy has judged: before anybody can send over one.
+/// The drop of connections that an earlier policy accepted. It has to come before any thread can send over one.
 @Suite("Apple: connections after a change of the policy")
 struct RenewalTests {
-    @Test("Whoever makes a task while another thread drops the connections waits for that", arguments: [true, false])
+    @Test("A thread that makes a task waits while another thread drops the connections", arguments: [true, false])
     func together(isChanged: Bool) async throws {
         let policy = LivePolicy(try PinningPolicy(hosts: []))
         let (queue, order) = (HookedQueue(), Locked<[String]>([]))
@@ -23,7 +23,7 @@ struct RenewalTests {
         session.invalidateAndCancel()
     }
 
-    @Test("Whoever asks for a background session meanwhile waits for that too", arguments: [true, false])
+    @Test("A thread that asks for a background session also waits for that", arguments: [true, false])
     func background(isChanged: Bool) async throws {
         let policy = LivePolicy(try PinningPolicy(hosts: []))
         let (queue, order) = (HookedQueue(), Locked<[String]>([]))
@@ -39,7 +39,7 @@ struct RenewalTests {
         session.invalidateAndCancel()
     }
 
-    /// Has the second begin in the midst of what the first has the session do, if it does anything.
+    /// Starts the second closure in the middle of the session's work for the first, if there is any.
     private func meeting(
         _ queue: HookedQueue, _ order: Locked<[String]>, in works: [@Sendable () -> Void]
     ) async {
@@ -53,7 +53,7 @@ struct RenewalTests {
         }
         queue.setHook {
             begin()
-            // Whoever waits does so for all of this time, and whoever does not needs less.
+            // A thread that waits does so for all of this time; one that does not wait needs less.
             Thread.sleep(forTimeInterval: 0.3)
             order.withLock { $0.append("dropped") }
         }
@@ -68,7 +68,9 @@ struct RenewalTests {
         queue.setHook(nil)
     }
 
-    @Test("A source that is late with an older generation has nothing dropped again", arguments: [1, 3] as [UInt64])
+    @Test(
+        "A source that reports an older generation again does not drop the connections a second time",
+        arguments: [1, 3] as [UInt64])
     func older(between generation: UInt64) throws {
         let source = Numbered(try PinningPolicy(hosts: []))
         let queue = HookedQueue()
@@ -84,14 +86,14 @@ struct RenewalTests {
     }
 
     @Test(
-        "A policy that changes while a delegate makes up its mind about a redirect judges the next hop's server anew",
+        "If the policy changes while a delegate decides about a redirect, the next hop's server is checked again",
         arguments: [nil, true, false] as [Bool?])
     func redirect(nextPin: Bool?) async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
-        let policy = LivePolicy(try stage.policy())
-        let next = try nextPin.map { try stage.policy(rightPin: $0, unpinnedHosts: .reject) }
-        let delegate = Hesitant { if let next { policy.replace(with: next) } }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let policy = LivePolicy(try fixture.policy())
+        let next = try nextPin.map { try fixture.policy(rightPin: $0, unpinnedHosts: .reject) }
+        let delegate = DelayingDelegate { if let next { policy.replace(with: next) } }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let session = URLSession(
@@ -105,20 +107,20 @@ struct RenewalTests {
     }
 
     @Test(
-        "A request that was put off goes out by the policy of now: over http to no host that it covers",
+        "A delayed request is checked against the current policy: no http to a covered host",
         arguments: [.continueLoading, .useNewRequest, .cancel, nil] as [URLSession.DelayedRequestDisposition?])
     func delayed(disposition: URLSession.DelayedRequestDisposition?) throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for (address, isCovered, isSent) in [
             ("http://localhost/", true, false), ("http://localhost/", false, true), ("https://localhost/", true, true),
         ] {
-            // Without a delegate that is asked, the policy has changed by the time the request begins.
+            // Without a delegate that could delay it, the policy changes only before the request begins.
             for isLate in disposition == nil ? [false] : [true, false] {
                 let policy = LivePolicy(try PinningPolicy(hosts: []))
-                let next = try stage.policy(host: isCovered ? "localhost" : "other.example")
+                let next = try fixture.policy(host: isCovered ? "localhost" : "other.example")
                 let url = try #require(URL(string: address))
                 let delegate = disposition.map { disposition in
-                    Hesitant(disposition, to: url) { if isLate { policy.replace(with: next) } }
+                    DelayingDelegate(disposition, to: url) { if isLate { policy.replace(with: next) } }
                 }
                 let queue = HookedQueue()
                 let ours = PinningSessionDelegate(policy, forwardingTo: delegate)
@@ -131,7 +133,7 @@ struct RenewalTests {
                     session, task: task, willBeginDelayedRequest: URLRequest(url: try #require(first))
                 ) { given, _ in answer.withLock { $0 = given } }
                 #expect(answer.withLock { $0 } == (isSent ? disposition ?? .continueLoading : .cancel))
-                // The connections that the earlier policy has judged are gone by then.
+                // By then the connections that the earlier policy accepted have been dropped.
                 #expect(queue.count == 1)
                 session.invalidateAndCancel()
             }
@@ -139,9 +141,9 @@ struct RenewalTests {
     }
 }
 
-/// Says when a session has something done on its delegate's queue.
+/// An operation queue that counts the session's operations and can run a hook before one.
 ///
-/// Sendable: what it adds is behind a lock.
+/// Sendable: a lock protects what it adds.
 private final class HookedQueue: OperationQueue, @unchecked Sendable {
     private struct State: Sendable {
         var count = 0
@@ -176,8 +178,8 @@ private final class Numbered: PolicySource {
     var current: PolicySnapshot { PolicySnapshot(policy: policy, generation: number.withLock { $0 }) }
 }
 
-/// Does something before it answers.
-private final class Hesitant: NSObject, URLSessionDataDelegate {
+/// A delegate that runs a closure before it answers.
+private final class DelayingDelegate: NSObject, URLSessionDataDelegate {
     private let disposition: URLSession.DelayedRequestDisposition
     private let target: URL?
     private let first: @Sendable () -> Void

@@ -5,19 +5,19 @@ import PintleURLSession
 import Security
 import Testing
 
-/// What passes through the delegate, and when.
+/// The calls that pass through the delegate, and their order.
 @Suite("Apple: flows of a session")
 struct SessionFlowTests {
-    @Test("Everything that is not about trust reaches the delegate, in order")
+    @Test("All calls that are not about trust reach the delegate, in order")
     func forwarding() async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             if request.target == "/away" { return .redirect(to: "/here") }
             return request["authorization"] == nil ? .unauthorized() : .ok
         }
         let recorder = Recorder()
         let session = URLSession.pinned(
-            to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+            to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try server.address("away"))
         await recorder.run(task)
         #expect(
@@ -32,18 +32,18 @@ struct SessionFlowTests {
         #expect(await recorder.isInvalid())
     }
 
-    @Test("The error that a delegate is told of has its reason, and a task that is cancelled has none")
+    @Test("A delegate gets the error with its reason, and the error of a cancelled task has none")
     func typedError() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
         let session = URLSession.pinned(
-            to: try stage.policy(rightPin: false), configuration: .ephemeral, delegate: recorder)
+            to: try fixture.policy(rightPin: false), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         #expect(TrustRejection(underlying: try #require(recorder.error))?.reason == "pin-mismatch")
         #expect(server.requestByteCount == 0)
 
-        // The server was refused a moment ago, and this task never asked about it.
+        // The server was refused a moment ago, but this task never connected to it.
         let cancelled = session.dataTask(with: try server.address())
         cancelled.cancel()
         await recorder.run(cancelled)
@@ -51,16 +51,16 @@ struct SessionFlowTests {
         #expect(TrustRejection(underlying: try #require(recorder.error)) == nil)
     }
 
-    @Test("A task of which nobody has said when it began takes no older refusal for its own")
+    @Test("A task without a recorded start does not get an older refusal as its reason")
     func unknownStart() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let (recorder, url) = (Recorder(), try server.address())
-        let ours = PinningSessionDelegate(try stage.policy(rightPin: false), forwardingTo: recorder)
+        let ours = PinningSessionDelegate(try fixture.policy(rightPin: false), forwardingTo: recorder)
         let session = URLSession(configuration: .ephemeral, delegate: ours, delegateQueue: nil)
         let mark = ours.mark
         await recorder.run(session.dataTask(with: url))
-        // Of another session's tasks ours hears no beginning, as before iOS 16.
+        // The delegate is not told about tasks of another session, as is the case for all tasks before iOS 16.
         let stranger = URLSession(configuration: .ephemeral)
         let cancelled = URLError(.cancelled, userInfo: [NSURLErrorFailingURLErrorKey: url])
         for (isKnown, reason) in [(false, nil), (true, "pin-mismatch")] {
@@ -74,11 +74,11 @@ struct SessionFlowTests {
 
     @Test("Completion handlers and uploads fail with their reason too")
     func handlers() async throws {
-        let stage = try Stage()
-        let server = try stage.server { HTTPResponse(status: 200, body: $0.body) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { HTTPResponse(status: 200, body: $0.body) }
         for isRight in [true, false] {
             let before = server.requestByteCount
-            let session = URLSession.pinned(to: try stage.policy(rightPin: isRight))
+            let session = URLSession.pinned(to: try fixture.policy(rightPin: isRight))
             var request = URLRequest(url: try server.address())
             request.httpMethod = "POST"
             let (data, error) = await withCheckedContinuation { continuation in
@@ -94,35 +94,35 @@ struct SessionFlowTests {
 
     @Test("A redirect from https to http is not followed")
     func downgrade() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://localhost:\(plain.port)/"
-        let server = try stage.server { $0.target == "/plain" ? .redirect(to: target) : .redirect(to: "/end") }
-        let session = URLSession.pinned(to: try stage.policy())
+        let server = try fixture.server { $0.target == "/plain" ? .redirect(to: target) : .redirect(to: "/end") }
+        let session = URLSession.pinned(to: try fixture.policy())
         let (_, response) = try await session.data(from: try server.address("plain"))
         #expect((response as? HTTPURLResponse)?.statusCode == 302)
         #expect(plain.connectionCount == 0)
     }
 
-    @Test("A redirect to another server is decided for that server")
+    @Test("A redirect to another server gets a verdict for that server")
     func redirect() async throws {
-        let (stage, other) = (try Stage(), try Stage())
+        let (fixture, other) = (try SessionFixture(), try SessionFixture())
         let target = try other.server()
         let url = try target.address()
-        let server = try stage.server { _ in .redirect(to: url.absoluteString) }
+        let server = try fixture.server { _ in .redirect(to: url.absoluteString) }
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+            try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "invalid-path")
         #expect(error?.failingURL?.port == Int(target.port))
         #expect(target.requestByteCount == 0)
     }
 
-    @Test("Two dozen challenges at once, right and wrong, none on the main thread, each with its own verdict")
+    @Test("Two dozen challenges at once get their own verdicts, none evaluated on the main thread")
     func concurrent() async throws {
-        let stage = try Stage()
-        let (good, bad) = (try stage.server(), try Stage().server())
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let (good, bad) = (try fixture.server(), try SessionFixture().server())
+        let session = URLSession.pinned(to: try fixture.policy())
         let before = StandIn.mainThreadEvaluationCount
         let reasons = await withTaskGroup(of: String?.self) { group in
             for index in 0..<24 {
@@ -143,13 +143,13 @@ struct SessionFlowTests {
         #expect(StandIn.mainThreadEvaluationCount == before)
     }
 
-    @Test("With the main queue as the delegate's nothing is evaluated there")
+    @Test("With the main queue as the delegate queue, nothing is evaluated there")
     func mainQueue() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let (evaluations, before) = (StandIn.evaluationCount, StandIn.mainThreadEvaluationCount)
         let session = URLSession.pinned(
-            to: try stage.policy(), configuration: .ephemeral, delegate: Recorder(), delegateQueue: .main)
+            to: try fixture.policy(), configuration: .ephemeral, delegate: Recorder(), delegateQueue: .main)
         #expect(try await session.data(from: try server.address()).0.count == 3)
         #expect(StandIn.evaluationCount > evaluations)
         #expect(StandIn.mainThreadEvaluationCount == before)
@@ -157,11 +157,11 @@ struct SessionFlowTests {
 
     @Test("A task that is cancelled in the handshake ends as cancelled")
     func cancelled() async throws {
-        let stage = try Stage()
-        var configuration = TLSServerConfiguration(.init(stage.identity))
+        let fixture = try SessionFixture()
+        var configuration = TLSServerConfiguration(.init(fixture.identity))
         configuration.stall = .midHandshake(seconds: 60)
         let server = try LoopbackTLSServer(configuration)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let work = Task { try await session.data(from: try server.address()) }
         for _ in 0..<500 where server.connectionCount == 0 { try await Task.sleep(for: .milliseconds(10)) }
         work.cancel()
@@ -171,14 +171,14 @@ struct SessionFlowTests {
         #expect(server.requestByteCount == 0)
     }
 
-    @Test("The delegate hears of the end of the session once, however often the policy has changed")
+    @Test("The delegate is told once about the end of the session, however often the policy has changed")
     func invalidation() async throws {
-        let stage = try Stage()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let policy = LivePolicy(try fixture.policy())
         let recorder = Recorder()
         let session = URLSession.pinned(to: policy, configuration: .ephemeral, delegate: recorder)
         for _ in 0..<3 {
-            policy.replace(with: try stage.policy())
+            policy.replace(with: try fixture.policy())
             _ = session.current
         }
         session.invalidateAndCancel()
@@ -187,7 +187,7 @@ struct SessionFlowTests {
     }
 }
 
-/// Writes down what a delegate is told, in order.
+/// A delegate that records its callbacks in order.
 private final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     private struct Log: Sendable {
         var events: [String] = []

@@ -8,16 +8,18 @@ import Testing
 /// Real servers, and the session that `URLSession.pinned(to:)` makes.
 @Suite("Apple: pinned sessions")
 struct SessionTests {
-    @Test("The right pin gets the response, a wrong one nothing, and the server not a byte", arguments: [true, false])
+    @Test(
+        "The right pin gets the response; a wrong pin gets nothing, and the server gets no byte",
+        arguments: [true, false])
     func pin(isSystem: Bool) async throws {
-        let stage = try Stage(isSystem: isSystem)
+        let fixture = try SessionFixture(isSystem: isSystem)
         let anchors: TrustAnchors? = isSystem ? .system : nil
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy(anchors: anchors))
+        let server = try fixture.server()
+        let session = URLSession.pinned(to: try fixture.policy(anchors: anchors))
         #expect(try await session.data(from: try server.address()).0 == Data("ok\n".utf8))
 
-        let interceptor = try stage.server()
-        let refusing = URLSession.pinned(to: try stage.policy(rightPin: false, anchors: anchors))
+        let interceptor = try fixture.server()
+        let refusing = URLSession.pinned(to: try fixture.policy(rightPin: false, anchors: anchors))
         let error = await #expect(throws: URLError.self) {
             try await refusing.data(from: try interceptor.address())
         }
@@ -32,10 +34,10 @@ struct SessionTests {
         #expect(interceptor.requestByteCount == 0)
     }
 
-    @Test("An address that leads past the rules for this machine gets no request, with TLS or without; its twin does")
+    @Test("An address that leads past the rules for this machine gets no request, with TLS or without")
     func alias() async throws {
-        let stage = try Stage(isSystem: true)
-        let identity = try stage.root.issue(hosts: ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::"])
+        let fixture = try SessionFixture(isSystem: true)
+        let identity = try fixture.root.issue(hosts: ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1", "::"])
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
         let plain = try LoopbackTCPServer.http()
         let session = URLSession.pinned(to: try PinningPolicy(hosts: []))
@@ -54,48 +56,48 @@ struct SessionTests {
         }
     }
 
-    @Test("An untrusted path is refused before any pin, with the failure as reason")
+    @Test("An untrusted path is refused before any pin, with the failure as the reason")
     func path() async throws {
-        let stage = try Stage()
-        let session = URLSession.pinned(to: try stage.policy())
-        let stranger = try Stage().server()
+        let fixture = try SessionFixture()
+        let session = URLSession.pinned(to: try fixture.policy())
+        let stranger = try SessionFixture().server()
         let error = await #expect(throws: URLError.self) { try await session.data(from: try stranger.address()) }
         #expect(error?.code == .serverCertificateHasUnknownRoot)
         #expect(TrustRejection(underlying: try #require(error))?.pathFailure?.code == .untrustedRoot)
-        let own = try stage.server()
+        let own = try fixture.server()
         #expect(try await session.data(from: try own.address()).0.count == 3)
     }
 
     @Test("An error that is not about trust has no rejection")
     func otherErrors() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let url = try server.address()
         server.close()
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try stage.policy()).data(from: url)
+            try await URLSession.pinned(to: try fixture.policy()).data(from: url)
         }
         #expect(TrustRejection(underlying: try #require(error)) == nil)
     }
 
-    @Test("Another policy decides at once, in another session of the system's")
+    @Test("Another policy applies at once, in another system session")
     func replaced() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy)
         let first = session.current
         _ = try await session.data(from: try server.address())
         #expect(session.current === first)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(session.current !== first)
-        policy.replace(with: try stage.policy())
+        policy.replace(with: try fixture.policy())
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }
 
-    @Test("Fail, ask, store, try again")
+    @Test("A request fails, the user approves, and the next request succeeds")
     func loop() async throws {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
@@ -116,13 +118,13 @@ struct SessionTests {
         #expect(TrustRejection(underlying: try #require(again))?.reason == "unknown-host")
     }
 
-    @Test("An observer hears of a refusal, and not of what is trusted")
+    @Test("An observer gets a refusal, but not a trusted connection")
     func observed() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         for (isRight, reasons) in [(true, []), (false, ["pin-mismatch"])] {
             let observer = Observer()
-            let session = URLSession.pinned(to: try stage.policy(rightPin: isRight), observer: observer)
+            let session = URLSession.pinned(to: try fixture.policy(rightPin: isRight), observer: observer)
             _ = try? await session.data(from: try server.address())
             for _ in 0..<500 where observer.reasons != reasons { try await Task.sleep(for: .milliseconds(10)) }
             #expect(observer.reasons == reasons)

@@ -5,25 +5,25 @@ import PintleTestKit
 import Security
 import Testing
 
-/// The system's statuses in the terms of the core. Each refused certificate has an accepting twin that differs in one
-/// thing.
+/// The system's statuses, translated to path failures. Each refused certificate has an accepted control that differs in
+/// one point.
 @Suite("Apple: statuses of the system")
 struct StatusTests {
-    /// Decides about a certificate that an authority of the app's has issued, with the key that is pinned.
+    /// Returns the failure of a certificate with the pinned key that a private authority has issued.
     private func failure(
         at instant: Date = Date(), intermediate: (inout CertificateTemplate) -> Void = { _ in },
         leaf: (inout CertificateTemplate) -> Void = { _ in }
     ) throws -> PathFailure? {
-        let stage = try Stage()
-        let issuer = try stage.root.intermediate(configure: intermediate)
-        let identity = try issuer.issue(hosts: ["localhost"], key: stage.identity.key, configure: leaf)
-        let answer = ServerTrustEvaluator(policy: try stage.policy())
-            .evaluate(try Stage.challenge(identity.chain), at: instant)
+        let fixture = try SessionFixture()
+        let issuer = try fixture.root.intermediate(configure: intermediate)
+        let identity = try issuer.issue(hosts: ["localhost"], key: fixture.identity.key, configure: leaf)
+        let answer = ServerTrustEvaluator(policy: try fixture.policy())
+            .evaluate(try SessionFixture.challenge(identity.chain), at: instant)
         #expect(answer.disposition == (answer.rejection == nil ? .useCredential : .cancelAuthenticationChallenge))
         return answer.rejection?.pathFailure
     }
 
-    @Test("A certificate that begins later is not-yet-valid, though the system says that it has expired")
+    @Test("A certificate that is not valid yet is reported as such, although the system reports it as expired")
     func dates() throws {
         #expect(try failure() == nil)
         let early = try #require(try failure(leaf: { $0.notBefore = .fromNow(days: 1) }))
@@ -33,7 +33,7 @@ struct StatusTests {
         #expect(late.code == .expired && late.primary.depth == 0 && late.detail.isEmpty)
     }
 
-    @Test("A date above the leaf is found too, and one of each kind is told")
+    @Test("A wrong date above the leaf is found too, and one failure of each kind is reported")
     func datesAbove() throws {
         let early = try #require(try failure(intermediate: { $0.notBefore = .fromNow(days: 1) }))
         #expect(early.code == .notYetValid && early.primary.depth == 1)
@@ -44,7 +44,7 @@ struct StatusTests {
         #expect(late.code == .expired && late.detail.map(\.depth) == [1, 2])
     }
 
-    @Test("A name that an authority may not sign for", arguments: [true, false])
+    @Test("A name outside the authority's name constraints is refused", arguments: [true, false])
     func nameConstraints(isExcluded: Bool) throws {
         let failure = try failure(intermediate: {
             $0.nameConstraints = .nameConstraints(excluded: [.dns(isExcluded ? "localhost" : "other.test")])
@@ -53,31 +53,31 @@ struct StatusTests {
         #expect(failure?.primary.platformCode == (isExcluded ? Int(errSecInvalidName) : nil))
     }
 
-    @Test("A key identifier of another authority", arguments: [true, false])
+    @Test("A key identifier of another authority is refused", arguments: [true, false])
     func linkage(isOther: Bool) throws {
         let failure = try failure(leaf: { if isOther { $0.authorityKeyIdentifier = .octets([1, 2, 3]) } })
         #expect(failure?.code == (isOther ? .untrustedRoot : nil))
         #expect(failure?.primary.platformCode == (isOther ? Int(errSecInvalidIDLinkage) : nil))
     }
 
-    @Test("A certificate of a public authority that was not logged", arguments: [true, false])
+    @Test("A certificate of a public authority without proof of logging is refused", arguments: [true, false])
     func transparency(isDemanded: Bool) throws {
-        let stage = try Stage(isSystem: true)
-        if isDemanded { StandIn.requireTransparency(of: stage.root.certificate.der) }
-        let answer = ServerTrustEvaluator(policy: try stage.policy(anchors: .system))
-            .evaluate(try Stage.challenge(stage.identity.chain))
+        let fixture = try SessionFixture(isSystem: true)
+        if isDemanded { StandIn.requireTransparency(of: fixture.root.certificate.der) }
+        let answer = ServerTrustEvaluator(policy: try fixture.policy(anchors: .system))
+            .evaluate(try SessionFixture.challenge(fixture.identity.chain))
         let failure = answer.rejection?.pathFailure
         #expect(failure?.code == (isDemanded ? .other : nil))
         #expect(failure?.primary.platformCode == (isDemanded ? Int(errSecVerifyActionFailed) : nil))
         #expect(failure.map { $0.primary.text.contains("certificate transparency") } ?? true)
     }
 
-    @Test("A certificate that a setting of the device denies is refused, and a person cannot approve it")
+    @Test("A certificate that a device setting denies is refused, and the user cannot approve it")
     func denied() throws {
         for isDenied in [false, true] {
             let identity = try Identity.byHand()
             if isDenied { StandIn.deny(identity.certificate.der) }
-            let challenge = try Stage.challenge(identity.chain)
+            let challenge = try SessionFixture.challenge(identity.chain)
             guard case .unknownHost(let host) = ServerTrustEvaluator(policy: try .asking).evaluate(challenge).rejection
             else {
                 Issue.record("no question")
@@ -94,7 +94,7 @@ struct StatusTests {
         }
     }
 
-    @Test("Of several flaws the system names one, in its own order")
+    @Test("The system reports only one of several flaws, in its own order")
     func single() throws {
         let failure = try #require(
             try failure(leaf: {
@@ -108,7 +108,7 @@ struct StatusTests {
 }
 
 extension TrustApprovals {
-    /// An approval of this certificate for localhost; empty where it cannot be made.
+    /// Returns an approval of this certificate for localhost; empty if it cannot be made.
     static func approving(_ identity: Identity) -> TrustApprovals {
         var approvals = TrustApprovals()
         guard let leaf = try? Certificate(der: identity.certificate.der), let host = try? ServerName("localhost"),

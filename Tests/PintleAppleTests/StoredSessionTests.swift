@@ -6,15 +6,15 @@ import PintleURLSession
 import Security
 import Testing
 
-/// The session of the system's own that the same call makes where a `URLSession` is wanted.
+/// The system session that the same call makes if a `URLSession` is needed.
 @Suite("Apple: where a URLSession is stored or injected")
 struct StoredSessionTests {
-    /// Keeps a session, as libraries do.
+    /// A type that stores a session, as libraries do.
     private struct Transport: Sendable {
         let session: URLSession
     }
 
-    @Test("The type decides which session it is, also for a parameter")
+    @Test("The declared type selects the kind of session, also for a parameter")
     func type() throws {
         let policy = try PinningPolicy(hosts: [])
         let pinned = URLSession.pinned(to: policy)
@@ -28,14 +28,14 @@ struct StoredSessionTests {
         isPinned.invalidateAndCancel()
     }
 
-    @Test("A wrong pin ends each style of task with its reason and without a byte; the right pin lets each pass")
+    @Test("A wrong pin ends each style of task with its reason and no byte sent; the right pin accepts each")
     func pin() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for isRight in [true, false] {
-            let server = try stage.server()
+            let server = try fixture.server()
             let url = try server.address()
             let listener = TaskEnds()
-            let session: URLSession = .pinned(to: try stage.policy(rightPin: isRight), delegate: listener)
+            let session: URLSession = .pinned(to: try fixture.policy(rightPin: isRight), delegate: listener)
             var errors: [(any Error)?] = [await listener.end(of: session.dataTask(with: url))]
             // A delegate's error has its reason already.
             let expected = isRight ? nil : "pin-mismatch"
@@ -59,11 +59,11 @@ struct StoredSessionTests {
         }
     }
 
-    @Test("An error gets the last verdict about the server it names, and other errors stay as they are")
+    @Test("An error gets the last verdict about its server, and other errors stay unchanged")
     func explained() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy(rightPin: false))
         let session: URLSession = .pinned(to: policy)
         let url = try server.address()
         let error = try #require(await ends { _ = try await session.data(from: url) })
@@ -73,21 +73,21 @@ struct StoredSessionTests {
         #expect(TrustRejection(underlying: session.explain(other)) == nil)
         let timeout = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
         #expect((session.explain(timeout) as? URLError)?.code == .timedOut)
-        policy.replace(with: try stage.policy())
+        policy.replace(with: try fixture.policy())
         #expect(try await session.data(from: url).0.count == 3)
         #expect(TrustRejection(underlying: session.explain(error)) == nil)
-        // A session without a policy has nothing to say.
+        // A session without a policy has no reasons.
         #expect(TrustRejection(underlying: URLSession(configuration: .ephemeral).explain(error)) == nil)
         session.invalidateAndCancel()
     }
 
-    @Test("Nothing goes over http to a host that the policy covers, by any style of task; to another host it does")
+    @Test("No style of task sends http to a host that the policy covers; to another host each does")
     func plainHTTP() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         for (host, isSent) in [("localhost", false), ("other.example", true)] {
             let plain = try LoopbackTCPServer.http()
             let listener = TaskEnds()
-            let session: URLSession = .pinned(to: try stage.policy(host: host), delegate: listener)
+            let session: URLSession = .pinned(to: try fixture.policy(host: host), delegate: listener)
             let url = try #require(URL(string: "http://localhost:\(plain.port)/"))
             let told = await listener.end(of: session.dataTask(with: url))
             let thrown = await ends { _ = try await session.data(from: url) }
@@ -101,12 +101,12 @@ struct StoredSessionTests {
         }
     }
 
-    @Test("A web socket in the clear to a covered host and any stream task are cancelled as they are made")
+    @Test("A web socket without TLS to a covered host and any stream task are cancelled when they are made")
     func otherTasks() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let listener = TaskEnds()
-        let session: URLSession = .pinned(to: try stage.policy(), delegate: listener)
+        let session: URLSession = .pinned(to: try fixture.policy(), delegate: listener)
         for (text, isCancelled) in [
             ("ws://localhost:\(plain.port)/", true), ("wss://localhost/", false), ("ws://other.example/", false),
         ] {
@@ -125,16 +125,16 @@ struct StoredSessionTests {
         session.invalidateAndCancel()
     }
 
-    /// As libraries wrap errors.
+    /// An error as libraries wrap it.
     private struct Wrapped: Error {
         let underlyingError: any Error
     }
 
-    @Test("A wrapped error is explained too, and within a cancelled task none is")
+    @Test("A wrapped error is explained too, but not inside a cancelled task")
     func wrapped() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session: URLSession = .pinned(to: try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let session: URLSession = .pinned(to: try fixture.policy(rightPin: false))
         let error = try #require(await ends { _ = try await session.data(from: try server.address()) })
         let wrapped = Wrapped(underlyingError: error)
         #expect(TrustRejection(underlying: wrapped) == nil)
@@ -147,38 +147,38 @@ struct StoredSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("After a change of the policy nothing goes over connections that the former one has judged")
+    @Test("After a policy change nothing is sent over connections that the previous policy accepted")
     func changed() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let session: URLSession = .pinned(to: policy, configuration: configuration)
         let url = try server.address()
         for _ in 0..<3 { _ = try await session.data(from: url) }
         #expect(server.connectionCount == 1)
-        // A change that lets the server pass, and then one that does not.
-        policy.replace(with: try stage.policy(unpinnedHosts: .reject))
+        // A policy that still accepts the server, and then one that does not.
+        policy.replace(with: try fixture.policy(unpinnedHosts: .reject))
         for _ in 0..<2 { _ = try await session.data(from: url) }
         #expect(server.connectionCount == 2 && server.requests.count == 5)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let error = try #require(await ends { _ = try await session.data(from: url) })
         #expect(TrustRejection(underlying: session.explain(error))?.reason == "pin-mismatch")
         #expect(server.requests.count == 5)
         session.invalidateAndCancel()
     }
 
-    @Test("Its copy of the configuration has no loaders and no early data, and its observer hears of both failures")
+    @Test("Its copy of the configuration has no loaders and no early data, and its observer gets both failures")
     func configuration() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [PassingLoader.self]
         configuration.enablesEarlyData = true
         let log = EventNames()
         let session: URLSession = .pinned(
-            to: try stage.policy(rightPin: false), configuration: configuration, observer: log)
+            to: try fixture.policy(rightPin: false), configuration: configuration, observer: log)
         #expect(session.configuration.protocolClasses?.isEmpty == true && !session.configuration.enablesEarlyData)
         _ = await ends { _ = try await session.data(from: try server.address()) }
         await TrustFailureFeed.shared.settle()
@@ -186,7 +186,7 @@ struct StoredSessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("Fail, ask, store, try again")
+    @Test("A request fails, the user approves, and the next request succeeds")
     func approvals() async throws {
         let server = try LoopbackTLSServer(try Identity.selfSigned(), handler: { _ in .ok })
         let store = TrustApprovalStore()
@@ -203,7 +203,7 @@ struct StoredSessionTests {
         session.invalidateAndCancel()
     }
 
-    /// Returns the error that something ends with.
+    /// Returns the error of a closure.
     private func ends(_ work: () async throws -> Void) async -> (any Error)? {
         do {
             try await work()
@@ -214,7 +214,7 @@ struct StoredSessionTests {
     }
 }
 
-/// Would answer each request itself.
+/// A URLProtocol that would answer each request itself.
 private final class PassingLoader: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
 }

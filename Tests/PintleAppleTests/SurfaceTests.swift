@@ -8,17 +8,17 @@ import Security
 import Testing
 import os
 
-/// What stands on the other modules of Apple's.
+/// The parts that use other Apple modules.
 @Suite("Apple: other modules")
 struct SurfaceTests {
     private static func trust(_ chain: [[UInt8]]) throws -> SecTrust {
-        try #require(try Stage.challenge(chain).protectionSpace.serverTrust)
+        try #require(try SessionFixture.challenge(chain).protectionSpace.serverTrust)
     }
 
-    @Test("A connection of Network.framework's is decided by the policy in force, and resumes nothing")
+    @Test("The policy in force decides about a connection of Network.framework, which resumes no TLS session")
     func network() throws {
-        let stage = try Stage()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let policy = LivePolicy(try fixture.policy())
         let reasons = Locked<[String]>([])
         let options = NWProtocolTLS.Options()
         #expect(options.securityProtocolOptions.isResumptionEnabled)
@@ -27,25 +27,25 @@ struct SurfaceTests {
         }
         let options2 = options.securityProtocolOptions
         #expect(!options2.isResumptionEnabled)
-        #expect(options2.verify(try Self.trust(stage.identity.chain)) == true)
-        policy.replace(with: try stage.policy(rightPin: false))
-        #expect(options2.verify(try Self.trust(stage.identity.chain)) == false)
-        #expect(options2.verify(try Self.trust(try Stage().identity.chain)) == false)
+        #expect(options2.verify(try Self.trust(fixture.identity.chain)) == true)
+        policy.replace(with: try fixture.policy(rightPin: false))
+        #expect(options2.verify(try Self.trust(fixture.identity.chain)) == false)
+        #expect(options2.verify(try Self.trust(try SessionFixture().identity.chain)) == false)
         #expect(reasons.withLock { $0 } == ["pin-matched", "pin-mismatch", "invalid-path"])
     }
 
-    @Test("A connection of Network.framework's for an address that leads past the rules is refused")
+    @Test("A connection of Network.framework to an address that leads past the rules is refused")
     func networkAlias() throws {
         for (host, isTrusted) in [("0.0.0.0", false), ("::", false), ("::ffff:127.0.0.1", false), ("::1", true)] {
-            let stage = try Stage(isSystem: true)
+            let fixture = try SessionFixture(isSystem: true)
             let reasons = Locked<[String]>([])
             let options = NWProtocolTLS.Options()
             let server = ServerEndpoint(host: try ServerName(host))
             options.decideTrust(of: server, by: LivePolicy(try PinningPolicy(hosts: []))) { evaluation in
                 reasons.withLock { $0.append(evaluation.decision.reason) }
             }
-            let chain = try stage.root.issue(hosts: [host]).chain
-            let trust = try #require(try Stage.challenge(chain, host: host).protectionSpace.serverTrust)
+            let chain = try fixture.root.issue(hosts: [host]).chain
+            let trust = try #require(try SessionFixture.challenge(chain, host: host).protectionSpace.serverTrust)
             #expect(options.securityProtocolOptions.verify(trust) == isTrusted)
             #expect(reasons.withLock { $0 } == [isTrusted ? "host-not-pinned" : "invalid-path"])
         }
@@ -72,15 +72,15 @@ struct SurfaceTests {
         for name in names { #expect(article.contains("`\(name)`"), "\(name)") }
     }
 
-    @Test("The log has reasons, and neither hosts nor certificates")
+    @Test("The log has reasons, but no hosts and no certificates")
     func log() throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let category = UUID().uuidString
         let logger = Logger(subsystem: "test", category: category)
         let server = ServerEndpoint(host: try ServerName("localhost"))
-        let good = ServerTrustEvaluator(policy: try stage.policy())
-        logger.log(good.evaluate(server, presented: stage.identity.chain, at: Date()))
-        logger.log(good.evaluate(server, presented: try Stage().identity.chain, at: Date()))
+        let good = ServerTrustEvaluator(policy: try fixture.policy())
+        logger.log(good.evaluate(server, presented: fixture.identity.chain, at: Date()))
+        logger.log(good.evaluate(server, presented: try SessionFixture().identity.chain, at: Date()))
         #expect(
             Logger.written(under: category) == [
                 "debug trusted <private>: pin-matched",
@@ -88,13 +88,13 @@ struct SurfaceTests {
             ])
     }
 
-    @Test("CryptoKit's hash is the one of FIPS 180-4")
+    @Test("CryptoKit's hash matches FIPS 180-4")
     func hash() throws {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         #expect(Hex.encode(PintleCrypto.SHA256Digest(hashing: Array("abc".utf8)).bytes) == expected)
     }
 
-    @Test("CryptoKit's signatures are those of RFC 8032 section 7.1, and one bit more or less is none")
+    @Test("CryptoKit's signatures match RFC 8032 section 7.1, and a signature with one changed bit is invalid")
     func signature() throws {
         let seed = try Hex.decode("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")
         let key = try Hex.decode("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")

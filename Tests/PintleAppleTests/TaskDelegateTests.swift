@@ -8,11 +8,11 @@ import Testing
 /// Delegates of single tasks, which the system asks before the session's.
 @Suite("Apple: delegates of tasks")
 struct TaskDelegateTests {
-    @Test("A delegate of a task does not come between the policy and the server", arguments: [true, false])
+    @Test("A task's delegate does not get between the policy and the server", arguments: [true, false])
     func trust(isRight: Bool) async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server { HTTPResponse(status: 200, body: $0.body) }
-        let session = URLSession.pinned(to: try stage.policy(rightPin: isRight, anchors: .system))
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server { HTTPResponse(status: 200, body: $0.body) }
+        let session = URLSession.pinned(to: try fixture.policy(rightPin: isRight, anchors: .system))
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         let body = Data("secret".utf8)
@@ -42,40 +42,40 @@ struct TaskDelegateTests {
         #expect((server.requestByteCount == 0) == !isRight)
     }
 
-    @Test("A delegate that a task of the system's own session is given has to be one of ours")
+    @Test("In a system session, a task's delegate bypasses the policy unless it is guarded")
     func stored() async throws {
-        let stage = try Stage(isSystem: true)
-        let server = try stage.server()
-        let policy = try stage.policy(rightPin: false, anchors: .system)
+        let fixture = try SessionFixture(isSystem: true)
+        let server = try fixture.server()
+        let policy = try fixture.policy(rightPin: false, anchors: .system)
         let session: URLSession = .pinned(to: policy)
         let url = try server.address()
-        // What the article warns of.
+        // The problem that the article warns of.
         #expect(try await session.data(from: url, delegate: Permissive()).0.count == 3)
         let permissive = Permissive()
         let error = await #expect(throws: URLError.self) {
             try await session.data(from: url, delegate: session.guarding(permissive))
         }
         #expect(error?.code == .cancelled && permissive.questions == 0)
-        // It shares what the session's delegate knows.
+        // The guarded delegate shares the rejections of the session's delegate.
         #expect(TrustRejection(underlying: session.explain(try #require(error)))?.reason == "pin-mismatch")
-        // A session without a policy has nothing to put around a delegate.
+        // A session without a policy returns the delegate unchanged.
         #expect(URLSession(configuration: .ephemeral).guarding(permissive) === permissive)
         session.invalidateAndCancel()
     }
 
-    @Test("A delegate of a task that follows every redirect follows none to http, and others")
+    @Test("A task's delegate that follows every redirect follows none to http")
     func redirect() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://localhost:\(plain.port)/"
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             switch request.target {
             case "/plain": .redirect(to: target)
             case "/away": .redirect(to: "/end")
             default: .ok
             }
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let permissive = Permissive()
         let (_, stopped) = try await session.data(from: try server.address("plain"), delegate: permissive)
         #expect((stopped as? HTTPURLResponse)?.statusCode == 302)
@@ -85,18 +85,18 @@ struct TaskDelegateTests {
         #expect(permissive.redirects == 1)
     }
 
-    @Test("What is not about trust reaches the delegate of the task")
+    @Test("A challenge that is not about trust reaches the task's delegate")
     func password() async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0["authorization"] == nil ? .unauthorized() : .ok }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0["authorization"] == nil ? .unauthorized() : .ok }
         let permissive = Permissive()
-        let (data, _) = try await URLSession.pinned(to: try stage.policy()).data(
+        let (data, _) = try await URLSession.pinned(to: try fixture.policy()).data(
             from: try server.address(), delegate: permissive)
         #expect(data.count == 3 && permissive.questions == 1)
     }
 }
 
-/// Trusts whoever asks, if it is asked, follows every redirect, and has a password.
+/// A delegate that trusts every server it is asked about, follows every redirect, and has a password.
 private final class Permissive: NSObject, URLSessionTaskDelegate {
     private let counts = Locked<[String: Int]>([:])
 

@@ -6,7 +6,7 @@ import Security
 import Testing
 import WebKit
 
-/// Pages over plain http, where no certificate says whose server it is.
+/// Pages over plain HTTP, where no certificate shows whose server it is.
 @Suite("Apple: plain http in web views", .timeLimit(.minutes(1)))
 @MainActor
 struct WebViewPlainHTTPTests {
@@ -14,18 +14,17 @@ struct WebViewPlainHTTPTests {
         (error as? URLError)?.code == .appTransportSecurityRequiresSecureConnection
     }
 
-    /// Policies under which a page over http from localhost is cancelled, and one under which it loads.
+    /// Policies that cancel a page over http from localhost, and one that lets it load.
     private static func policies() throws -> [(policy: PinningPolicy, isAllowed: Bool)] {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         return [
-            (try stage.policy(), false), (try PinningPolicy(hosts: [], unpinnedHosts: .reject), false),
+            (try fixture.policy(), false), (try PinningPolicy(hosts: [], unpinnedHosts: .reject), false),
             (try PinningPolicy(hosts: [], unpinnedHosts: .askUser), false),
-            (try stage.policy(host: "example.com"), true),
+            (try fixture.policy(host: "example.com"), true),
         ]
     }
 
-    @Test(
-        "A page over http from a host that the policy covers is cancelled with its reason; one from another host loads")
+    @Test("A page over http from a covered host is cancelled with its reason; one from another host loads")
     func plainHTTP() async throws {
         for (policy, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
@@ -40,7 +39,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A page over http is cancelled where the policy comes to cover its host while the delegate decides")
+    @Test("A page over http is cancelled if the policy starts to cover its host while the delegate decides")
     func plainHTTPMeanwhile() async throws {
         for (next, isAllowed) in try Self.policies() {
             let plain = try LoopbackTCPServer.http()
@@ -53,19 +52,19 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A frame or a download over http from a covered host is cancelled too, and the page goes on")
+    @Test("A frame or a download over http from a covered host is cancelled too, and the page continues")
     func plainFrames() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try stage.policy(), forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(try fixture.policy(), forwardingTo: navigation)
         let cases = [
             ("http://localhost/", false), ("http://0.0.0.0/", false), ("https://localhost/", true),
             ("http://example.com/", true), ("about:blank", true),
         ].map { (url: URL(string: $0), isAllowed: $1) }
         let urls = try cases.map { try #require($0.url) }
         var answers: [WKNavigationActionPolicy] = []
-        // While the page loads.
+        // The frame and the download begin while the page loads.
         navigation.onEvent = { event in
             guard event == "start" else { return }
             for url in urls {
@@ -94,8 +93,7 @@ struct WebViewPlainHTTPTests {
         #expect((error as? URLError)?.code == .badURL && navigation.events == ["failure"])
     }
 
-    @Test(
-        "A page over http is refused on arrival where the policy came to cover its host after the request was allowed")
+    @Test("A page over http is refused on arrival if the policy covers its host only after the request was allowed")
     func arrival() async throws {
         for (next, isAllowed) in try Self.policies() {
             let policy = LivePolicy(try PinningPolicy(hosts: []))
@@ -115,7 +113,7 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A response over http is refused where the policy comes to cover its host while the delegate decides")
+    @Test("A response over http is refused if the policy starts to cover its host while the delegate decides")
     func arrivalMeanwhile() async throws {
         for answer in [WKNavigationResponsePolicy.allow, .download] {
             for (next, isAllowed) in try Self.policies() {
@@ -137,10 +135,10 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("A frame's response over http from a host that is covered by now is cancelled without a failure of the page")
+    @Test("A frame's response over http from a host that is now covered is cancelled without failing the page")
     func frameArrival() throws {
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try Stage().policy(), forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(try SessionFixture().policy(), forwardingTo: navigation)
         for (text, isAllowed) in [("http://localhost/", false), ("http://example.com/", true)] {
             let response = URLResponse(
                 url: try #require(URL(string: text)), mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
@@ -153,7 +151,7 @@ struct WebViewPlainHTTPTests {
         #expect(navigation.failures.isEmpty)
     }
 
-    @Test("An action or a response is judged also where the app releases this delegate while its own decides")
+    @Test("An action or a response is checked even if the app releases this delegate while its own decides")
     func released() throws {
         let request = URLRequest(url: try #require(URL(string: "http://localhost/")))
         let response = URLResponse(
@@ -180,31 +178,32 @@ struct WebViewPlainHTTPTests {
 
     @Test("A page's redirect to http of a covered host fails once, with its navigation and reason; one to https loads")
     func redirect() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
         let target = "http://localhost:\(plain.port)/"
         let bad = Navigation()
-        let refusing = try stage.server { _ in .redirect(to: target) }
-        let error = try await bad.load(refusing.address(), WebViewTrustDelegate(try stage.policy(), forwardingTo: bad))
+        let refusing = try fixture.server { _ in .redirect(to: target) }
+        let error = try await bad.load(
+            refusing.address(), WebViewTrustDelegate(try fixture.policy(), forwardingTo: bad))
         #expect(Self.isPlain(error) && (error as? URLError)?.failingURL?.absoluteString == target)
         #expect(bad.events == ["action", "start", "failure"] && bad.failuresHaveNavigations)
         #expect(plain.connectionCount == 0)
 
         let good = Navigation()
-        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
-        let trust = WebViewTrustDelegate(try stage.policy(), forwardingTo: good)
+        let server = try fixture.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let trust = WebViewTrustDelegate(try fixture.policy(), forwardingTo: good)
         #expect(try await good.load(server.address(), trust) == nil)
         #expect(good.events == ["action", "start", "action", "redirect", "response", "commit", "finish"])
     }
 
     @Test("A redirect that the app's delegate cancels keeps WebKit's own error")
     func ownCancellation() async throws {
-        let stage = try Stage()
-        let server = try stage.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { $0.target == "/end" ? .ok : .redirect(to: "/end") }
         let navigation = Navigation()
         navigation.answersToActions = [.allow, .cancel]
         let error = try await navigation.load(
-            server.address(), WebViewTrustDelegate(try stage.policy(), forwardingTo: navigation))
+            server.address(), WebViewTrustDelegate(try fixture.policy(), forwardingTo: navigation))
         let found = try #require(error) as NSError
         #expect(found.domain == "WebKitErrorDomain" && found.code == 102)
         #expect(navigation.events == ["action", "start", "action", "failure"])
@@ -214,11 +213,11 @@ struct WebViewPlainHTTPTests {
         "The delegate gets the error of a link cancelled during a load once, after the load",
         arguments: [true, false])
     func linkMeanwhile(rightPin: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let link = URLRequest(url: try #require(URL(string: "http://localhost/")))
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try stage.policy(rightPin: rightPin), forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(try fixture.policy(rightPin: rightPin), forwardingTo: navigation)
         var answers: [WKNavigationActionPolicy] = []
         navigation.onEvent = { event in
             guard event == "start" else { return }
@@ -238,12 +237,12 @@ struct WebViewPlainHTTPTests {
         }
     }
 
-    @Test("The delegate gets the error of a cancelled link also when the page's process ends or another load begins")
+    @Test("The delegate gets a cancelled link's error also if the page's process ends or another load begins")
     func linkAndEnd() throws {
         let link = URLRequest(url: try #require(URL(string: "http://localhost/")))
         for ends in [true, false] {
             let navigation = Navigation()
-            let trust = WebViewTrustDelegate(try Stage().policy(), forwardingTo: navigation)
+            let trust = WebViewTrustDelegate(try SessionFixture().policy(), forwardingTo: navigation)
             trust.webView(navigation.webView, didStartProvisionalNavigation: nil)
             trust.webView(navigation.webView, decidePolicyFor: .asked(link), preferences: WKWebpagePreferences()) {
                 policy, _ in #expect(policy == .cancel)
@@ -261,7 +260,7 @@ struct WebViewPlainHTTPTests {
     @Test("A new window over http to a covered host is cancelled with an error at once; another window opens")
     func newWindow() throws {
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try Stage().policy(), forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(try SessionFixture().policy(), forwardingTo: navigation)
         trust.webView(navigation.webView, didStartProvisionalNavigation: nil)
         for (text, isAllowed) in [("http://example.com/", true), ("http://localhost/", false)] {
             let request = URLRequest(url: try #require(URL(string: text)))
@@ -277,23 +276,21 @@ struct WebViewPlainHTTPTests {
         #expect(Self.isPlain(failure.error) && !failure.hasNavigation)
     }
 
-    @Test(
-        "A page that a covered host's https redirects to http is refused, also by a hop in between; from others it loads"
-    )
+    @Test("A page that a covered host redirects from https to http is refused, even after further redirects")
     func insecureRedirect() async throws {
-        let stage = try Stage(isSystem: true)
+        let fixture = try SessionFixture(isSystem: true)
         let plain = try LoopbackTCPServer.http()
-        let server = try stage.server {
+        let server = try fixture.server {
             .redirect(to: $0.target == "/start" ? "/end" : "http://127.0.0.1:\(plain.port)/")
         }
-        let hop = try stage.server { _ in .redirect(to: server.url(host: "localhost") + "/end") }
+        let hop = try fixture.server { _ in .redirect(to: server.url(host: "localhost") + "/end") }
         for (host, start, isAllowed) in [
             ("localhost", try server.address("/start"), false),
             ("localhost", try hop.address(host: "127.0.0.1"), false),
             ("example.com", try server.address("/start"), true),
         ] {
             let navigation = Navigation()
-            let policy = try stage.policy(host: host, anchors: .system)
+            let policy = try fixture.policy(host: host, anchors: .system)
             let error = try await navigation.load(start, WebViewTrustDelegate(policy, forwardingTo: navigation))
             #expect(Self.isPlain(error) == !isAllowed)
             let text = (error as? URLError)?.localizedDescription
@@ -304,7 +301,7 @@ struct WebViewPlainHTTPTests {
     }
 }
 
-/// Answers when the test says so.
+/// A delegate that answers when the test releases it.
 @MainActor
 private final class LateDelegate: NSObject, WKNavigationDelegate {
     private var answers: [@MainActor () -> Void] = []

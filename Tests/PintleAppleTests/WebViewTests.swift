@@ -14,25 +14,25 @@ struct WebViewTests {
         "A page loads from the pinned server, with private roots too; an interceptor gets no byte",
         arguments: [true, false])
     func page(isSystem: Bool) async throws {
-        let stage = try Stage(isSystem: isSystem)
+        let fixture = try SessionFixture(isSystem: isSystem)
         let anchors: TrustAnchors? = isSystem ? .system : nil
-        let server = try stage.server()
+        let server = try fixture.server()
         let good = Navigation()
-        let trust = WebViewTrustDelegate(try stage.policy(anchors: anchors), forwardingTo: good)
+        let trust = WebViewTrustDelegate(try fixture.policy(anchors: anchors), forwardingTo: good)
         #expect(try await good.load(server.address(), trust) == nil)
         #expect(good.events == ["action", "start", "response", "commit", "finish"])
         #expect(server.requests.count == 1)
 
-        let interceptor = try stage.server()
+        let interceptor = try fixture.server()
         let bad = Navigation()
-        let strict = WebViewTrustDelegate(try stage.policy(rightPin: false, anchors: anchors), forwardingTo: bad)
+        let strict = WebViewTrustDelegate(try fixture.policy(rightPin: false, anchors: anchors), forwardingTo: bad)
         let error = try #require(try await bad.load(interceptor.address(), strict))
         #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
         #expect(bad.events == ["action", "start", "failure"])
         #expect(interceptor.requestByteCount == 0)
     }
 
-    @Test("Fail, ask, store, try again")
+    @Test("A page fails, the user approves, and the page loads")
     func approval() async throws {
         let identity = try Identity.selfSigned()
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })
@@ -47,7 +47,7 @@ struct WebViewTests {
         }
         try store.approve(host)
         #expect(try await navigation.load(server.address(), trust) == nil)
-        // Whoever has another certificate is not who was approved, and neither is this one once that is taken back.
+        // A server with another certificate was not approved, and after the approval is revoked, neither is this one.
         let other = try LoopbackTLSServer(try Identity.selfSigned())
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: other.port)
         try store.approve(try TrustApproval(.certificate(host.leaf.fingerprint), for: endpoint, at: Date()))
@@ -58,9 +58,9 @@ struct WebViewTests {
         #expect(TrustRejection(underlying: revoked)?.reason == "unknown-host")
     }
 
-    @Test("Where nobody decides, a link that is a download is downloaded, and another loaded")
+    @Test("Without a decision by a delegate, a link marked as a download is downloaded, and another one loads")
     func download() throws {
-        let trust = WebViewTrustDelegate(try Stage().policy())
+        let trust = WebViewTrustDelegate(try SessionFixture().policy())
         let request = URLRequest(url: try #require(URL(string: "https://localhost/")))
         for (isDownload, expected) in [(true, WKNavigationActionPolicy.download), (false, .allow)] {
             var seen: WKNavigationActionPolicy?
@@ -72,11 +72,11 @@ struct WebViewTests {
         }
     }
 
-    @Test("What is not about trust goes to the delegate, and old TLS to nobody")
+    @Test("Calls that are not about trust go to the delegate, and old TLS is refused without asking it")
     func others() throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let navigation = Navigation()
-        let trust = WebViewTrustDelegate(try stage.policy(), forwardingTo: navigation)
+        let trust = WebViewTrustDelegate(try fixture.policy(), forwardingTo: navigation)
         let webView = WKWebView()
         let space = URLProtectionSpace(
             host: "localhost", port: 443, protocol: "https", realm: "r",
@@ -98,9 +98,9 @@ struct WebViewTests {
         #expect(webView.reloadCount == 0)
     }
 
-    @Test("Without a delegate to forward to, a password is refused and a lost page loaded again, once")
+    @Test("Without a delegate, a password is refused and a page whose process ended is reloaded once")
     func alone() throws {
-        let trust = WebViewTrustDelegate(try Stage().policy())
+        let trust = WebViewTrustDelegate(try SessionFixture().policy())
         let webView = WKWebView()
         let answers = Locked<[URLSession.AuthChallengeDisposition]>([])
         let space = URLProtectionSpace(

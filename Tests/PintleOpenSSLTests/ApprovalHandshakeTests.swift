@@ -5,10 +5,10 @@ import Testing
 
 @testable import PintleOpenSSL
 
-/// Step 3 of the decision inside handshakes: self-signed and private servers on loopback.
-@Suite("A person's decision in the handshake")
+/// Step 3 of the decision inside handshakes, with self-signed and private servers on loopback.
+@Suite("The user's decision in the handshake")
 struct ApprovalHandshakeTests {
-    /// What a client of a policy that asks says about one server.
+    /// A server on loopback, and a client with a policy that asks the user.
     private struct Scene {
         let server: LoopbackTLSServer
         let host: String
@@ -42,7 +42,7 @@ struct ApprovalHandshakeTests {
             return host
         }
 
-        /// What somebody approves who has the fingerprint or the key from elsewhere.
+        /// Returns the scene with an approval of a fingerprint or key that the user got elsewhere.
         func approving(
             _ certificate: MintedCertificate, byKey: Bool = false,
             accepting: Set<TrustApproval.AcceptedFailure> = TrustApproval.AcceptedFailure.missingAuthority
@@ -71,7 +71,7 @@ struct ApprovalHandshakeTests {
         return Identity(certificate: try template.selfSigned(with: identity.key), key: identity.key)
     }
 
-    @Test("Refused, asked, approved, trusted: and no byte of a request before", arguments: UnknownHost.Subject.allCases)
+    @Test("An unknown server gets no request byte before its approval", arguments: UnknownHost.Subject.allCases)
     func loop(subject: UnknownHost.Subject) throws {
         let identity = try Identity.selfSigned()
         var scene = try Scene(identity)
@@ -94,7 +94,7 @@ struct ApprovalHandshakeTests {
         #expect(try scene.verdict() == "unknown-host self-signed")
     }
 
-    @Test("Another certificate is an alarm, also one that the system trusts")
+    @Test("A changed certificate is refused as a mismatch, even if the system trusts it")
     func changed() throws {
         let approved = try Identity.selfSigned()
         #expect(try Scene(approved).approving(approved.certificate).verdict() == "user-approved")
@@ -108,7 +108,7 @@ struct ApprovalHandshakeTests {
         #expect(try trusted.verdict() == "pin-mismatch")
     }
 
-    @Test("A server that the system trusts is asked about too, and no interceptor that it trusts takes its place")
+    @Test("An approved server cannot be replaced by an interceptor that the system trusts")
     func systemTrusted() throws {
         let (root, other) = (try CertificateAuthority.root(), try CertificateAuthority.root(name: "Interceptor"))
         let identity = try root.issue()
@@ -119,7 +119,7 @@ struct ApprovalHandshakeTests {
         let approval = try host.approval(at: Date())
         scene.approvals = TrustApprovals([approval])
         #expect(try scene.verdict() == "user-approved")
-        // Later the system does not trust it any more, which nobody has accepted.
+        // The system no longer trusts the root, and the approval does not accept that.
         scene.system = [other.certificate]
         #expect(try scene.verdict() == "invalid-path untrusted-root")
 
@@ -128,7 +128,7 @@ struct ApprovalHandshakeTests {
         #expect(try interceptor.verdict() == "pin-mismatch")
     }
 
-    @Test("An expired certificate that signs itself is told with both, cannot be approved, and is refused if it is")
+    @Test("An approval of an expired self-signed certificate does not accept the expiry")
     func expired() throws {
         let identity = try Identity.selfSigned { $0.notAfter = .fromNow(days: -1) }
         let scene = try Scene(identity)
@@ -151,7 +151,7 @@ struct ApprovalHandshakeTests {
     }
 
     @Test(
-        "A device with another name or a past date is approved for exactly what was shown",
+        "An approval of another name or an expired date covers exactly the failures that were shown",
         arguments: [[TrustApproval.AcceptedFailure.nameMismatch], [.expired], [.nameMismatch, .expired]])
     func exceptions(_ failures: [TrustApproval.AcceptedFailure]) throws {
         let failures = Set(failures)
@@ -161,7 +161,7 @@ struct ApprovalHandshakeTests {
         var scene = try Scene(identity)
         let host = try scene.ask()
         #expect(host.exceptionsOfCertificate == failures)
-        // Neither old callers nor keys accept what nobody has shown.
+        // Without `alsoAccepting`, or for a key, an approval accepts no such failure.
         #expect(throws: TrustApprovalError.self) { try host.approval(at: Date()) }
         #expect(throws: TrustApprovalError.self) { try host.approval(of: .key, alsoAccepting: failures, at: Date()) }
         let first = try #require(failures.first)
@@ -181,7 +181,7 @@ struct ApprovalHandshakeTests {
         #expect(try scene.verdict() == "user-approved")
         let stored = try TrustApprovals(json: scene.approvals.json())
         #expect(stored.all == [approval])
-        // Another certificate with the same key, and the same server once the approval is revoked.
+        // Another certificate with the same key is refused. So is the same server after the revocation.
         var other = try Scene(Self.renewed(identity))
         other.approvals = TrustApprovals([
             try TrustApproval(approval.subject, for: other.endpoint, accepting: approval.accepts, at: Date())
@@ -191,7 +191,7 @@ struct ApprovalHandshakeTests {
         #expect(try scene.verdict() == "unknown-host self-signed")
     }
 
-    @Test("Only the server's own certificate can have expired and be approved", arguments: [true, false])
+    @Test("An approval may accept the expiry of the leaf but not of an authority", arguments: [true, false])
     func expiredAuthority(isLeafOver: Bool) throws {
         let root = try CertificateAuthority.root()
         let authority = try root.intermediate { $0.notAfter = .fromNow(days: -1) }
@@ -208,7 +208,7 @@ struct ApprovalHandshakeTests {
         #expect(try approving.verdict() == (isLeafOver ? "user-approved" : "invalid-path expired"))
     }
 
-    @Test("A weak key stays refused beside another name, whatever an approval accepts")
+    @Test("No approval accepts a weak key")
     func exceptionsEndThere() throws {
         let identity = try Identity.selfSigned(hosts: ["router"], keyType: .rsa(bits: 1_024))
         let scene = try Scene(identity)
@@ -219,7 +219,7 @@ struct ApprovalHandshakeTests {
         #expect(try scene.approving(identity.certificate, accepting: all).verdict() == "invalid-path weak-key")
     }
 
-    @Test("An approved key is good in the next certificate, if that is for the host and in its time")
+    @Test("An approved key is trusted in a renewed certificate if name and dates are valid")
     func renewal() throws {
         let identity = try Identity.selfSigned()
         let renewed = try Self.renewed(identity)
@@ -237,7 +237,7 @@ struct ApprovalHandshakeTests {
         #expect(try elsewhere.approving(foreign.certificate).verdict() == "user-approved")
     }
 
-    @Test("Of the two failures only the one that was seen is forgiven")
+    @Test("An approval accepts only the failure that was shown")
     func unseen() throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue()
@@ -257,7 +257,7 @@ struct ApprovalHandshakeTests {
                 == "invalid-path self-signed")
     }
 
-    @Test("A certificate for signing programs is no server's, approved or not; its twin for servers is")
+    @Test("A certificate only for code signing is refused for a server, even after approval")
     func purpose() throws {
         for (purposes, isGood) in [([DERWriter.OID.codeSigning], false), ([.codeSigning, .serverAuth], true)] {
             let identity = try Identity.selfSigned { $0.extendedKeyUsage = purposes }
@@ -267,7 +267,7 @@ struct ApprovalHandshakeTests {
                 let verdict = try scene.approving(identity.certificate, byKey: byKey).verdict()
                 #expect(verdict == (isGood ? "user-approved" : "invalid-path unsuitable-purpose"))
             }
-            // The same under an authority that nobody knows.
+            // The same below an unknown authority.
             let root = try CertificateAuthority.root()
             let issued = try root.issue { $0.extendedKeyUsage = purposes }
             let below = try Scene(issued).approving(issued.certificate)
@@ -275,7 +275,7 @@ struct ApprovalHandshakeTests {
         }
     }
 
-    @Test("A key that is too weak, a bad signature and rubbish are not forgiven")
+    @Test("No approval accepts a weak key, an invalid signature or a malformed certificate")
     func weak() throws {
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         let endpoint = try ServerEndpoint(host: "localhost", port: 443)
@@ -290,7 +290,7 @@ struct ApprovalHandshakeTests {
         #expect(try verdict(Identity.selfSigned(keyType: .rsa(bits: 2_048)).certificate) == "user-approved")
         let weak = try verdict(Identity.selfSigned(keyType: .rsa(bits: 1_024)).certificate)
         #expect(weak == "invalid-path weak-key")
-        // Nobody vouches for it either, which is more fundamental.
+        // The certificate is also untrusted, which is the more fundamental failure.
         for bits in [1_024, 2_048] {
             let weak = try Identity.selfSigned(keyType: .rsa(bits: bits)).certificate
             let decision = policy.evaluate(

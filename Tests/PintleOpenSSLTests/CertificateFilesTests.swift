@@ -34,7 +34,7 @@ struct CertificateFilesTests {
         }
     }
 
-    @Test("PEM with text around its blocks, DER, and a folder of both are read whole and in order")
+    @Test("PEM with other text, DER and a folder of both are read completely and in order")
     func reads() throws {
         let file = directory.path(of: "roots/a.pem")
         #expect(
@@ -47,7 +47,7 @@ struct CertificateFilesTests {
             try CertificateBundle(contentsOfFiles: files).certificates.map(\.der) == [all[2], all[0], all[1]])
     }
 
-    @Test("A certificate that stands in two files is taken once, links and hidden names included")
+    @Test("A duplicate certificate is taken once, symbolic links are followed, and hidden files are ignored")
     func duplicates() throws {
         try directory.write(roots[0].pem, to: "roots/again")
         try directory.write("not a certificate", to: "roots/.hidden")
@@ -56,7 +56,7 @@ struct CertificateFilesTests {
         #expect(bundle.certificates.map(\.der) == [roots[2], roots[0], roots[1]].map(\.der))
     }
 
-    @Test("Nothing in a folder is passed over: what is no certificate is named, with its block")
+    @Test("Every file in a folder must contain only certificates, and the error names file and block")
     func nothingPassedOver() throws {
         #expect(folderProblems() == [])
         try directory.write("remember to renew", to: "roots/README")
@@ -71,7 +71,7 @@ struct CertificateFilesTests {
         #expect(found[3].hasPrefix("short.der not a certificate: "))
     }
 
-    @Test("A folder within the folder, a link to nowhere and a pipe are named, and do not block")
+    @Test("A nested folder, a dangling link and a pipe are errors with names, and none blocks")
     func notFiles() throws {
         try directory.write(roots[0].pem, to: "roots/inner/a.pem")
         #expect(symlink("gone", directory.path(of: "roots/link.pem")) == 0)
@@ -82,7 +82,7 @@ struct CertificateFilesTests {
             ])
     }
 
-    @Test("A file or folder that is not there, is empty or is none is an error that names it")
+    @Test("A file or folder that is missing, empty or of the wrong kind is an error with its name")
     func missing() throws {
         try directory.write("", to: "empty.pem")
         #expect(mkdir(directory.path(of: "nothing"), 0o700) == 0)
@@ -108,7 +108,7 @@ struct CertificateFilesTests {
         #expect(file("roots/a.pem") == [] && folder("roots") == [])
     }
 
-    @Test("The error says file, block and line, and what to do")
+    @Test("The error has the file, the block, the line and the remedy")
     func text() throws {
         let path = try directory.write(roots[0].pem + (try PrivateKey().pem), to: "both.pem")
         let error = #expect(throws: CertificateFilesError.self) { try CertificateBundle(contentsOfFile: path) }

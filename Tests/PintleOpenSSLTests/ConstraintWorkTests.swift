@@ -3,13 +3,13 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// The work that names cause below authorities with name constraints (RFC 5280 section 4.2.1.10).
+/// The work of comparing names with name constraints of authorities (RFC 5280 section 4.2.1.10).
 ///
-/// The control is the same chain with the constraints in an extension that OpenSSL does not read, so that both have
-/// the same size.
-@Suite("Work of name constraints", .serialized)
+/// The control is the same chain with the constraints in an extension that OpenSSL does not know, so that both have the
+/// same size.
+@Suite("The work of name constraints", .serialized)
 struct ConstraintWorkTests {
-    /// An extension that no reader knows.
+    /// An extension that no software knows.
     private static let unknownExtension: DERWriter.OID = [1, 3, 6, 1, 4, 1, 99_999, 1]
 
     private static let emailAddress: DERWriter.OID = [1, 2, 840, 113_549, 1, 9, 1]
@@ -38,7 +38,7 @@ struct ConstraintWorkTests {
         }
     }
 
-    /// `half` authorities with constraints above as many certificates with names, the leaf among them.
+    /// Returns `half` authorities with constraints above as many certificates with names, including the leaf.
     private func chain(
         _ names: Names, half: Int, names count: Int, constraints: Int, isControl: Bool = false
     ) throws -> (root: CertificateAuthority, identity: Identity) {
@@ -65,7 +65,7 @@ struct ConstraintWorkTests {
         return ([failure.primary] + failure.detail).map(\.code.rawValue)
     }
 
-    @Test("Twenty certificates with names under constraints cost no more than without", arguments: Names.allCases)
+    @Test("Twenty certificates with names cost no more with constraints than without", arguments: Names.allCases)
     func anchored(names: Names) throws {
         let attack = try chain(names, half: 10, names: 999, constraints: 1_000)
         let control = try chain(names, half: 10, names: 999, constraints: 1_000, isControl: true)
@@ -95,12 +95,12 @@ struct ConstraintWorkTests {
         #expect(time < 10 * usual)
     }
 
-    @Test("A chain may cause as many comparisons as the budget says, and not one more", arguments: Names.allCases)
+    @Test("A chain may cause exactly as many comparisons as the budget allows", arguments: Names.allCases)
     func exactBudget(names: Names) throws {
         let small = try chain(names, half: 2, names: 20, constraints: 30)
         let path = try (small.identity.chain + [small.root.certificate.der]).map { try Certificate(der: $0) }
         let steps = NameComparisons.steps(path)
-        // Two authorities with 30 constraints, above two certificates with 20 names and more.
+        // Two authorities with 30 constraints, above two certificates with at least 20 names.
         #expect(steps > 2 * 2 * 20 * 30)
         func decide(_ budget: Int64, _ chain: (root: CertificateAuthority, identity: Identity)) throws -> String {
             var limits = PathBudget()
@@ -110,7 +110,7 @@ struct ConstraintWorkTests {
         }
         #expect(try decide(steps, small) == "host-not-pinned")
         #expect(try decide(steps - 1, small) == "invalid-path limits-exceeded")
-        // One name more on the leaf is compared with all constraints.
+        // Another name on the leaf is compared with all constraints.
         let larger = try chain(names, half: 2, names: 21, constraints: 30)
         #expect(try decide(steps, larger) == "invalid-path limits-exceeded")
         let control = try chain(names, half: 2, names: 21, constraints: 30, isControl: true)
@@ -118,7 +118,7 @@ struct ConstraintWorkTests {
         print("\(names): \(steps) comparisons are within a budget of \(steps)")
     }
 
-    @Test("Signatures, dates, names and strength are told beside the limit")
+    @Test("Failures of signatures, dates, names and key strength are reported beside the exceeded limit")
     func detail() throws {
         let root = try CertificateAuthority.root()
         let upper = try root.intermediate {
@@ -131,7 +131,7 @@ struct ConstraintWorkTests {
         let decision = try Validation.decide(leaf.chain, anchors: [root.certificate])
         #expect(decision.summary == "invalid-path limits-exceeded")
         #expect(Set(codes(decision)).isSuperset(of: ["invalid-signature", "expired", "name-mismatch", "weak-key"]))
-        // Without an anchor only the comparisons are missing.
+        // Without an anchor, only the comparisons are left out.
         let strange = try Validation.decide(leaf.chain, anchors: [])
         #expect(strange.summary == "invalid-path invalid-signature")
         #expect(Set(codes(strange)).isSuperset(of: ["untrusted-root", "expired", "name-mismatch", "weak-key"]))

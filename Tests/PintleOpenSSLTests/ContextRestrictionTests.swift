@@ -3,8 +3,8 @@ import Testing
 
 @testable import PintleOpenSSL
 
-/// Contexts that are made elsewhere, as libcurl's are, and that a machine's openssl.cnf may have set up.
-@Suite("A TLS context offers certificates alone")
+/// Contexts that other code creates, such as libcurl, and that a machine's openssl.cnf may configure.
+@Suite("A restricted TLS context offers only suites with certificates")
 struct ContextRestrictionTests {
     private let context: OpaquePointer
 
@@ -12,7 +12,7 @@ struct ContextRestrictionTests {
         context = try #require(SSL_CTX_new(TLS_client_method()))
     }
 
-    /// Suites that a connection of this context would offer.
+    /// Returns the suites that a connection of this context would offer.
     private func offered() throws -> [OpaquePointer] {
         let ssl = try #require(SSL_new(context))
         defer { SSL_free(ssl) }
@@ -29,7 +29,7 @@ struct ContextRestrictionTests {
     }
 
     @Test(
-        "Suites without a certificate, or without encryption, go",
+        "Suites without a certificate or without encryption are removed",
         arguments: ["ALL", "aNULL", "eNULL", "ALL:eNULL"])
     func unproven(_ list: String) throws {
         defer { SSL_CTX_free(context) }
@@ -40,7 +40,7 @@ struct ContextRestrictionTests {
         #expect(left.count > 3 && left.allSatisfy(proves))
     }
 
-    @Test("Suites with a shared key go, for TLS 1.2 and 1.3")
+    @Test("Suites with a shared key are removed for TLS 1.2 and 1.3")
     func sharedKey() throws {
         defer { SSL_CTX_free(context) }
         SSL_CTX_set_psk_client_callback(context) { _, _, _, _, _, _ in 0 }
@@ -50,7 +50,7 @@ struct ContextRestrictionTests {
         #expect(left.count > 3 && left.allSatisfy(proves))
     }
 
-    @Test("What an administrator has chosen among the rest stays")
+    @Test("An administrator's choice among the other suites is kept")
     func chosen() throws {
         defer { SSL_CTX_free(context) }
         try #require(SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256") == 1)

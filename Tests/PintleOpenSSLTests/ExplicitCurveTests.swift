@@ -6,7 +6,8 @@ import Testing
 
 @testable import PintleOpenSSL
 
-/// EC keys with explicit parameters: OpenSSL decodes them while it parses a certificate, which can take half a second.
+/// EC keys with explicit parameters. OpenSSL decodes them while it parses a certificate, which can take half a second
+/// each.
 @Suite("Explicit EC parameters", .serialized)
 struct ExplicitCurveTests {
     private let root: CertificateAuthority
@@ -17,7 +18,7 @@ struct ExplicitCurveTests {
         identity = try root.intermediate().issue(hosts: [Validation.host])
     }
 
-    /// 128 certificates with this key, each of a name of its own.
+    /// Returns 128 certificates with this key and distinct names.
     private func certificates(key: [UInt8]?) throws -> [[UInt8]] {
         let template = try root.issue(hosts: [Validation.host]).certificate.template
         let signer = try PrivateKey()
@@ -30,12 +31,12 @@ struct ExplicitCurveTests {
     }
 
     @Test(
-        "Of a recorded chain of 128 such keys OpenSSL parses none",
+        "OpenSSL parses no such key in a recorded chain of 128",
         arguments: [ExplicitCurve.ecPublicKey, ExplicitCurve.sm2])
     func recorded(algorithm: DERWriter.OID) throws {
         let attack = try certificates(key: ExplicitCurve.slow(algorithm: algorithm))
         let control = try certificates(key: nil)
-        // OpenSSL gets none of them to parse, and each of the others.
+        // None of the certificates reaches OpenSSL, while all control certificates do.
         #expect(attack.count { X509Reference(der: $0) != nil } == 0)
         #expect(control.count { X509Reference(der: $0) != nil } == 128)
         var evaluation: TrustEvaluation?
@@ -54,12 +55,12 @@ struct ExplicitCurveTests {
         #expect(above.presented?.certificates.count == 2)
     }
 
-    @Test("Of 128 such keys that a server presents OpenSSL decodes none, also where the leaf is good")
+    @Test("OpenSSL decodes no such key of 128 that a server presents, even with a good leaf")
     func live() throws {
         let attack = try certificates(key: ExplicitCurve.slow())
         let control = try certificates(key: nil)
         var judged: [[UInt8]]?
-        /// Keys that OpenSSL has decoded while it parsed the message.
+        /// The number of keys that OpenSSL has decoded while it parsed the message.
         var decoded = 0
         func connect(_ chain: [[UInt8]], _ code: HandshakeError.Code) throws -> Double {
             let peer = try FakeTLS.server(FakeTLS.certificateMessage(chain))
@@ -83,10 +84,10 @@ struct ExplicitCurveTests {
         #expect(judged == nil)
         let mixed = [identity.certificate.der] + attack.dropLast()
         let above = try connect(mixed, .rejectedByVerifier)
-        // The core gets what the server sent, not what OpenSSL parsed.
+        // The core gets the bytes that the server sent, not those that OpenSSL parsed.
         #expect(judged == mixed)
         #expect(decoded == 1)
-        // OpenSSL parses what stands in front of the first byte that is not well formed: no key there is left to decode.
+        // OpenSSL parses the certificates before the first malformed byte. None of their keys may be left to decode.
         let message = FakeTLS.message(11, FakeTLS.sized(attack.flatMap(FakeTLS.sized) + [0, 0, 9, 0]))
         for bytes in [FakeTLS.certificateMessage(attack), FakeTLS.certificateMessage(mixed), message] {
             #expect(Self.explicitKeys(in: bytes) >= 127)
@@ -106,11 +107,11 @@ struct ExplicitCurveTests {
         print("live, 128 keys: \(leaf) s, below a good leaf \(above) s, cut off \(cut) s; named curves \(usual) s")
     }
 
-    /// The number of certificates in a Certificate message (RFC 5246 section 7.4.2) whose keys OpenSSL would decode with
-    /// parameters of their own.
+    /// Returns the number of certificates in a Certificate message (RFC 5246 section 7.4.2) whose explicit parameters
+    /// OpenSSL would decode.
     private static func explicitKeys(in message: [UInt8]) -> Int {
         func length(at place: Int) -> Int { message[place..<place + 3].reduce(0) { $0 << 8 + Int($1) } }
-        // OpenSSL parses nothing of a list that claims to be longer than the message.
+        // OpenSSL parses no certificate of a list that claims to be longer than the message.
         guard message.count > 7, length(at: 4) == message.count - 7 else { return 0 }
         var (place, count) = (7, 0)
         while place + 3 <= message.count, place + 3 + length(at: place) <= message.count {
@@ -121,7 +122,7 @@ struct ExplicitCurveTests {
         return count
     }
 
-    @Test("In a handshake such a key is refused at the leaf and dropped above it", arguments: [false, true])
+    @Test("A handshake refuses such a key in the leaf and drops it above the leaf", arguments: [false, true])
     func handshake(isTLS13: Bool) throws {
         let extra = try certificates(key: ExplicitCurve.p256(try PrivateKey())).prefix(2)
         let anchors = [try Certificate(der: root.certificate.der)]
@@ -146,7 +147,7 @@ struct ExplicitCurveTests {
         #expect(try decide(chain).decision.summary == "host-not-pinned")
     }
 
-    @Test("An anchor with such a key is named, and its key is not decoded")
+    @Test("An anchor with such a key is an error that names it, and its key is not decoded")
     func anchor() throws {
         let odd = try CertificateAuthority.root(name: "Odd") { $0.subjectPublicKeyInfo = ExplicitCurve.slow() }
         let evaluation = try Validation.evaluate(identity.chain, anchors: [root.certificate, odd.certificate])
@@ -155,7 +156,7 @@ struct ExplicitCurveTests {
         #expect(failure.primary.text == "the anchor CN=Odd has an EC key whose curve is not named")
     }
 
-    @Test("The guard hides the original bytes of a certificate and leaves the rest of the message as it is")
+    @Test("The guard keeps the original bytes of a hidden certificate and leaves the rest of the message unchanged")
     func hidden() throws {
         let odd = try certificates(key: ExplicitCurve.slow())[0]
         let chain = [identity.certificate.der, odd, root.certificate.der]
@@ -171,7 +172,7 @@ struct ExplicitCurveTests {
         #expect(certificates == [1: odd])
         let changed = zip(before, message).enumerated().filter { $0.element.0 != $0.element.1 }.map(\.offset)
         #expect(changed.count == 1)
-        // A message that has been changed is not changed again.
+        // The guard does not change a message twice.
         let again = message.withUnsafeMutableBytes {
             CertificateMessageGuard.inspect(UnsafeRawBufferPointer($0), 22, 0x0303)
         }

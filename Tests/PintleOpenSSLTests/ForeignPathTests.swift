@@ -4,10 +4,10 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// Someone between client and server, with a certificate from an authority that this machine trusts.
+/// An interceptor with a certificate from an authority that this machine trusts.
 ///
-///     interceptor's leaf <- interceptor's root (trusted)      genuine leaf, sent along: pinned, on no path
-@Suite("Pinned certificates on foreign paths")
+///     interceptor's leaf <- interceptor's root (trusted)      genuine leaf, also sent: pinned, but not on the path
+@Suite("Pinned certificates outside of the path")
 struct ForeignPathTests {
     private let root: CertificateAuthority
     private let intermediate: CertificateAuthority
@@ -25,18 +25,18 @@ struct ForeignPathTests {
     }
 
     @Test(
-        "A pinned certificate that is only sent does not count, wherever it stands", arguments: [0, 1], [false, true])
+        "A pinned certificate that is sent outside of the path does not count", arguments: [0, 1], [false, true])
     func appended(above depth: Int, isLast: Bool) throws {
         let pinned = genuine.chain[depth]
         let sent = isLast ? interceptor.chainWithRoot + [pinned] : [interceptor.certificate.der, pinned]
         let pin = Pin(.publicKey(try Certificate(der: pinned).publicKeyPin))
         #expect(try judge(sent, interceptor.key, pins: [pin]) == "pin-mismatch")
-        // The same server, the same extra certificate behind it, and its own key pinned.
+        // Counter-check: the same server and extra certificate, with the interceptor's own key pinned.
         let own = try Validation.pin(interceptor.certificate)
         #expect(try judge(sent, interceptor.key, pins: [own]) == "pin-matched")
     }
 
-    @Test("The genuine server is trusted, whatever it sends along")
+    @Test("The genuine server is trusted even if it sends extra certificates")
     func genuineServer() throws {
         let pin = try Validation.pin(genuine.certificate)
         #expect(try judge(genuine.chain, genuine.key, pins: [pin]) == "pin-matched")
@@ -46,7 +46,7 @@ struct ForeignPathTests {
             try judge(genuine.chain + [interceptor.certificate.der], genuine.key, pins: [strange]) == "pin-mismatch")
     }
 
-    /// The reason, over a real handshake, in which a refused server reads no byte and a trusted one the request.
+    /// Returns the reason of a real handshake. A refused server reads no byte, and a trusted one reads the request.
     private func judge(_ chain: [[UInt8]], _ key: PrivateKey, pins: [Pin]) throws -> String {
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: key)))
         let anchors = try [root, interceptorRoot].map { try Certificate(der: $0.certificate.der) }
@@ -69,7 +69,7 @@ struct ForeignPathTests {
         return outcome.evaluation.decision.reason
     }
 
-    @Test("The rule is that of the host that was asked for, whatever names the certificate has")
+    @Test("The rule is that of the requested host, whatever names the certificate has")
     func ruleByHost() throws {
         let (pinned, free) = ("pinned.example.test", "free.example.test")
         let policy = try PinningPolicy(hosts: [

@@ -2,7 +2,7 @@ import Pintle
 import PintleOpenSSL
 import Testing
 
-@Suite("Endpoints of a handshake")
+@Suite("The endpoint of a handshake")
 struct HandshakeEndpointTests {
     @Test("A name is lower-cased and loses one final dot")
     func nameIsCanonical() throws {
@@ -13,7 +13,7 @@ struct HandshakeEndpointTests {
     }
 
     @Test(
-        "Address literals are known for what they are",
+        "Address literals are recognized",
         arguments: [
             ("127.0.0.1", false, "127.0.0.1:443"), ("::1", true, "[::1]:443"),
             ("[2001:DB8::1]", true, "[2001:db8::1]:443"),
@@ -24,20 +24,20 @@ struct HandshakeEndpointTests {
         #expect(endpoint.description == description)
     }
 
-    @Test("A name with digits in front is a name", arguments: ["1and1.example", "127.0.0.1.example", "0x7f.example"])
+    @Test("A host name may begin with digits", arguments: ["1and1.example", "127.0.0.1.example", "0x7f.example"])
     func digitsInFront(host: String) throws {
         #expect(try ServerEndpoint(host: host, port: 443).host.ipAddress == nil)
     }
 
     @Test(
-        "What the resolver would read as an address, though it is none, is refused",
+        "A text that the resolver, but not Pintle, takes for an address is refused",
         arguments: ["127.1", "0x7f.1", "2130706433", "0x7f000001", "127.0.0.01", "1.2.3.4.5", "example.1"])
     func shorthandAddresses(host: String) {
         expectInvalid(host)
     }
 
     @Test(
-        "What is no host is refused",
+        "A text that is not a host is refused",
         arguments: [
             "", ".", "..", "a..b", "exämple.com", "a\0.example", "user@example.com", "example.com/", "exa mple",
             "[example.com]", "[::1", "::1%lo", "example.com\n", "a。b", String(repeating: "a", count: 64),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Handshakes that fail")
 struct HandshakeFailureTests {
-    /// Where it is not about time, the limits are wide: the machine may be busy.
+    /// Connects with long time-outs, for tests that are not about time: the machine may be busy.
     private func connect(
         to port: UInt16, host: String = "127.0.0.1", timeout: Duration = .seconds(10)
     ) throws -> TLSConnection {
@@ -16,7 +16,7 @@ struct HandshakeFailureTests {
     }
 
     @Test(
-        "A server that does not speak TLS is named by what it says, and cannot write on the terminal",
+        "The error for a server without TLS quotes its answer, escaped for the terminal",
         arguments: [
             (
                 "HTTP/1.1 400 Bad\u{1B}[31m Request\r\n\r\n",
@@ -37,7 +37,7 @@ struct HandshakeFailureTests {
     }
 
     @Test(
-        "A suite with a Diffie-Hellman group of the server's choice is not offered; an elliptic curve is",
+        "Suites with finite-field Diffie-Hellman are not offered, and those with elliptic curves are",
         arguments: [("DHE-RSA-AES128-GCM-SHA256", false), ("ECDHE-RSA-AES128-GCM-SHA256", true)])
     func finiteField(suite: String, isOffered: Bool) throws {
         let identity = try CertificateAuthority.root().issue(keyType: .rsa(bits: 2_048))
@@ -50,14 +50,14 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("A server that closes is told apart from one that stalls")
+    @Test("A server that closes has another error than one that stalls")
     func closes() throws {
         let peer = try ScriptedPeer { _ = $0.read() }
         let error = expectFailure(.closedDuringHandshake) { try connect(to: peer.port) }
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("A server that stalls is left when the time-out is over, and the flag to raise it is named")
+    @Test("A server that stalls causes a time-out whose hint names the flag to raise it")
     func stalls() throws {
         let peer = try ScriptedPeer { _ = $0.read(exactly: 1_000_000) }
         let start = ContinuousClock.now
@@ -68,7 +68,7 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("A server that sends a byte at a time does not get more time for it")
+    @Test("A server that sends one byte at a time does not extend the time-out")
     func drips() throws {
         let peer = try ScriptedPeer { peer in
             _ = peer.read()
@@ -82,7 +82,7 @@ struct HandshakeFailureTests {
         #expect(ContinuousClock.now - start < .seconds(3))
     }
 
-    @Test("A server that talks without end gets no more time for it")
+    @Test("A server that sends without pause does not extend the time-out")
     func floodsInTime() throws {
         let peer = try floodingPeer()
         let client = try TLSClient(.init(timeouts: .init(connect: .seconds(10), handshake: .milliseconds(10))))
@@ -91,7 +91,7 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("A server that talks without end is left after 8 MiB")
+    @Test("A server that sends without end is disconnected after 8 MiB")
     func floodsInBytes() throws {
         let peer = try floodingPeer()
         let error = expectFailure(.handshakeFailed) { try connect(to: peer.port, timeout: .seconds(60)) }
@@ -99,7 +99,7 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("A server that says hello a hundred times before it begins is spoken to")
+    @Test("A server may send a hundred HelloRequests before the handshake")
     func talksFirst() throws {
         let server = try SServer(.selfSigned(), ["-tls1_2"])
         let port = server.port
@@ -113,7 +113,7 @@ struct HandshakeFailureTests {
         withExtendedLifetime(server) {}
     }
 
-    /// Sends HelloRequests for ever, which TLS 1.2 lets a client pass over (RFC 5246 section 7.4.1.1).
+    /// Sends HelloRequests without end. TLS 1.2 lets a client ignore them (RFC 5246 section 7.4.1.1).
     private func floodingPeer() throws -> ScriptedPeer {
         let flood = Array(repeating: FakeTLS.helloRequest, count: 10_000).flatMap(\.self)
         return try ScriptedPeer { peer in
@@ -122,7 +122,7 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("An alert of the server is named")
+    @Test("The error names the server's alert")
     func alert() throws {
         let peer = try ScriptedPeer { peer in
             _ = peer.read()
@@ -133,7 +133,7 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("TLS 1.1 is refused with a name of its own, whoever notices it first")
+    @Test("TLS 1.1 has its own error, whichever side refuses it")
     func oldVersion() throws {
         let old = FakeTLS.serverHello(version: [3, 1])
         let server = try ScriptedPeer { peer in
@@ -149,7 +149,7 @@ struct HandshakeFailureTests {
         _ = expectFailure(.protocolVersion) { try connect(to: client.port) }
     }
 
-    @Test("A port where nothing listens is refused, and the addresses are counted")
+    @Test("A closed port is an error with the number of addresses tried")
     func nothingListens() throws {
         let port = try unusedPort()
         let error = expectFailure(.connectionRefused) { try connect(to: port) }
@@ -157,7 +157,7 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("An address that stays silent is left when the time-out is over, and the flag to raise it is named")
+    @Test("A silent address causes a time-out whose hint names the flag to raise it")
     func silentAddress() throws {
         let silent = try SilentPort()
         let error = expectFailure(.connectTimeout) { try connect(to: silent.port, timeout: .milliseconds(300)) }
@@ -168,14 +168,14 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("A name that does not resolve is an error of its own")
+    @Test("A name that does not resolve has its own error")
     func unresolvable() throws {
         let error = expectFailure(.nameNotResolved) { try connect(to: 443, host: "nothing.invalid") }
         #expect(error?.message.contains("nothing.invalid") == true)
         #expect(error?.isBeforeCertificate == true)
     }
 
-    @Test("Certificates that cannot be parsed have arrived all the same")
+    @Test("Malformed certificates count as having arrived")
     func malformed() throws {
         let good = try Identity.selfSigned().certificate.der
         for list in [[[0x30, 0x03, 1, 2, 3]], [good, Array(good.dropLast())], [good + [0]], []] {
@@ -185,7 +185,7 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("More than 4 MiB of certificates is refused as soon as it is announced")
+    @Test("More than 4 MiB of certificates are refused as soon as their length is announced")
     func tooLarge() throws {
         let announced = ContextRestriction.certificateListLimit + 1
         let header = [11, UInt8(announced >> 16), UInt8(announced >> 8 & 0xFF), UInt8(announced & 0xFF)]
@@ -194,7 +194,7 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == false)
     }
 
-    @Test("128 certificates are judged, 129 are refused unread")
+    @Test("128 certificates are judged, and 129 are refused before they are parsed")
     func countLimit() throws {
         let der = try Identity.selfSigned().certificate.der
         for count in [128, 129] {
@@ -211,7 +211,7 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("10,000 certificates, all in TLS 1.2 and in 1.3, are refused at once", arguments: [false, true])
+    @Test("10,000 certificates are refused quickly in TLS 1.2 and 1.3", arguments: [false, true])
     func tenThousand(isTLS13: Bool) throws {
         let der = try Identity.selfSigned(keyType: .ed25519).certificate.der
         let entry = FakeTLS.sized(der) + (isTLS13 ? [0, 0] : [])
@@ -241,7 +241,7 @@ struct HandshakeFailureTests {
         #expect(excess(Array(repeating: 65_536, count: 4) + [1]) == "more than 262144 bytes of certificates")
     }
 
-    @Test("A chain of 270 kB is judged where it was recorded, and refused where a server presents it")
+    @Test("A chain of 270 kB is judged if it is recorded, and refused if a server presents it")
     func recordedAndLive() throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue(hosts: [Validation.host])
@@ -262,7 +262,7 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("A Certificate message that is cut off is left to OpenSSL")
+    @Test("The guard leaves a truncated Certificate message to OpenSSL")
     func cutOff() {
         let message = FakeTLS.certificateMessage([[1, 2, 3], [4, 5, 6]])
         for count in 0...message.count {
@@ -271,10 +271,11 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("A certificate that is too large is refused also where the message ends behind it", arguments: [0, 1])
+    @Test("A too large certificate is refused even if the message ends after it", arguments: [0, 1])
     func cutOffBehindALimit(excess: Int) {
         let size = 262_144 + excess
-        // A message of TLS 1.3 without the extensions that follow each certificate: OpenSSL parses the certificate first.
+        // A TLS 1.3 message that lacks the extensions after the certificate. OpenSSL parses the certificate before it
+        // notices.
         let list = [0x04, 0x00, UInt8(3 + excess)] + [0x04, 0x00, UInt8(excess)] + [UInt8](repeating: 0, count: size)
         let found = Self.excess(in: [11, 0x04, 0x00, UInt8(7 + excess), 0] + list, isTLS13: true)
         #expect(found == (excess == 0 ? nil : "a certificate of \(size) bytes, more than 262144"))
@@ -291,10 +292,10 @@ struct HandshakeFailureTests {
         }
     }
 
-    @Test("A server that cannot prove that the key is its own gives no connection, accepted or not")
+    @Test("A server that cannot prove possession of its key gets no connection")
     func noProofOfPossession() throws {
         let der = try Identity.selfSigned(keyType: .rsa2048).certificate.der
-        // ECDHE_RSA parameters with a signature that is none.
+        // ECDHE_RSA parameters with an invalid signature.
         let exchange: [UInt8] =
             [3, 0, 29, 32] + Array(repeating: 9, count: 32) + [8, 4, 1, 0] + Array(repeating: 1, count: 256)
         let peer = try FakeTLS.server(
@@ -303,11 +304,11 @@ struct HandshakeFailureTests {
         #expect(error?.isBeforeCertificate == false)
     }
 
-    @Test("A connection that ends without close_notify is not mistaken for a complete answer")
+    @Test("A connection that ends without close_notify is an error, not a complete answer")
     func truncation() throws {
         let server = try SServer(.selfSigned(), ["-tls1_3"])
         let port = server.port
-        // Lets the handshake through and drops the connection at the request.
+        // Relays the handshake, then drops the connection at the request.
         let wire = Wire()
         let relay = try ScriptedPeer { $0.relay(to: port, watchedBy: wire) }
         let connection = try connect(to: relay.port)
@@ -318,7 +319,7 @@ struct HandshakeFailureTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("Writing to a server that has gone is an error, and not the end of the process")
+    @Test("Writing to a closed connection is an error and does not end the process")
     func brokenPipe() throws {
         let server = try SServer(.selfSigned(), ["-tls1_3"])
         let port = server.port

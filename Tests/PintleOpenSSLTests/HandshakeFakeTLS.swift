@@ -1,11 +1,11 @@
 import Glibc
 
-/// The plaintext beginning of a TLS 1.2 handshake, by hand (RFC 5246 section 7.4): enough to show a
-/// client what no library sends.
+/// The plaintext messages of a TLS 1.2 handshake, built by hand (RFC 5246 section 7.4). With them a test can send
+/// messages that no library sends.
 enum FakeTLS {
     static let serverHello = serverHello(version: [3, 3])
 
-    /// ECDHE_RSA_WITH_AES_128_GCM_SHA256 and an empty renegotiation_info.
+    /// Returns a ServerHello with ECDHE_RSA_WITH_AES_128_GCM_SHA256 and an empty renegotiation_info.
     static func serverHello(version: [UInt8]) -> [UInt8] {
         let suite: [UInt8] = version == [3, 3] ? [0xC0, 0x2F] : [0xC0, 0x13]
         return message(
@@ -30,7 +30,8 @@ enum FakeTLS {
         return records
     }
 
-    /// Answers a ClientHello with a ServerHello and `messages`, and waits for the client to go.
+    /// Starts a server that answers a ClientHello with a ServerHello and `messages`, then waits until the client
+    /// closes.
     static func server(_ messages: [UInt8]) throws -> ScriptedPeer {
         try ScriptedPeer { peer in
             _ = peer.read()
@@ -39,7 +40,7 @@ enum FakeTLS {
         }
     }
 
-    /// A record of its own.
+    /// A HelloRequest in its own record.
     static let helloRequest = records(message(0, []))
 
     static func pause(milliseconds: UInt32) { usleep(milliseconds * 1_000) }

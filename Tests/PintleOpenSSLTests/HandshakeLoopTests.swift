@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Many handshakes on one thread")
 struct HandshakeLoopTests {
-    /// How each handshake ended: nil for well, else the error's code.
+    /// Runs a loop and returns the result of each handshake: `nil` for success, else the error's code.
     private func run(
         _ targets: [HandshakeTarget], via proxy: ProxyConfiguration = .none, atMost limit: Int = 100,
         timeouts: TLSClient.Timeouts = .init(connect: .seconds(60), handshake: .seconds(60)),
@@ -39,7 +39,7 @@ struct HandshakeLoopTests {
         try HandshakeTarget(host: host, port: port)
     }
 
-    @Test("Each failure has the code that one handshake at a time gives it", arguments: [1, 100])
+    @Test("Each failure in a loop has the same code as in a single handshake", arguments: [1, 100])
     func sameErrors(limit: Int) throws {
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
         let old = try LoopbackTLSServer(.selfSigned()) { $0.versions = .tls10 ... .tls11 }
@@ -66,7 +66,7 @@ struct HandshakeLoopTests {
             target(server.port, host: "localhost"), target(server.port, host: "nowhere.invalid"),
             target(server.port, host: "::1"),
         ]
-        // Those that never answer get little time, and the others all that a busy machine may take.
+        // Servers that never answer get a short time-out, and the others a long one for a busy machine.
         for (targets, time) in [(late, Duration.milliseconds(400)), (targets, .seconds(60))] {
             let timeouts = TLSClient.Timeouts(connect: time, handshake: time)
             let together = try run(targets, atMost: limit, timeouts: timeouts)
@@ -85,7 +85,7 @@ struct HandshakeLoopTests {
     }
 
     @Test(
-        "A refused server reads the alert, an accepted one its end; neither is sent anything", arguments: [true, false])
+        "A refused server receives the alert, and no server receives data", arguments: [true, false])
     func verdict(isAccepted: Bool) throws {
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
         let ends = try run(Array(repeating: target(server.port), count: 20)) { _ in
@@ -99,7 +99,7 @@ struct HandshakeLoopTests {
         #expect(isAccepted ? !alerts.contains(48) : alerts == Array(repeating: 48, count: 20))
     }
 
-    @Test("A chain beyond the limits is refused unread, beside one that is not")
+    @Test("A chain beyond the limits is refused before it is parsed, while another one is accepted")
     func limits() throws {
         let identity = try CertificateAuthority.root().issue()
         let many = try LoopbackTLSServer(
@@ -109,7 +109,7 @@ struct HandshakeLoopTests {
         #expect(ends == [0: .limitsExceeded, 1: nil])
     }
 
-    @Test("No more are asked at a time than were allowed")
+    @Test("A loop keeps within its limit of concurrent handshakes")
     func bounded() throws {
         let open = Atomic(0)
         let most = Atomic(0)
@@ -121,11 +121,11 @@ struct HandshakeLoopTests {
         }
         let ends = try run(Array(repeating: target(server.port), count: 30), atMost: 5)
         #expect(ends.count == 30)
-        // A connection that was left may linger on the server's side for a moment.
+        // A closed connection may still be open on the server's side for a moment.
         #expect(most.load(ordering: .relaxed) <= 10)
     }
 
-    @Test("Through a proxy too, and its refusal is each server's own")
+    @Test("A loop works through a proxy, and the proxy's refusal concerns only the refused server")
     func proxy() throws {
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
         let port = server.port
@@ -138,7 +138,7 @@ struct HandshakeLoopTests {
         #expect((0..<24).allSatisfy { ends[$0] == .some(nil) })
     }
 
-    @Test("A loop that is stopped drops what is under way and says so")
+    @Test("A stopped loop drops the pending handshakes and returns false")
     func stopped() throws {
         let server = try LoopbackTCPServer { $0.stall(seconds: 60) }
         var turns = 0
@@ -159,7 +159,7 @@ struct HandshakeLoopTests {
         #expect(orders == 3)
     }
 
-    @Test("Whether to go on is asked after every verdict, however many servers are ready")
+    @Test("A loop calls goesOn after every verdict, even if many servers are ready")
     func asked() throws {
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
         let target = try target(server.port)
@@ -176,7 +176,7 @@ struct HandshakeLoopTests {
                         verdicts += 1
                         sinceAsked += 1
                         most = max(most, sinceAsked)
-                        // Meanwhile the others become ready.
+                        // Meanwhile the other servers become ready.
                         usleep(20_000)
                         return .accept
                     } ended: { result in
@@ -193,7 +193,7 @@ struct HandshakeLoopTests {
         }
     }
 
-    @Test("A name with many silent addresses holds two sockets, and its last address is reached", arguments: [2, .max])
+    @Test("A name with many silent addresses uses two sockets, and its last address is reached", arguments: [2, .max])
     func sockets(limit: Int) throws {
         let silent = try SilentPort()
         let server = try LoopbackTCPServer { $0.stall(seconds: 0.1) }

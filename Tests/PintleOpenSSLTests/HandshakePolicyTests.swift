@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The policy before the handshake")
 struct HandshakePolicyTests {
-    @Test("A host that the policy does not allow is not connected to; one that it allows is")
+    @Test("A host that the policy does not allow is not connected to")
     func notAllowed() throws {
         let root = try CertificateAuthority.root()
         let server = try LoopbackTLSServer(
@@ -31,7 +31,7 @@ struct HandshakePolicyTests {
     }
 
     @Test(
-        "An address that leads past the rules for this machine is refused before the connection",
+        "An address that the system maps to this machine is refused before the connection",
         arguments: [("0.0.0.0", "127.0.0.1"), ("::ffff:127.0.0.1", "127.0.0.1"), ("::", "::1")])
     func alias(_ alias: String, _ address: String) throws {
         let root = try CertificateAuthority.root()
@@ -63,7 +63,7 @@ struct HandshakePolicyTests {
         #expect(connection.evaluation.decision.summary == "pin-matched")
     }
 
-    @Test("A proxy that must not resolve names is told no name, not even of an address with a scope")
+    @Test("A proxy without remote DNS receives no name, not even for an address with a scope")
     func scopedAddress() throws {
         let name = try ServerEndpoint(host: "printer.example.test", port: 443)
         let octets: [UInt8] = [0xFE, 0x80] + Array(repeating: 0, count: 13) + [1]

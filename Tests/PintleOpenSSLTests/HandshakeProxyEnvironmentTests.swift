@@ -17,14 +17,14 @@ struct HandshakeProxyEnvironmentTests {
         return error
     }
 
-    @Test("No settings, or empty ones, mean no proxy")
+    @Test("Missing or empty settings mean no proxy")
     func nothingSet() throws {
         #expect(try proxy([:]) == .none)
         #expect(try proxy(["HTTPS_PROXY": "", "all_proxy": "", "NO_PROXY": ""]) == .none)
         #expect(try proxy(["HTTP_PROXY": "http://proxy.example:3128"]) == .none)
     }
 
-    @Test("The first that is not empty wins: https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY")
+    @Test("The first non-empty one of https_proxy, HTTPS_PROXY, all_proxy and ALL_PROXY wins")
     func precedence() throws {
         var environment = [
             "https_proxy": "http://one.example:1", "HTTPS_PROXY": "http://two.example:2",
@@ -39,7 +39,7 @@ struct HandshakeProxyEnvironmentTests {
         #expect(try proxy(environment) == .http(ServerEndpoint(host: "four.example", port: 4)))
     }
 
-    @Test("Every kind of proxy is read, with its credentials decoded")
+    @Test("Every supported kind of proxy is parsed, with decoded credentials")
     func kinds() throws {
         let credentials = ProxyCredentials(user: "me@home", password: "p:w/d")
         func read(_ url: String) throws -> ProxyConfiguration { try proxy(["HTTPS_PROXY": url]) }
@@ -54,7 +54,7 @@ struct HandshakeProxyEnvironmentTests {
         #expect(try read("http://[::1]:3128") == .http(ServerEndpoint(host: "::1", port: 3128)))
     }
 
-    @Test("An https:// proxy is refused in words, and so is an unknown kind", arguments: ["https", "socks4", "ftp"])
+    @Test("An https:// proxy and an unknown kind are errors with a clear text", arguments: ["https", "socks4", "ftp"])
     func unsupported(scheme: String) throws {
         let error = expectError(.proxyUnsupported, ["HTTPS_PROXY": "\(scheme)://proxy.example:3128"])
         #expect(error?.message.contains(scheme) == true)
@@ -62,7 +62,7 @@ struct HandshakeProxyEnvironmentTests {
     }
 
     @Test(
-        "What cannot be read is an error, never 'no proxy', and shows no password",
+        "A malformed setting is an error, never 'no proxy', and the error contains no password",
         arguments: [
             "http://", " ", "http://u:secret@", "http://u:secret@proxy.example", "http://u:secret@proxy.example:x",
             "http://u:secret@proxy.example:0", "http://u:secret@proxy.example:65536", "http://u:sec%2ret@p.example:1",
@@ -76,14 +76,14 @@ struct HandshakeProxyEnvironmentTests {
         #expect("\(String(describing: error))".contains("secret") == false)
     }
 
-    @Test("Printing credentials does not show the password")
+    @Test("Printed credentials do not show the password")
     func credentialsAreNotPrinted() {
         let credentials = ProxyCredentials(user: "me", password: "secret")
         #expect("\(credentials) \(String(reflecting: credentials))".contains("secret") == false)
     }
 
     @Test(
-        "NO_PROXY covers a name and all under it, addresses, networks and ports",
+        "NO_PROXY covers a name and its sub-domains, addresses, networks and ports",
         arguments: [
             ("*", "www.example.com"), ("example.com", "www.example.com"), ("example.com", "example.com"),
             (".example.com", "www.example.com"), (".example.com", "example.com"), ("*.example.com", "www.example.com"),
@@ -97,7 +97,7 @@ struct HandshakeProxyEnvironmentTests {
         #expect(try proxy(["ALL_PROXY": "p.example:1", "NO_PROXY": list], host: host) == .none)
     }
 
-    @Test("NO_PROXY covers the machine that is connected to instead", arguments: ["192.0.2.7", "www.example.com", "*"])
+    @Test("NO_PROXY also covers the host of connectTo", arguments: ["192.0.2.7", "www.example.com", "*"])
     func excludedDestination(list: String) throws {
         let endpoint = try ServerEndpoint(host: "www.example.com", port: 443)
         let machine = try ServerEndpoint(host: "192.0.2.7", port: 8443)
@@ -110,7 +110,7 @@ struct HandshakeProxyEnvironmentTests {
     }
 
     @Test(
-        "NO_PROXY covers nothing beside that",
+        "NO_PROXY covers no other hosts",
         arguments: [
             ("example.com", "badexample.com"), ("www.example.com", "example.com"), ("example.com:8443", "example.com"),
             ("com.example", "example.com"), ("10.0.0.0/8", "11.1.2.3"), ("10.1.2.0/25", "10.1.2.128"),
@@ -121,14 +121,14 @@ struct HandshakeProxyEnvironmentTests {
         #expect(try proxy(["ALL_PROXY": "p.example:1", "NO_PROXY": list], host: host) != .none)
     }
 
-    @Test("The lower-case no_proxy wins")
+    @Test("The lower-case no_proxy wins over NO_PROXY")
     func lowerCaseFirst() throws {
         let environment = ["ALL_PROXY": "p.example:1", "no_proxy": "other.example", "NO_PROXY": "*"]
         #expect(try proxy(environment) != .none)
     }
 
     @Test(
-        "An entry of NO_PROXY that cannot be read is an error",
+        "A malformed entry of NO_PROXY is an error",
         arguments: ["10.0.0.0/33", "10.0.0/8", "exa/mple", "a..b", "example.com:port", "127.1", "http://example.com"])
     func unreadableException(list: String) {
         let error = expectError(.invalidProxy, ["NO_PROXY": "ok.example,\(list)"])

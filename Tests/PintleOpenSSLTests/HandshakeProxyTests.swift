@@ -28,7 +28,7 @@ struct HandshakeProxyTests {
 
     // MARK: CONNECT
 
-    @Test("CONNECT names the host and port, and TLS runs inside")
+    @Test("CONNECT contains host and port, and TLS runs inside the tunnel")
     func connectMethod() throws {
         let server = try SServer(.selfSigned())
         let port = server.port
@@ -42,7 +42,7 @@ struct HandshakeProxyTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("An IPv6 address stands in brackets in CONNECT")
+    @Test("An IPv6 address has brackets in CONNECT")
     func connectToIPv6() throws {
         let server = try SServer(.selfSigned())
         let port = server.port
@@ -55,7 +55,7 @@ struct HandshakeProxyTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("Credentials are sent as Basic; without them, or with others, the proxy's 407 is named")
+    @Test("Credentials are sent as Basic, and a 407 is an authentication error")
     func basicAuthentication() throws {
         let server = try SServer(.selfSigned())
         let port = server.port
@@ -80,7 +80,7 @@ struct HandshakeProxyTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("A refusal of the proxy is told in its words")
+    @Test("The error contains the proxy's own text for its refusal")
     func refusal() throws {
         let proxy = try ScriptedPeer { peer in
             _ = peer.readHead()
@@ -91,7 +91,7 @@ struct HandshakeProxyTests {
             error?.message.hasSuffix("refused to connect to www.example.test:443: HTTP/1.1 403 Not ?for you") == true)
     }
 
-    @Test("An endless, a slow, a foreign and a talkative answer are refused and never reach TLS")
+    @Test("An endless, slow, foreign or too long answer is refused and never reaches TLS")
     func badAnswers() throws {
         let endless = try ScriptedPeer { peer in
             _ = peer.readHead()
@@ -125,7 +125,7 @@ struct HandshakeProxyTests {
         }
     }
 
-    @Test("A proxy that is not there is named as the proxy")
+    @Test("The error for an unreachable proxy names the proxy")
     func unreachableProxy() throws {
         let proxy = try ServerEndpoint(host: "127.0.0.1", port: unusedPort())
         let error = expectFailure(.connectionRefused) { try connect(via: .http(proxy)) }
@@ -135,7 +135,7 @@ struct HandshakeProxyTests {
 
     // MARK: SOCKS
 
-    @Test("SOCKS 5 with the proxy's DNS sends the name")
+    @Test("SOCKS 5 with remote DNS sends the name")
     func socks5() throws {
         let server = try SServer(.selfSigned())
         let port = server.port
@@ -151,7 +151,7 @@ struct HandshakeProxyTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("SOCKS 5 with our DNS sends an address", arguments: ["localhost", "127.0.0.1"])
+    @Test("SOCKS 5 without remote DNS sends an address", arguments: ["localhost", "127.0.0.1"])
     func socks5LocalDNS(host: String) throws {
         let server = try SServer(.selfSigned())
         let port = server.port
@@ -168,7 +168,7 @@ struct HandshakeProxyTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test("SOCKS 5 sends user and password where they are wanted, and names a refusal")
+    @Test("SOCKS 5 sends credentials if the proxy requires them, and a rejection is an error")
     func socks5Authentication() throws {
         let server = try SServer(.selfSigned())
         let port = server.port
@@ -196,7 +196,7 @@ struct HandshakeProxyTests {
     }
 
     @Test(
-        "A SOCKS 5 refusal is told in words",
+        "The error for a SOCKS 5 refusal explains the code",
         arguments: [(UInt8(2), "not allowed by its rules"), (99, "SOCKS 5 code 99")])
     func socks5Refusal(code: UInt8, words: String) throws {
         let proxy = try ScriptedPeer { peer in
@@ -209,7 +209,7 @@ struct HandshakeProxyTests {
         #expect(error?.message.hasSuffix(words) == true)
     }
 
-    @Test("What does not speak SOCKS is no SOCKS proxy")
+    @Test("A server that does not speak SOCKS is a proxy-protocol error")
     func notSOCKS() throws {
         let proxy = try ScriptedPeer { peer in
             _ = peer.read(exactly: 3)
@@ -219,7 +219,7 @@ struct HandshakeProxyTests {
         _ = expectFailure(.proxyProtocol) { try connect(via: .socks4a(endpoint(proxy))) }
     }
 
-    @Test("SOCKS 4a sends the name and the user, and names a refusal")
+    @Test("SOCKS 4a sends the name and the user, and a rejection is an error")
     func socks4a() throws {
         let server = try SServer(.selfSigned())
         let port = server.port

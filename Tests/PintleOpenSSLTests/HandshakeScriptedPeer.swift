@@ -2,8 +2,8 @@ import Glibc
 import PintleTestKit
 import Synchronization
 
-/// A TCP peer on loopback that does what a script says with each connection, on a thread of its own.
-/// For what no real server does: other protocols, half messages, silence.
+/// A TCP peer on loopback that runs a script for each connection, on a separate thread. It plays what no real server
+/// does: other protocols, truncated messages, silence.
 final class ScriptedPeer: Sendable {
     private let server: LoopbackTCPServer
 
@@ -13,17 +13,17 @@ final class ScriptedPeer: Sendable {
 
     var port: UInt16 { server.port }
 
-    /// One connection, seen from the peer. Scripts need no errors: a connection that broke has ended.
+    /// A connection from the peer's side. A broken connection reads as ended, so that scripts need no error handling.
     struct Connection {
         let stream: TCPConnection
 
-        /// At most `count` bytes; empty at the end.
+        /// Returns at most `count` bytes; empty at the end.
         func read(atMost count: Int = 65_536) -> [UInt8] { (try? stream.read(upTo: count)) ?? [] }
 
-        /// Empty when there are fewer.
+        /// Returns exactly `count` bytes; empty if there are fewer.
         func read(exactly count: Int) -> [UInt8] { (try? stream.read(exactly: count)) ?? [] }
 
-        /// Up to and including the empty line of an HTTP head.
+        /// Reads up to and including the empty line of an HTTP head.
         func readHead() -> String {
             var bytes: [UInt8] = []
             while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8), case let byte = read(atMost: 1), !byte.isEmpty {
@@ -32,13 +32,13 @@ final class ScriptedPeer: Sendable {
             return String(decoding: bytes, as: UTF8.self)
         }
 
-        /// False when the other side has gone.
+        /// Returns `false` if the other side has closed.
         @discardableResult
         func write(_ bytes: [UInt8]) -> Bool { (try? stream.write(bytes)) != nil }
 
         func write(_ text: String) { write(Array(text.utf8)) }
 
-        /// Carries bytes both ways between this connection and a port on loopback.
+        /// Relays bytes both ways between this connection and a port on loopback.
         func relay(to port: UInt16, watchedBy wire: Wire = Wire()) {
             let upstream = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
             defer { close(upstream) }
@@ -60,11 +60,11 @@ final class ScriptedPeer: Sendable {
     }
 }
 
-/// What a client sent through a relay, and a pair of scissors.
+/// Records what a client sends through a relay, and can cut the relay.
 final class Wire: Sendable {
     private let state = Mutex<(sent: [UInt8], isCut: Bool)>(([], false))
 
-    /// From now on the relay ends, both ways, when the client sends anything.
+    /// Makes the relay close both sides when the client next sends bytes.
     func cut() { state.withLock { $0.isCut = true } }
 
     fileprivate func carries(_ bytes: [UInt8]) -> Bool {
@@ -74,8 +74,8 @@ final class Wire: Sendable {
         }
     }
 
-    /// The content types of the TLS records (RFC 5246 section 6.2.1), once the last is `type`, or after
-    /// five seconds.
+    /// Returns the content types of the TLS records (RFC 5246 section 6.2.1), once the last one is `type` or after five
+    /// seconds.
     func recordTypes(endingWith type: UInt8) -> [UInt8] {
         var types: [UInt8] = []
         for attempt in 0..<500 where types.last != type {

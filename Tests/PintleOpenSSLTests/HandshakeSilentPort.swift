@@ -1,8 +1,8 @@
 import Glibc
 import PintleTestKit
 
-/// A port of loopback that does not answer: its queue of connections is full and nobody empties it, so
-/// Linux drops what else comes, as a firewall would.
+/// A port on loopback that does not answer. Its queue of connections is full, so Linux drops further connections, as a
+/// firewall would.
 final class SilentPort {
     let port: UInt16
     private var descriptors: [CInt] = []
@@ -24,7 +24,7 @@ final class SilentPort {
     }
 }
 
-/// A port of loopback on which nothing listens: it was free a moment ago.
+/// Returns a port on loopback on which no process listens: it was free a moment ago.
 func unusedPort() throws -> UInt16 {
     let probe = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     defer { close(probe) }

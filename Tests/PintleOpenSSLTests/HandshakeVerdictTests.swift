@@ -11,7 +11,7 @@ struct HandshakeVerdictTests {
     ]
 
     @Test(
-        "Servers with every kind of key are handed over as they are and spoken to",
+        "A server's certificate with any kind of key reaches the verdict unchanged",
         arguments: [KeyType.rsa2048, .p256, .p384, .ed25519, .rsaPSS(bits: 2_048)], versions.map(\.version))
     func accepted(keyType: KeyType, version: TLSVersion) throws {
         let intermediate = try CertificateAuthority.root().intermediate()
@@ -33,7 +33,7 @@ struct HandshakeVerdictTests {
     }
 
     @Test(
-        "A refusal reaches the server as the alert that was asked for", arguments: TLSAlert.allCases,
+        "A refusal sends the server the alert of the verdict", arguments: TLSAlert.allCases,
         versions.map(\.version))
     func rejected(alert: TLSAlert, version: TLSVersion) throws {
         let server = try SServer(.selfSigned(), [version == .v1_2 ? "-tls1_2" : "-tls1_3"])
@@ -47,7 +47,7 @@ struct HandshakeVerdictTests {
     }
 
     @Test(
-        "A refused server reads the alert and not one byte of the request; an accepted one reads it all",
+        "A refused server receives the alert and no byte of the request",
         arguments: [true, false])
     func requestBytes(isAccepted: Bool) throws {
         let server = try LoopbackTLSServer(TLSServerConfiguration(.init(.selfSigned())))
@@ -67,7 +67,7 @@ struct HandshakeVerdictTests {
         #expect(server.alertsReceived.filter(\.isFatal).map(\.name) == (isAccepted ? [] : ["unknown_ca"]))
     }
 
-    @Test("One client serves many threads, and each connection is judged by its own closure")
+    @Test("A client can be used on many threads, and each connection has its own verdict")
     func manyThreads() async throws {
         let one = try Identity.selfSigned()
         let other = try Identity.selfSigned()
@@ -94,7 +94,7 @@ struct HandshakeVerdictTests {
         withExtendedLifetime(servers) {}
     }
 
-    @Test("A second connection is judged again: nothing is resumed", arguments: versions.map(\.version))
+    @Test("A second connection is judged again, because no session is resumed", arguments: versions.map(\.version))
     func noResumption(version: TLSVersion) throws {
         let server = try SServer(.selfSigned(), [version == .v1_2 ? "-tls1_2" : "-tls1_3"])
         let client = try TLSClient()
@@ -103,12 +103,12 @@ struct HandshakeVerdictTests {
         try first.write(Array("GET / HTTP/1.0\r\n\r\n".utf8))
         let page = String(decoding: try first.readAll(), as: UTF8.self)
         first.close()
-        // The client offers no session ticket, so a TLS 1.2 server has none to give.
+        // The client does not offer tickets, so a TLS 1.2 server sends none.
         if version == .v1_2 { #expect(!page.contains("TLS session ticket")) }
         _ = expectFailure(.rejectedByVerifier) { try client.connect(to: target) { _ in .reject(.unknownCA) } }
     }
 
-    @Test("A name is sent as SNI, an address is not", arguments: [("localhost", true), ("127.0.0.1", false)])
+    @Test("SNI carries a name but not an address", arguments: [("localhost", true), ("127.0.0.1", false)])
     func serverNameIndication(host: String, isSent: Bool) throws {
         let (byDefault, byName) = (try Identity.selfSigned(), try Identity.selfSigned())
         let server = try SServer(byDefault, forName: "localhost", byName)
@@ -116,7 +116,7 @@ struct HandshakeVerdictTests {
         #expect(try shows(expected, HandshakeTarget(host: host, port: server.port)))
     }
 
-    @Test("With another address to connect to, the name stays the one that was asked for")
+    @Test("With connectTo, SNI and the verdict keep the requested name")
     func connectTo() throws {
         let (byDefault, byName) = (try Identity.selfSigned(), try Identity.selfSigned())
         let server = try SServer(byDefault, forName: "www.example.com", byName)
@@ -125,16 +125,16 @@ struct HandshakeVerdictTests {
         #expect(try shows(byDefault, HandshakeTarget(host: "example.com", connectTo: address)))
     }
 
-    @Test("IPv6 is spoken")
+    @Test("A connection over IPv6 works")
     func ipv6() throws {
         let server = try SServer(.selfSigned(), host: "[::1]", ["-6"])
         let connection = try TLSClient().connect(to: HandshakeTarget(host: "::1", port: server.port)) { _ in .accept }
         #expect(connection.peerAddress == "::1")
     }
 
-    @Test("After a refusal no application data is on the wire; after consent there is", arguments: [true, false])
+    @Test("Application data is on the wire only after an accepting verdict", arguments: [true, false])
     func recordsOnTheWire(isAccepted: Bool) throws {
-        // TLS 1.2, because its alerts are visible as such.
+        // With TLS 1.2, because its alerts are recognizable on the wire.
         let server = try SServer(.selfSigned(), ["-tls1_2"])
         let port = server.port
         let wire = Wire()
@@ -166,7 +166,7 @@ struct HandshakeVerdictTests {
 }
 
 extension TLSConnection {
-    /// Everything until close_notify.
+    /// Reads until close_notify.
     func readAll() throws -> [UInt8] {
         var all: [UInt8] = []
         while case let bytes = try read(), !bytes.isEmpty { all += bytes }
@@ -174,7 +174,7 @@ extension TLSConnection {
     }
 }
 
-/// Runs what must not give a connection, and returns its error.
+/// Runs a connection that must fail, and returns its error.
 func expectFailure(
     _ code: HandshakeError.Code, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () throws -> TLSConnection

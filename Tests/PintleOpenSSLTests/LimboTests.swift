@@ -3,7 +3,7 @@ import Pintle
 import PintleOpenSSL
 import Testing
 
-/// x509-limbo (C2SP), the core set of server cases, against a committed list of exceptions.
+/// The core server cases of x509-limbo (C2SP), compared with a committed list of exceptions.
 @Suite("x509-limbo")
 struct LimboTests {
     struct Suite: Decodable {
@@ -27,7 +27,7 @@ struct LimboTests {
         let crls: [String]
     }
 
-    /// `id expected actual reason`, one a line.
+    /// A line of the list: `id expected actual reason`.
     struct Exception {
         let expected: String
         let actual: String
@@ -35,7 +35,7 @@ struct LimboTests {
     }
 
     @Test(
-        "Every case ends as expected or as the exceptions say, and no exception is out of date",
+        "Every case ends as expected or as its exception says, and no exception is out of date",
         .enabled(if: SharedData.isPresent, "skipped: the public test data is not beside the package"))
     func core() throws {
         let data = try #require(SharedData.bytes("limbo-core.json"))
@@ -76,7 +76,7 @@ struct LimboTests {
     }
 
     @Test(
-        "Chains of real sites pass at their own time, and not two years later",
+        "Chains of real sites are valid at their own time and not two years later",
         .enabled(if: SharedData.isPresent, "skipped: the public test data is not beside the package"),
         arguments: [
             "amazon.com", "apple.com", "cloudflare.com", "docs.python.org", "google.com", "microsoft.com",
@@ -93,7 +93,7 @@ struct LimboTests {
     }
 
     @Test(
-        "A chain of 2017 falls short of the profile: its root is of version 1, its intermediate names no key",
+        "A chain of 2017 breaches the profile: its root has version 1 and its intermediate no key identifier",
         .enabled(if: SharedData.isPresent, "skipped: the public test data is not beside the package"))
     func oldChain() throws {
         let chain = try ["ee", "inter", "ca"].map { Array(try #require(SharedData.bytes("chains/netflix/\($0).der"))) }

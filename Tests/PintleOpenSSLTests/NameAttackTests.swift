@@ -3,7 +3,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// Names that must not match, each beside one that differs in one thing and does (RFC 9525 section 6).
+/// Names that must not match, each beside a matching name that differs in one point (RFC 9525 section 6).
 @Suite("Name attacks")
 struct NameAttackTests {
     private let root: CertificateAuthority
@@ -12,7 +12,7 @@ struct NameAttackTests {
         root = try .root()
     }
 
-    /// The reason and the path failure for a leaf that carries these names and no common name of use.
+    /// Returns the reason and the path failure for a leaf with these names and a useless common name.
     private func verdict(
         _ names: [CertificateTemplate.GeneralName], host: String, commonName: String = "Some Server"
     ) throws -> String {
@@ -25,11 +25,11 @@ struct NameAttackTests {
 
     private static let matches = "host-not-pinned"
     private static let differs = "invalid-path name-mismatch"
-    /// Refused as no DNS name, whether or not it would match.
+    /// The result for a text that is not a DNS name, whether or not it would match.
     private static let unsound = "invalid-path other"
 
     @Test(
-        "A wildcard stands for one label, no more and no less",
+        "A wildcard stands for exactly one label",
         arguments: [
             ("a.example.test", matches), ("a.b.example.test", differs), ("example.test", differs),
             ("aexample.test", differs), ("A.EXAMPLE.test.", matches),
@@ -39,7 +39,7 @@ struct NameAttackTests {
     }
 
     @Test(
-        "A wildcard is a whole label and the left-most one, or none",
+        "A wildcard must be the whole left-most label",
         arguments: [
             ("w*.example.test", "www.example.test"), ("*w.example.test", "www.example.test"),
             ("w*w.example.test", "www.example.test"), ("www.*.test", "www.example.test"),
@@ -49,12 +49,12 @@ struct NameAttackTests {
     func partialWildcard(pattern: String, host: String) throws {
         #expect(try verdict([.dns(pattern)], host: host) == Self.differs)
         #expect(try verdict([.dns(host)], host: host) == Self.matches)
-        // Nor does it stand beside the name that is asked for.
+        // Such a pattern makes the certificate invalid even if another name matches.
         #expect(try verdict([.dns(host), .dns(pattern)], host: host) == Self.unsound)
     }
 
     @Test(
-        "A wildcard over names that a registry hands out is refused, one over a name of one's own is not",
+        "A wildcard below a public suffix is refused, and one below a registered domain is not",
         .enabled(if: PublicSuffixList.contains("co.uk"), "skipped: libpsl knows no list"),
         arguments: [
             ("*.com", "example.com", differs), ("*.co.uk", "example.co.uk", differs),
@@ -76,7 +76,7 @@ struct NameAttackTests {
         #expect(try verdict([.dns(host), .dns(host + ".attacker.test")], host: host) == Self.matches)
     }
 
-    @Test("Upper and lower case are one name, on either side")
+    @Test("Names are compared without case")
     func letterCase() throws {
         #expect(try verdict([.dns("SERVER.Example.TEST")], host: "server.example.test") == Self.matches)
         #expect(try verdict([.dns("server.example.test")], host: "SERVER.Example.TEST") == Self.matches)
@@ -84,7 +84,7 @@ struct NameAttackTests {
         #expect(try verdict([.dns("SERVERS.Example.TEST")], host: "server.example.test") == Self.differs)
     }
 
-    @Test("A host may end in the dot of the root, a name in a certificate may not")
+    @Test("The requested host may end in a dot, but a name in a certificate may not")
     func trailingDot() throws {
         #expect(try verdict([.dns("server.example.test")], host: "server.example.test.") == Self.matches)
         #expect(try verdict([.dns("server.example.test")], host: "server.example.test") == Self.matches)
@@ -93,7 +93,7 @@ struct NameAttackTests {
         }
     }
 
-    @Test("A-labels are labels like others: a wildcard may stand beside one and not inside one")
+    @Test("A wildcard may stand beside an A-label but not inside it")
     func internationalized() throws {
         let host = "xn--bcher-kva.example.test"
         #expect(try verdict([.dns(host)], host: host) == Self.matches)
@@ -106,7 +106,7 @@ struct NameAttackTests {
         }
     }
 
-    @Test("A name in Unicode is no name, whatever it would be encoded as")
+    @Test("A name in Unicode does not match, whatever its encoded form is")
     func unicode() throws {
         let host = "xn--bcher-kva.example.test"
         #expect(try verdict([.dns("bücher.example.test")], host: host) == "invalid-path malformed-certificate")
@@ -114,10 +114,10 @@ struct NameAttackTests {
     }
 
     @Test(
-        "An address is matched against addresses, never against text that looks like one",
+        "An address matches only address entries, never text that looks like an address",
         arguments: [
             ("192.0.2.7", "192.0.2.8"), ("2001:db8::7", "2001:db8::8"), ("::1", "::2"),
-            // An address of four octets is another than the one of sixteen that maps it.
+            // An IPv4 address differs from the IPv6 address that maps it.
             ("192.0.2.7", "::ffff:192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"),
         ])
     func address(host: String, other: String) throws {
@@ -127,23 +127,23 @@ struct NameAttackTests {
         #expect(try verdict([.dns("server.example.test"), .host(host)], host: host) == Self.matches)
     }
 
-    @Test("No wildcard reaches an address, and no address a name")
+    @Test("A wildcard does not match an address, and an address entry does not match a name")
     func addressAndWildcard() throws {
         #expect(try verdict([.dns("*.0.2.7")], host: "192.0.2.7") == Self.differs)
         #expect(try verdict([.dns("*")], host: "192.0.2.7") == Self.differs)
-        // The four letters of a name of four octets.
+        // The four bytes of an address entry spell the four characters of the name.
         #expect(try verdict([.ip(Array("a.bc".utf8))], host: "a.bc") == Self.differs)
         #expect(try verdict([.dns("a.bc")], host: "a.bc") == Self.matches)
     }
 
-    @Test("Every spelling of an IPv6 address is the address", arguments: ["2001:db8::7", "[2001:DB8:0:0::7]"])
+    @Test("Every notation of an IPv6 address matches", arguments: ["2001:db8::7", "[2001:DB8:0:0::7]"])
     func addressSpellings(host: String) throws {
         #expect(try verdict([.host("2001:db8::7")], host: host) == Self.matches)
         #expect(try verdict([.host("2001:db8::70")], host: host) == Self.differs)
     }
 
     @Test(
-        "The common name is nobody's name, whatever else the certificate is for",
+        "The common name never matches",
         arguments: ["server.example.test", "192.0.2.7", "2001:db8::7"])
     func commonName(host: String) throws {
         #expect(try verdict([], host: host, commonName: host) == Self.differs)

@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 import Testing
 
-/// Chromium's list of pins through a policy, against a naive reading of the list.
+/// Compares a policy made from Chromium's list of pins with a naive reading of the list.
 @Suite("Oracle: Chromium's list")
 struct OracleChromiumTests {
     struct List: Decodable {
@@ -37,7 +37,7 @@ struct OracleChromiumTests {
         return try Self.decoder.decode(List.self, from: Data(lines.joined(separator: "\n").utf8))
     }
 
-    /// The pins by name: of a certificate, a public key, or as a hash.
+    /// Returns the pins by name. Each is given as a certificate, a public key or a hash.
     static func pins() throws -> [String: PublicKeyPin] {
         let text = String(decoding: SharedData.bytes("chromium-pins.pins") ?? Data(), as: UTF8.self)
         var pins: [String: PublicKeyPin] = [:]
@@ -62,7 +62,7 @@ struct OracleChromiumTests {
         return pins
     }
 
-    /// The entry that governs a host: its own, else that of the longest parent that covers sub-domains.
+    /// Returns the entry for a host: its own, or else that of the longest parent that covers sub-domains.
     static func entry(for host: String, in entries: [String: List.Entry]) -> List.Entry? {
         if let entry = entries[host] { return entry }
         var rest = host[...]
@@ -74,7 +74,7 @@ struct OracleChromiumTests {
     }
 
     @Test(
-        "Each of the list's hosts, what lies under it and what only looks like it has the pins of the list",
+        "Each host of the list, its sub-domains and similar names have the pins of the list",
         .enabled(if: isPresent, "no test data beside the package"))
     func policy() throws {
         let list = try Self.list()

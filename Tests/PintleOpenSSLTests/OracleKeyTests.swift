@@ -3,10 +3,10 @@ import PintleTestKit
 import PintleTestPeers
 import Testing
 
-/// openssl's recipe, five processes long, as everyone's oracle for what a pin is.
+/// Compares pins with the usual openssl recipe, a pipeline of five commands.
 @Suite("Oracle: openssl's recipe for pins")
 struct OracleKeyTests {
-    /// How openssl 3.0 makes each kind of key, by the arguments of `openssl genpkey`.
+    /// The kinds of keys, as arguments of `openssl genpkey` in openssl 3.0.
     static let keys = [
         "-algorithm RSA -pkeyopt rsa_keygen_bits:2048", "-algorithm RSA -pkeyopt rsa_keygen_bits:1024",
         "-algorithm RSA -pkeyopt rsa_keygen_bits:3072 -pkeyopt rsa_keygen_pubexp:3",
@@ -35,7 +35,7 @@ struct OracleKeyTests {
         return "sha256/" + result.output.filter { $0 != "\n" }
     }
 
-    /// A certificate with this key, its pin by the recipe, and what openssl says of the key's size.
+    /// Compares the pin of a certificate with this key with the recipe, and its size with openssl's output.
     private static func check(_ spki: [UInt8]) throws -> Pintle.PublicKeyDescription {
         let minted = try CertificateAuthority.root().issue { $0.subjectPublicKeyInfo = spki }.certificate
         let certificate = try Certificate(der: minted.der)
@@ -52,7 +52,7 @@ struct OracleKeyTests {
         return certificate.publicKey
     }
 
-    @Test("A pin equals the recipe for every key that openssl makes", arguments: keys)
+    @Test("A pin equals the recipe for every kind of key that openssl makes", arguments: keys)
     func generated(_ arguments: String) throws {
         let key = try runProcess(
             ["bash", "-o", "pipefail", "-c", "openssl genpkey \(arguments) | openssl pkey -pubout -outform DER"],
@@ -72,7 +72,7 @@ struct OracleKeyTests {
     }
 
     @Test(
-        "curl takes the pin that is printed, and refuses any other",
+        "curl accepts the printed pin and refuses any other",
         arguments: [
             KeyType.rsa2048, .p256, .p384, .p521, .ed25519, .rsaPSS(bits: 2048), .rsa(bits: 2048, exponent: 3),
         ])
@@ -83,7 +83,7 @@ struct OracleKeyTests {
         let anchors = try TemporaryDirectory()
         let bundle = try anchors.write(root.certificate.pem, to: "root.pem")
         func status(_ pin: PublicKeyPin) throws -> Int32 {
-            // curl's notation has two slashes.
+            // curl's notation begins with `sha256//`.
             let pinned = "sha256//" + pin.description.dropFirst(7)
             return try runProcess([
                 "curl", "--silent", "--output", "/dev/null", "--noproxy", "*", "--max-time", "20", "--cacert", bundle,

@@ -3,12 +3,12 @@ import Pintle
 import PintleTestKit
 import Testing
 
-@Suite("Oracle: roots that everyone knows")
+@Suite("Oracle: public roots")
 struct OracleStoreTests {
     static let store = "/etc/ssl/certs/ca-certificates.crt"
 
-    /// For each certificate of a bundle, one block of what openssl says about it, its pin in hexadecimal
-    /// last.
+    /// A script that prints a block for each certificate of a bundle: openssl's description, then the pin in
+    /// hexadecimal.
     static let description = """
         awk -v d="$2" '/BEGIN CERT/ { n++ } n { print > sprintf("%s/%04d.pem", d, n) }' "$1"
         for file in "$2"/*.pem; do
@@ -28,7 +28,7 @@ struct OracleStoreTests {
     }
 
     @Test(
-        "Every root of the system's store is read as openssl reads it: pin, fingerprint, names, dates, serial",
+        "Every root of the system's store has the pin, fingerprint, names, dates and serial that openssl prints",
         .enabled(if: FileManager.default.fileExists(atPath: store), "no system store at \(store)"))
     func systemStore() throws {
         let files = try TemporaryDirectory()
@@ -57,7 +57,7 @@ struct OracleStoreTests {
         }
     }
 
-    /// openssl puts blanks around the plus of attributes that stand in one set.
+    /// Removes the blanks that openssl prints around the plus between attributes of one set.
     private static func joined(_ name: String) -> String { name.replacingOccurrences(of: " + ", with: "+") }
 
     private static func hex(_ bytes: [UInt8]) -> String {
@@ -69,7 +69,7 @@ struct OracleStoreTests {
     }
 
     @Test(
-        "Mozilla's hashes are the pins of Chromium's keys and certificates of the same names",
+        "Mozilla's hashes equal the pins of Chromium's keys and certificates with the same names",
         .enabled(if: OracleChromiumTests.isPresent, "no test data beside the package"))
     func mozilla() throws {
         struct List: Decodable { let chromiumNameToSha256Base64: [String: String] }

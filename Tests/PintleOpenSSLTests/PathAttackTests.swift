@@ -4,7 +4,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// Chains that must fail, each with the reason, beside a twin that differs in one thing and passes.
+/// Chains that must fail with a given reason, each beside a valid chain that differs in one point.
 @Suite("Path attacks")
 struct PathAttackTests {
     private let root: CertificateAuthority
@@ -21,7 +21,7 @@ struct PathAttackTests {
         try Validation.decide(identity.chain, anchors: [root.certificate], host: host, at: instant).summary
     }
 
-    /// The attack fails with this reason; the same leaf without it passes.
+    /// Checks that the changed leaf fails with this reason, and that the unchanged one passes.
     private func attack(
         _ expected: String, sourceLocation: SourceLocation = #_sourceLocation,
         configure: (inout CertificateTemplate) -> Void
@@ -32,12 +32,12 @@ struct PathAttackTests {
         #expect(try verdict(good) == "host-not-pinned", sourceLocation: sourceLocation)
     }
 
-    @Test("A leaf past its date is expired, and is not before")
+    @Test("A leaf is expired after its end date")
     func expired() throws {
         try attack("expired") { $0.notAfter = .fromNow(seconds: -1) }
     }
 
-    @Test("The last second of a leaf counts, the next does not")
+    @Test("A leaf is valid in its last second and not in the next")
     func lastSecond() throws {
         let end = Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 86_400).rounded(.down))
         let identity = try intermediate.issue(hosts: [Validation.host]) { $0.notAfter = .date(end) }
@@ -46,7 +46,7 @@ struct PathAttackTests {
         #expect(try verdict(identity, at: end + 1) == "invalid-path expired")
     }
 
-    @Test("A leaf before its date is not yet valid")
+    @Test("A leaf before its start date is not yet valid")
     func notYetValid() throws {
         try attack("not-yet-valid") { $0.notBefore = .fromNow(seconds: 3_600) }
     }
@@ -56,22 +56,22 @@ struct PathAttackTests {
         try attack("name-mismatch") { $0.subjectAltNames = [.dns("other.example.test")] }
     }
 
-    @Test("A common name is no host name")
+    @Test("A common name is not a host name")
     func commonNameOnly() throws {
         try attack("name-mismatch") { $0.subjectAltNames = [] }
     }
 
-    @Test("A leaf without serverAuth is for something else")
+    @Test("A leaf without serverAuth has an unsuitable purpose")
     func missingServerAuth() throws {
         try attack("unsuitable-purpose") { $0.extendedKeyUsage = [.clientAuth] }
     }
 
-    @Test("A leaf that says it is an authority is no server's")
+    @Test("A leaf with the CA bit is refused as a server's certificate")
     func leafIsAuthority() throws {
         try attack("unsuitable-purpose") { $0.basicConstraints = .init(isCA: true) }
     }
 
-    @Test("An unknown critical extension is not passed over")
+    @Test("An unknown critical extension is refused")
     func criticalExtension() throws {
         try attack("unhandled-critical-extension") {
             $0.extraExtensions = [CertificateExtension([2, 999, 1], critical: true) { $0.null() }]
@@ -92,7 +92,7 @@ struct PathAttackTests {
         #expect(try verdict(bad) == "invalid-path weak-key")
     }
 
-    @Test("Every key type of the list passes", arguments: [KeyType.rsa2048, .p256, .p384, .p521, .ed25519, .ed448])
+    @Test("Every strong kind of key is valid", arguments: [KeyType.rsa2048, .p256, .p384, .p521, .ed25519, .ed448])
     func strongKeys(_ type: KeyType) throws {
         #expect(try verdict(intermediate.issue(hosts: [Validation.host], keyType: type)) == "host-not-pinned")
     }
@@ -122,7 +122,7 @@ struct PathAttackTests {
         #expect(try verdict { _ in } == "invalid-path self-signed")
     }
 
-    @Test("A key off its curve is malformed, a kind of key that nobody knows is weak; neither is too much work")
+    @Test("A key off its curve is malformed, and an unknown kind of key is weak")
     func unreadableKeys() throws {
         let key = try PrivateKey(.p256).spkiDER
         try attack("malformed-certificate") { $0.subjectPublicKeyInfo = key.dropLast() + [(key.last ?? 0) ^ 1] }
@@ -136,7 +136,7 @@ struct PathAttackTests {
         }
     }
 
-    @Test("Algorithm identifiers that differ inside and outside are refused")
+    @Test("Different signature algorithms inside and outside the signed part are refused")
     func mismatchedAlgorithms() throws {
         try attack("invalid-signature") {
             $0.innerAlgorithmIdentifier = SignatureAlgorithm.ecdsa(.sha384).identifierDER
@@ -161,7 +161,7 @@ struct PathAttackTests {
         #expect(try verdict(good.issue(hosts: [Validation.host])) == "host-not-pinned")
     }
 
-    @Test("A path longer than its authority allows is refused")
+    @Test("A path that is longer than an authority allows is refused")
     func pathLength() throws {
         let limited = try root.intermediate(name: "Limited", pathLength: 0)
         let below = try limited.intermediate(name: "Below")
@@ -179,7 +179,7 @@ struct PathAttackTests {
         #expect(try verdict(constrained.issue(hosts: [Validation.host])) == "host-not-pinned")
     }
 
-    @Test("A wildcard does not slip past an exclusion that it may mean")
+    @Test("A wildcard that may match an excluded name is refused")
     func wildcardAgainstExclusion() throws {
         let constrained = try root.intermediate {
             $0.nameConstraints = .nameConstraints(excluded: [.dns("secret.example.test")])
@@ -192,7 +192,7 @@ struct PathAttackTests {
         #expect(try verdict(deeper.issue(hosts: ["*.example.test"])) == "host-not-pinned")
     }
 
-    @Test("A chain to a root that nobody trusts is refused")
+    @Test("A chain to an untrusted root is refused")
     func untrustedRoot() throws {
         let stranger = try CertificateAuthority.root(name: "Stranger")
         let identity = try stranger.issue(hosts: [Validation.host])
@@ -201,7 +201,7 @@ struct PathAttackTests {
         #expect(sent.summary == "invalid-path untrusted-root")
     }
 
-    @Test("A root is known by its key, not by its name: an impostor's key identifier gives it away")
+    @Test("An impostor root with another key identifier is not taken for the root of the same name")
     func sameNameOtherKey() throws {
         let impostor = try CertificateAuthority.root()
         #expect(impostor.certificate.subject == root.certificate.subject)
@@ -209,7 +209,7 @@ struct PathAttackTests {
         #expect(try rootVerdict(root, .automatic) == "host-not-pinned")
     }
 
-    @Test("Nor by its key identifier: the signature of an impostor that copies it is not the root's")
+    @Test("An impostor root that copies the key identifier fails the signature check")
     func sameNameAndIdentifier() throws {
         let identifier = try #require(root.certificate.subjectKeyIdentifier)
         let impostor = try CertificateAuthority.root { $0.subjectKeyIdentifier = .octets(identifier) }
@@ -217,16 +217,17 @@ struct PathAttackTests {
         #expect(try rootVerdict(root, .octets(identifier)) == "host-not-pinned")
     }
 
-    @Test("Without key identifiers the signature tells an impostor, before the lack of them is held against it")
+    @Test("Without key identifiers an impostor root fails the signature check first")
     func sameNameWithoutIdentifier() throws {
         let impostor = try CertificateAuthority.root()
         #expect(try rootVerdict(impostor, .absent) == "invalid-path invalid-signature")
-        // RFC 5280 section 4.2.1.1 asks for one, so no twin passes; the root's own lacks nothing else.
+        // RFC 5280 section 4.2.1.1 requires an identifier, so there is no valid counterpart. The root's own lacks only
+        // that.
         #expect(try rootVerdict(root, .absent) == "invalid-path other")
         #expect(try rootVerdict(root, .automatic) == "host-not-pinned")
     }
 
-    /// Of a leaf that this authority has signed, with this identifier of its key, sent with its root.
+    /// Returns the verdict on a leaf that this authority has signed with this key identifier, sent with its root.
     private func rootVerdict(
         _ authority: CertificateAuthority, _ identifier: CertificateTemplate.KeyIdentifier
     ) throws -> String {
@@ -234,7 +235,7 @@ struct PathAttackTests {
         return try Validation.decide(leaf.chainWithRoot, anchors: [root.certificate]).summary
     }
 
-    @Test("A self-signed leaf is named as such, and the most fundamental failure comes first")
+    @Test("A self-signed leaf has its own reason, and the most fundamental failure comes first")
     func selfSigned() throws {
         let identity = try Identity.selfSigned(hosts: ["other.example.test"]) { $0.notAfter = .fromNow(seconds: -1) }
         let decision = try Validation.decide(identity.chain, anchors: [root.certificate])

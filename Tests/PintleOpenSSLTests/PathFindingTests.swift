@@ -4,7 +4,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// Which path is found, and what pins are compared with.
+/// The path that validation finds, and the certificates with which pins are compared.
 @Suite("Path finding")
 struct PathFindingTests {
     private let root: CertificateAuthority
@@ -17,7 +17,7 @@ struct PathFindingTests {
         identity = try intermediate.issue(hosts: [Validation.host])
     }
 
-    @Test("The path ends in the anchor, which the server did not send, and its pin matches")
+    @Test("The path ends in an anchor that the server did not send, and the anchor's pin matches")
     func anchorNotSent() throws {
         let evaluation = try Validation.evaluate(
             identity.chain, anchors: [root.certificate], pins: [try Validation.pin(root.certificate)])
@@ -34,7 +34,7 @@ struct PathFindingTests {
     ///                 |
     ///  validated:  leaf -> attacker's root, which the machine trusts
     /// ```
-    @Test("A pinned certificate that is only sent along matches nothing")
+    @Test("A pinned certificate that is sent but not on the path does not match")
     func appendedCertificate() throws {
         let attacker = try CertificateAuthority.root(name: "Interceptor")
         let forged = try attacker.issue(hosts: [Validation.host])
@@ -52,7 +52,7 @@ struct PathFindingTests {
         #expect(try Validation.decide(identity.chain, anchors: anchors, pins: [pin]).summary == "pin-matched")
     }
 
-    @Test("A pin that matches does not make an invalid path acceptable")
+    @Test("A matching pin does not make an invalid path acceptable")
     func pinOnInvalidPath() throws {
         let pin = try Validation.pin(identity.certificate)
         let untrusted = try Validation.decide(identity.chain, anchors: [], pins: [pin])
@@ -82,8 +82,8 @@ struct PathFindingTests {
         #expect(decision.summary == "pin-mismatch")
     }
 
-    /// An anchor file that holds the whole chain: the shortest path ends in the intermediate.
-    @Test("A pinned root is found behind an intermediate that is an anchor too", arguments: [true, false])
+    /// The anchor file holds the whole chain, so the shortest path ends in the intermediate.
+    @Test("A pinned root is found above an intermediate that is also an anchor", arguments: [true, false])
     func anchorInTheMiddle(isSent: Bool) throws {
         let chain = isSent ? identity.chain : [identity.certificate.der]
         let pins = [try Validation.pin(root.certificate)]
@@ -94,7 +94,7 @@ struct PathFindingTests {
             try Validation.decide(chain, anchors: [intermediate.certificate], pins: pins).summary == "pin-mismatch")
     }
 
-    @Test("A good path is found behind an expired one")
+    @Test("A valid path is found in spite of an expired one")
     func expiredCrossSign() throws {
         let other = try CertificateAuthority.root(name: "Other Root")
         let expired = try intermediate.crossSigned(by: other) { $0.notAfter = .fromNow(seconds: -1) }
@@ -106,7 +106,7 @@ struct PathFindingTests {
                 == "invalid-path expired")
     }
 
-    @Test("Certificates may come in any order behind the leaf, with strangers among them")
+    @Test("Certificates may follow the leaf in any order, with unrelated ones among them")
     func shuffled() throws {
         let below = try intermediate.intermediate(name: "Below")
         let leaf = try below.issue(hosts: [Validation.host])
@@ -125,7 +125,7 @@ struct PathFindingTests {
         #expect(evaluation.path?.certificates.count == 2)
     }
 
-    @Test("A self-signed leaf can be its own anchor, as openssl req -x509 makes it; name and dates hold")
+    @Test("A self-signed leaf can be its own anchor if name and dates are valid")
     func selfSignedAnchor() throws {
         let home = try Identity.selfSigned(hosts: [Validation.host])
         #expect(try Validation.decide(home.chain, anchors: [home.certificate]).summary == "host-not-pinned")
@@ -142,7 +142,7 @@ struct PathFindingTests {
             try Validation.decide(weak.chain, anchors: [weak.certificate]).summary == "invalid-path weak-key")
     }
 
-    @Test("Private anchors stand alone or beside the system's, per rule")
+    @Test("Private anchors replace or extend the system's roots, per rule")
     func privateAnchors() throws {
         let home = try CertificateAuthority.root(name: "Home")
         let homeIdentity = try home.issue(hosts: ["nas.example.test"])
@@ -168,7 +168,7 @@ struct PathFindingTests {
             try decide(identity, host: Validation.host, anchors: .only([homeRoot])) == "invalid-path untrusted-root")
     }
 
-    @Test("A chain in circles ends, and a good path out of it is found")
+    @Test("A search through a circular chain ends and finds the valid path")
     func circle() throws {
         let one = try CertificateAuthority.root(name: "One")
         let two = try CertificateAuthority.root(name: "Two")
@@ -183,9 +183,9 @@ struct PathFindingTests {
                 == "host-not-pinned")
     }
 
-    @Test("A search that would not end says so, and quickly")
+    @Test("A search with too many paths ends quickly with limits-exceeded")
     func budget() throws {
-        // Ten authorities with one name, each with a certificate from each: paths without number.
+        // Eight authorities with the same name, each with a certificate from each: an endless number of paths.
         let authorities = try (0..<8).map { _ in try CertificateAuthority.root(name: "Same") }
         var chain: [[UInt8]] = []
         for authority in authorities {
@@ -206,7 +206,7 @@ struct PathFindingTests {
         #expect(time < .seconds(2))
     }
 
-    @Test("Thousands of wildcards against thousands of exclusions are compared in no time, and rightly")
+    @Test("Thousands of wildcards and exclusions are compared quickly and correctly")
     func manyConstraints() throws {
         func chain(excluding name: String) throws -> Identity {
             let names = (0..<9_000).map { "n\($0).example.org" } + [name]
@@ -224,7 +224,7 @@ struct PathFindingTests {
             let time = try clock.measure {
                 decision = try Validation.decide(identity.chain, anchors: [root.certificate])
             }
-            // Beyond a million comparisons the library gives up, whatever our own look-up says.
+            // OpenSSL gives up after about a million comparisons, whatever our own look-up finds.
             guard case .rejected(.invalidPath(let failure)) = decision else {
                 Issue.record("accepted")
                 continue
@@ -234,7 +234,7 @@ struct PathFindingTests {
         }
     }
 
-    @Test("A long path without a fork is refused for what is wrong with it, not for its length")
+    @Test("A long path without a fork is refused for its real failure, not for its length")
     func longPath() throws {
         var authority = root
         for index in 0..<20 { authority = try authority.intermediate(name: "Level \(index)") }
@@ -243,9 +243,9 @@ struct PathFindingTests {
         #expect(try Validation.decide(leaf.chain, anchors: []).summary == "invalid-path untrusted-root")
     }
 
-    @Test("A key whose signatures take a hundred times as long is not followed")
+    @Test("A key whose signatures are a hundred times slower is not followed")
     func slowKeys() throws {
-        // The key in the certificate is not the one that signs: it must not even be tried.
+        // The key in the certificate has not signed. It must not even be tried.
         func summary(_ algorithm: DERWriter.OID, parameters: [UInt8], key: [UInt8]) throws -> String {
             let slow = try root.intermediate(name: "Slow") {
                 $0.subjectPublicKeyInfo = SubjectPublicKeyInfo.encode(
@@ -274,7 +274,7 @@ struct PathFindingTests {
         #expect(try rsa(bits: 16_384, exponent: [UInt8](repeating: 0xFF, count: 8)) == notTried)
         #expect(try rsa(bits: 4_096, exponent: [UInt8](repeating: 0xFF, count: 8)) == tried)
 
-        // A DSA key chooses its modulus, group and generator (RFC 3279 section 2.3.2).
+        // A DSA key chooses its own modulus, group and generator (RFC 3279 section 2.3.2).
         func dsa(bits: Int) throws -> String {
             let numbers = DERWriter.encode { der in
                 der.sequence { der in
@@ -290,7 +290,7 @@ struct PathFindingTests {
         #expect(try dsa(bits: 2_048) == notTried)
     }
 
-    @Test("Whoever owns a certificate cannot make paths without number through it")
+    @Test("The owner of a certificate cannot make an endless number of paths with it")
     func manyPathsThroughALeaf() throws {
         let key = try PrivateKey()
         let owned = try (0..<40).map { _ in
@@ -309,10 +309,10 @@ struct PathFindingTests {
         #expect(try Validation.decide(good, anchors: [root.certificate]).summary == "host-not-pinned")
     }
 
-    @Test("An anchor that OpenSSL cannot read is an error that names it, not one anchor fewer")
+    @Test("An anchor that OpenSSL cannot parse is an error with its name, not left out")
     func unusableAnchor() throws {
         let odd = try CertificateAuthority.root(name: "Odd") {
-            // A BMPString of three octets.
+            // A BMPString of three bytes.
             $0.editSignedPart = { signed in
                 let name: [UInt8] = [0x0C, 0x03] + Array("Odd".utf8)
                 guard let place = signed.indices.first(where: { signed[$0...].starts(with: name) }) else {
@@ -328,7 +328,7 @@ struct PathFindingTests {
         #expect(try Validation.decide(identity.chain, anchors: [root.certificate]).summary == "host-not-pinned")
     }
 
-    @Test("An instant that no clock shows is refused, not a trap", arguments: [Double.nan, .infinity, 1e300, -1e300])
+    @Test("A time that OpenSSL cannot represent is refused", arguments: [Double.nan, .infinity, 1e300, -1e300])
     func oddInstants(seconds: Double) throws {
         let instant = Date(timeIntervalSince1970: seconds)
         let decision = try Validation.decide(identity.chain, anchors: [root.certificate], at: instant)

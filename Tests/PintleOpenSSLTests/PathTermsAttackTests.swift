@@ -4,13 +4,13 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// An interceptor whose root the machine trusts, against terms of a rule about the path.
+/// An interceptor whose root the machine trusts, against a rule's path terms.
 ///
 /// ```
 ///  genuine:      leaf -> intermediate -> root
 ///  interceptor:  leaf (same name) -> interceptor's root
 /// ```
-@Suite("Attacks on a rule's terms about the path")
+@Suite("Attacks on path terms")
 struct PathTermsAttackTests {
     private let root: CertificateAuthority
     private let intermediate: CertificateAuthority
@@ -43,7 +43,7 @@ struct PathTermsAttackTests {
             validate: PathValidator(system: SystemAnchors(replacedBy: system)).validate)
     }
 
-    @Test("An interceptor that signs directly with its root is refused by length, the genuine server is let in")
+    @Test("A minimum path length refuses an interceptor that signs directly with its root")
     func signedByRoot() throws {
         #expect(try evaluate(direct.chain, length: 3).decision.summary == "invalid-path other")
         #expect(
@@ -53,7 +53,7 @@ struct PathTermsAttackTests {
         #expect(try evaluate(identity.chain, length: 3).decision.summary == "host-not-pinned")
     }
 
-    @Test("Another issuer is refused, also one of the same name; the genuine one is let in")
+    @Test("Another issuer is refused, even with the same name")
     func otherIssuer() throws {
         let issuer = try key(intermediate.certificate)
         let namesake = try interceptor.intermediate(name: "Test Intermediate")
@@ -68,7 +68,7 @@ struct PathTermsAttackTests {
     }
 
     @Test(
-        "A rule that only reports refuses such an interceptor too, and reports a wrong key on a path that meets its terms"
+        "A report-only rule refuses a path that breaks its terms, and only reports a wrong key on one that does not"
     )
     func reportOnly() throws {
         let pin = try Validation.pin(try PrivateKeyCertificate.stranger())
@@ -81,7 +81,7 @@ struct PathTermsAttackTests {
     /// ```
     ///   leaf -> intermediate (an anchor by itself) -> root
     /// ```
-    @Test("A longer valid path is found behind a short one, with pins, with wrong pins and without")
+    @Test("A longer valid path is found besides a short one, with and without matching pins")
     func longerPath() throws {
         let anchors = [intermediate.certificate, root.certificate]
         let leaf = try Validation.pin(identity.certificate)
@@ -101,7 +101,7 @@ struct PathTermsAttackTests {
     ///   leaf -> intermediate -> root
     ///               +---------> other intermediate -> other root     (cross-signed: same name, same key)
     /// ```
-    @Test("The longer of two cross-signed paths is found, whichever was sent first")
+    @Test("The longer one of two cross-signed paths is found, in any order of sending")
     func crossSigning() throws {
         let other = try CertificateAuthority.root(name: "Other Root")
         let above = try other.intermediate(name: "Other Intermediate")
@@ -117,7 +117,7 @@ struct PathTermsAttackTests {
         #expect(try evaluate(identity.chain, length: 4, anchors: anchors).decision.summary == "invalid-path other")
     }
 
-    @Test("What a term does not forgive: an untrusted interceptor stays untrusted-root")
+    @Test("Path terms do not make an untrusted interceptor's path valid")
     func untrusted() throws {
         let issuer = try key(interceptor.certificate)
         let anchors = [root.certificate]
@@ -129,6 +129,6 @@ struct PathTermsAttackTests {
 }
 
 private enum PrivateKeyCertificate {
-    /// A certificate whose key no path here has.
+    /// Returns a certificate whose key is on no path here.
     static func stranger() throws -> MintedCertificate { try CertificateAuthority.root(name: "Stranger").certificate }
 }

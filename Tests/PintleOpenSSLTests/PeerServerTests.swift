@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleTestPeers
 import Testing
 
-/// Real servers, judged inside the handshake by a policy.
+/// Real servers that a policy judges inside the handshake.
 @Suite("Real servers")
 struct PeerServerTests {
     enum Peer: String, CaseIterable, CustomTestStringConvertible {
@@ -24,20 +24,20 @@ struct PeerServerTests {
     }
 
     @Test(
-        "The pinned key is trusted, another is refused, with every kind of key",
+        "The pinned key is trusted and another is refused, with every kind of key",
         arguments: Peer.allCases, keys)
     func everyKey(peer: Peer, key: KeyType) throws {
         let identity = try intermediate.issue(hosts: [Validation.host], keyType: key)
         #expect(try judge(peer, identity) == .v1_3)
     }
 
-    @Test("Both versions of TLS are judged alike", arguments: Peer.allCases, [TLSVersion.v1_2, .v1_3])
+    @Test("The verdict is the same in both versions of TLS", arguments: Peer.allCases, [TLSVersion.v1_2, .v1_3])
     func versions(peer: Peer, version: TLSVersion) throws {
         let identity = try intermediate.issue(hosts: [Validation.host])
         #expect(try judge(peer, identity, version) == version)
     }
 
-    /// Connects with the right pin and with a wrong one; the version that was spoken.
+    /// Connects with the right pin and with a wrong one. Returns the negotiated version.
     private func judge(_ peer: Peer, _ identity: Identity, _ version: TLSVersion? = nil) throws -> TLSVersion? {
         let nginx = peer == .nginx ? try NginxServer(identity, protocols: version?.nginxName ?? "TLSv1.2 TLSv1.3") : nil
         let openssl = peer == .openssl ? try SServer(identity, version.map { [$0.opensslOption] } ?? []) : nil

@@ -3,7 +3,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-@Suite("A policy read from disk")
+@Suite("A policy from a file")
 struct PolicyFromDiskTests {
     private let directory: TemporaryDirectory
 
@@ -30,7 +30,7 @@ struct PolicyFromDiskTests {
         }
     }
 
-    @Test("Anchors are found beside the file, and refused for a public suffix")
+    @Test("Anchors are read from beside the policy, and refused for a public suffix")
     func publicSuffix() throws {
         #expect(try problems("example.co.uk") == [])
         #expect(try problems("co.uk") == ["anchors-too-broad"])
@@ -39,7 +39,7 @@ struct PolicyFromDiskTests {
         #expect(try problems("example.co.uk", anchor: "roots/private.pem\\u0000.pem") == ["unreadable-anchor-file"])
     }
 
-    @Test("Only regular files are read: no folder, no device, and nothing that is not there")
+    @Test("Only existing regular files are read")
     func regularFiles() throws {
         #expect(Self.problems(directory.path(of: "gone.json")) == ["unreadable-file"])
         #expect(Self.problems(directory.path(of: "roots")) == ["unreadable-file"])

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Processor time of the calling thread, which other tests and other processes do not add to.
+/// The processor time of the calling thread, to which other tests and processes add nothing.
 enum ProcessorTime {
-    /// Seconds that `body` takes on this thread.
+    /// Returns the seconds that `body` takes on this thread.
     static func measure(_ body: () throws -> Void) rethrows -> Double {
         let start = now()
         try body()

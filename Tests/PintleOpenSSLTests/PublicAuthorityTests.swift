@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Public authorities")
 struct PublicAuthorityTests {
-    @Test("A root is known by its key and by its certificate, from a bundle and from a folder; another is not")
+    @Test("A root from a bundle or a folder is found by its key and by its certificate")
     func known() throws {
         let directory = try TemporaryDirectory()
         let bundled = try CertificateAuthority.root(name: "Bundled").certificate
@@ -26,7 +26,7 @@ struct PublicAuthorityTests {
         }
     }
 
-    @Test("The environment names other places, folders by colons; what is not there is passed over")
+    @Test("The environment names other places, with colons between folders, and missing ones are ignored")
     func environment() throws {
         let directory = try TemporaryDirectory()
         let root = try CertificateAuthority.root(name: "Root").certificate

@@ -5,7 +5,7 @@ import PintleStorage
 import PintleTestKit
 import Testing
 
-/// Certificates as people make them at home: by `openssl req -x509`, in the forms that its manual suggests.
+/// Typical home-made certificates, created by `openssl req -x509` in the forms that its manual suggests.
 @Suite("Self-signed servers as openssl makes them")
 struct SelfSignedTests {
     enum Key: String, CaseIterable {
@@ -50,18 +50,18 @@ struct SelfSignedTests {
             ).decision.summary
     }
 
-    @Test("With a name it is its own anchor: CA:TRUE, no usages", arguments: Key.allCases)
+    @Test("A self-signed certificate with a name can be its own anchor", arguments: Key.allCases)
     func usual(key: Key) throws {
         let bundle = try make(key)
         #expect(bundle.certificates.first?.isCA == true)
         #expect(try verdict(bundle) == "host-not-pinned")
         #expect(try verdict(bundle, pins: bundle.publicKeyPins(at: .leaf)) == "pin-matched")
         #expect(try verdict(bundle, pins: bundle.certificatePins()) == "pin-matched")
-        // Not an anchor: the twin.
+        // Counter-check: without it as an anchor.
         #expect(try verdict(bundle, anchors: try make(key, to: "other.pem")) == "invalid-path self-signed")
     }
 
-    @Test("Made without more, it has no name but the common name, which matches nothing", arguments: Key.allCases)
+    @Test("A certificate with only a common name matches no host", arguments: Key.allCases)
     func noName(key: Key) throws {
         let bundle = try make(key, extensions: [])
         #expect(bundle.certificates.first?.subjectAlternativeNames == nil)
@@ -77,7 +77,7 @@ struct SelfSignedTests {
         ["nsComment=made at home"],
     ]
 
-    @Test("What it says of its purpose does not count; its name does", arguments: forms, [Key.rsa, .ec])
+    @Test("The purpose of a leaf that is its own anchor does not count", arguments: forms, [Key.rsa, .ec])
     func added(extensions: [String], key: Key) throws {
         let bundle = try make(key, extensions: [Self.name] + extensions)
         #expect(try verdict(bundle) == "host-not-pinned")
@@ -86,7 +86,7 @@ struct SelfSignedTests {
         #expect(try verdict(bundle, after: -2 * 86_400) == "invalid-path not-yet-valid")
     }
 
-    @Test("An address is a name of its own kind")
+    @Test("An address entry matches that address")
     func address() throws {
         let bundle = try make(extensions: ["subjectAltName=IP:192.0.2.7,IP:2001:db8::7"])
         #expect(try verdict(bundle, host: "192.0.2.7") == "host-not-pinned")
@@ -96,7 +96,7 @@ struct SelfSignedTests {
         #expect(try verdict(textual, host: "192.0.2.7") != "host-not-pinned")
     }
 
-    @Test("A weak key stays weak, and an unknown critical extension unknown")
+    @Test("A weak key and an unknown critical extension are still refused")
     func strength() throws {
         let weak = try make(.rsa, more: ["-newkey", "rsa:1024"])
         #expect(try verdict(weak) == "invalid-path weak-key")
@@ -106,7 +106,7 @@ struct SelfSignedTests {
         #expect(try verdict(harmless) == "host-not-pinned")
     }
 
-    @Test("A certificate of the first version, from a configuration without extensions, has no name to match")
+    @Test("A certificate of version 1 has no name to match")
     func firstVersion() throws {
         let configuration = try directory.write("[req]\ndistinguished_name=dn\n[dn]\n", to: "min.cnf")
         let bundle = try make(extensions: [], more: ["-config", configuration])
@@ -116,7 +116,7 @@ struct SelfSignedTests {
         #expect(try verdict(named) == "host-not-pinned")
     }
 
-    @Test("A leaf under such a certificate is no anchor: as an authority it has to be one")
+    @Test("A leaf below such a certificate needs the certificate to be an authority")
     func asAuthority() throws {
         let authority = try make(subject: "/CN=Home CA", to: "ca.pem")
         try directory.write(Array(try directory.read("key.pem")), to: "ca.key")

@@ -4,7 +4,7 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// What a callback of another TLS library would ask: with the chain that was presented, on real paths.
+/// The calls of another TLS library's callback: it passes the presented chain, and real paths are validated.
 @Suite("Evaluator on real paths")
 struct ServerTrustEvaluatorTests {
     private let root: CertificateAuthority
@@ -33,12 +33,12 @@ struct ServerTrustEvaluatorTests {
         return evaluator.evaluate(server, presented: presented, at: instant).decision.summary
     }
 
-    @Test("Path, name, date and pin are judged; nothing that was merely sent is compared")
+    @Test("Path, name, date and pin are judged, and pins are not compared with certificates outside of the path")
     func judges() throws {
         let evaluator = try evaluator(identity)
         #expect(try summary(evaluator, identity.chain) == "pin-matched")
         #expect(try summary(evaluator, stranger.chain) == "pin-mismatch")
-        // The genuine certificate behind a foreign chain.
+        // The genuine certificate after a foreign chain.
         #expect(try summary(evaluator, stranger.chain + [identity.certificate.der]) == "pin-mismatch")
         #expect(try summary(evaluator, identity.chain, at: Date() + 400 * 86_400) == "invalid-path expired")
         #expect(try summary(evaluator, [identity.certificate.der]) == "invalid-path untrusted-root")
@@ -48,7 +48,7 @@ struct ServerTrustEvaluatorTests {
         #expect(try summary(try self.evaluator(foreign), foreign.chain) == "invalid-path untrusted-root")
     }
 
-    @Test("The pinner decides alike")
+    @Test("The pinner gives the same verdicts")
     func pinner() throws {
         let anchors = TrustAnchors.only([try Certificate(der: root.certificate.der)])
         let pin = try Validation.pin(identity.certificate).description
@@ -66,7 +66,7 @@ struct ServerTrustEvaluatorTests {
     }
 
     #if DEBUG
-    @Test("A developer's proxy is let through by its root, and only for names and dates that hold")
+    @Test("A debug anchor permits a developer's proxy only for valid names and dates")
     func debugAnchors() throws {
         let proxy = try CertificateAuthority.root(name: "Proxy")
         let shown = try proxy.issue(hosts: [Validation.host])

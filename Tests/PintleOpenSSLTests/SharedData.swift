@@ -1,6 +1,7 @@
 import Foundation
 
-/// The public test data beside the package. It is never copied in; where it is absent, tests say so.
+/// Public test data beside the package, which is never copied into it. If it is absent, tests are skipped with a
+/// message.
 enum SharedData {
     static func bytes(_ name: String) -> Data? {
         FileManager.default.contents(atPath: folder + "/" + name)

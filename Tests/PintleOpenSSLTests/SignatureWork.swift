@@ -2,16 +2,17 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// Counts the operations with RSA public keys that OpenSSL makes on the calling thread: one for each signature verified.
+/// Counts OpenSSL's operations with RSA public keys on the calling thread: one for each verified signature.
 ///
-/// OpenSSL verifies most signatures of a path by itself, so a count in Pintle's own code would miss them. This one stands in
-/// the method table of OpenSSL's own RSA implementation. It changes no result, and other threads are counted apart.
+/// OpenSSL itself verifies most signatures of a path, so a count in Pintle's code would miss them. This counter
+/// replaces a function in the method table of OpenSSL's RSA implementation. It does not change results, and counts each
+/// thread separately.
 enum SignatureWork {
     struct Tally: CustomStringConvertible {
         var signatures = 0
-        /// Bits of the modulus squared, times bits of the exponent, added up.
+        /// The sum over all operations of the squared bits of the modulus times the bits of the exponent.
         var units = 0
-        /// The same of the most expensive one.
+        /// The same value for the most expensive operation.
         var most = 0
         var description: String { "\(signatures) signatures, \(units) units, at most \(most) each" }
     }
@@ -23,7 +24,7 @@ enum SignatureWork {
 
     private static let tallies = Mutex<[pthread_t: Tally]>([:])
 
-    /// OpenSSL's function, which is constant and thread-safe.
+    /// OpenSSL's original function, which is constant and thread-safe.
     private static let original: Operation? = {
         let method = RSA_PKCS1_OpenSSL()
         let original = RSA_meth_get_pub_dec(method)
@@ -34,7 +35,7 @@ enum SignatureWork {
         return original
     }()
 
-    /// Returns the work that `body` causes on this thread.
+    /// Returns the work of `body` on this thread.
     static func measure(_ body: () throws -> Void) throws -> Tally {
         guard original != nil else { throw Unavailable() }
         let thread = pthread_self()

@@ -3,16 +3,17 @@ import PintleOpenSSL
 import PintleTestKit
 import Testing
 
-/// The signatures that one chain makes the validator verify, counted.
+/// The number of signatures that a chain makes the validator verify.
 ///
 ///     leaf <- 1 <- 2 <- ... <- 127 (<- root)      a line, as long as a chain may be
-///     leaf <- S, and each of S, S, ... signs all   paths without number
-@Suite("Work of signatures")
+///     leaf <- S, and each of S, S, ... signs all   an endless number of paths
+@Suite("The work of signatures")
 struct SignatureWorkTests {
-    /// The work of a signature by a key of 16,384 bits with the usual exponent, the most expensive that is verified.
+    /// The work of a signature by a key of 16,384 bits with the usual exponent, the most expensive one that is
+    /// verified.
     private static let largestWork = 16_384 * 16_384 * 17
 
-    /// Keys whose signatures cost as much as any that are verified, and the first beyond.
+    /// Keys with the highest work that is verified, and keys just above it.
     struct Key: Sendable, CustomTestStringConvertible {
         let bits: Int
         let exponent: [UInt8]
@@ -26,13 +27,13 @@ struct SignatureWorkTests {
         Key(bits: 8_256, exponent: [UInt8](repeating: 0xFF, count: 8) + [1], isVerified: false),
     ]
 
-    /// A line of presented certificates, leaf first, below a root. The authorities carry `key`, whose private half does not
-    /// exist: OpenSSL builds the path by names and verifies each signature afterwards.
+    /// Returns a line of presented certificates, leaf first, below a root. The authorities have `key`, for which no
+    /// private key exists: OpenSSL builds the path by names and verifies each signature afterwards.
     private func line(_ count: Int, _ key: Key) throws -> (root: CertificateAuthority, chain: [[UInt8]]) {
         let root = try CertificateAuthority.root()
         var authority = root
         let identifier = SignatureAlgorithm.rsaPKCS1(.sha256).identifierDER
-        // Less than the modulus, and as long.
+        // As long as the modulus, but smaller.
         let signature = [0] + [UInt8](repeating: 0x55, count: key.bits / 8 - 1)
         func forge(_ template: inout CertificateTemplate) {
             template.innerAlgorithmIdentifier = identifier
@@ -61,7 +62,7 @@ struct SignatureWorkTests {
             algorithm: [1, 2, 840, 113_549, 1, 1, 1], parameters: [0x05, 0x00], key: key)
     }
 
-    @Test("A chain of the longest presented length costs a signature for each certificate of one path", arguments: keys)
+    @Test("The longest chain costs a signature for each certificate of a single path", arguments: keys)
     func longest(key: Key) throws {
         let limit = PresentedChain.Limits().count
         let (root, chain) = try line(limit, key)
@@ -72,7 +73,7 @@ struct SignatureWorkTests {
             print("\(key.testDescription), \(anchors.count) anchors: \(work); \(decision?.summary ?? "")")
             #expect(decision?.reason == "invalid-path")
             if key.isVerified {
-                // The path has the leaf, the most intermediates that there may be, and what would be the anchor.
+                // The path has the leaf, the maximum of intermediates, and the certificate in the anchor's position.
                 #expect((90...PathBudget().maximumIntermediates + 2).contains(work.signatures))
                 #expect(work.most <= Self.largestWork)
             } else {
@@ -81,7 +82,7 @@ struct SignatureWorkTests {
         }
     }
 
-    /// The same line with real keys and signatures.
+    /// Returns the same line with real keys and signatures.
     private func goodLine(_ count: Int, _ key: PrivateKey) throws -> (root: CertificateAuthority, chain: [[UInt8]]) {
         let root = try CertificateAuthority.root(key: key)
         var authority = root
@@ -93,7 +94,7 @@ struct SignatureWorkTests {
         return (root, try authority.issue(hosts: [Validation.host], key: key).chain)
     }
 
-    @Test("A good chain of 100 intermediates is accepted for one signature each, and one with 101 is not")
+    @Test("A valid chain of 100 intermediates is accepted for one signature each, and one with 101 is refused")
     func good() throws {
         let key = try PrivateKey(.rsa2048)
         let most = PathBudget().maximumIntermediates
@@ -110,7 +111,7 @@ struct SignatureWorkTests {
     }
 
     @Test(
-        "Certificates that all sign one another cost what the budget says, and a fifth of the signatures in stronger keys",
+        "Certificates that all sign one another cost no more than the budget, and a fifth with stronger keys",
         arguments: [(bits: 2_048, count: PresentedChain.Limits().count, slowness: 1), (4_096, 50, 5)])
     func search(bits: Int, count: Int, slowness: Int) throws {
         let key = try PrivateKey(.rsa(bits: bits))
@@ -123,7 +124,7 @@ struct SignatureWorkTests {
             return try other.minted(for: key, by: expired).der
         }
         let chain = [leaf.certificate.der] + others
-        // Those of the search, and those of the few paths that it completes.
+        // The signatures of the search, plus those of the few paths that it completes.
         let most = 200 / slowness + 20
         for anchors in [[expired.certificate], []] {
             var decision: TrustDecision?
@@ -132,7 +133,7 @@ struct SignatureWorkTests {
             #expect(decision?.summary == "invalid-path limits-exceeded")
             #expect((200 / slowness...most).contains(work.signatures))
         }
-        // The same certificates are no obstacle where the anchor is good.
+        // Counter-check: the same certificates are no problem with a valid anchor.
         let good = try CertificateAuthority.root(name: "Same", key: key)
         var decision: TrustDecision?
         let work = try SignatureWork.measure { decision = try Validation.decide(chain, anchors: [good.certificate]) }

@@ -3,11 +3,11 @@ import Pintle
 import PintleOpenSSL
 import PintleTestKit
 
-/// Runs chains past the validator the way a connection would.
+/// Validates chains in the same way as a connection does.
 enum Validation {
     static let host = "server.example.test"
 
-    /// The verdict of path validation alone, for these anchors.
+    /// Returns the decision for these anchors, without a real connection.
     static func decide(
         _ chain: [[UInt8]], anchors: [MintedCertificate], host: String = Validation.host, at instant: Date = Date(),
         pins: [Pin] = [], budget: PathBudget = PathBudget()
@@ -35,7 +35,7 @@ enum Validation {
 }
 
 extension TrustDecision {
-    /// `invalid-path expired`, `host-not-pinned`, ...: reason and path failure in one.
+    /// The reason and the path failure: `invalid-path expired`, `host-not-pinned`, ...
     var summary: String {
         guard case .rejected(let rejection) = self, let failure = rejection.pathFailure else { return reason }
         return "\(reason) \(failure.code.rawValue)"

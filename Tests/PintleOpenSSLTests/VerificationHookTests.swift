@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleOpenSSL
 
-@Suite("The hook that asks for a verdict")
+@Suite("The verification hook")
 struct VerificationHookTests {
     private let identity: Identity
 
@@ -24,7 +24,7 @@ struct VerificationHookTests {
         ServerEndpoint(host: try ServerName(host), port: port)
     }
 
-    /// A hook that counts how often it asks.
+    /// Returns a hook that counts its calls for a verdict.
     private func hook(
         _ host: String = "localhost", _ verdict: HandshakeVerdict = .accept, _ counter: AskCounter = AskCounter()
     ) throws -> VerificationHook {
@@ -48,7 +48,7 @@ struct VerificationHookTests {
     // MARK: The name in SNI
 
     @Test(
-        "A client whose SNI names another server than the one that is judged ends the handshake without a verdict",
+        "A handshake ends without a verdict if SNI names another server than the judged one",
         arguments: [TLSVersion.v1_2, .v1_3], ["localhost", "other.example.test"])
     func otherName(version: TLSVersion, judged: String) throws {
         let server = try server(version)
@@ -81,7 +81,7 @@ struct VerificationHookTests {
     }
 
     @Test(
-        "Another spelling of the judged server is its name; another server, or a part of the name, is not",
+        "Another notation of the judged name in SNI is accepted, and another name or a part of it is not",
         arguments: [
             ("localhost", "localhost", true), ("localhost", "LocalHost", true), ("localhost", "localhost.", true),
             ("localhost", nil, true), ("127.0.0.1", nil, true), ("127.0.0.1", "127.0.0.1", true),
@@ -99,7 +99,7 @@ struct VerificationHookTests {
 
     // MARK: The context
 
-    @Test("A context that ignores refusals does so no more once hooks are installed", arguments: [true, false])
+    @Test("A context that ignores refusals no longer does after hooks are installed", arguments: [true, false])
     func ignoredRefusal(isAccepted: Bool) throws {
         let server = try server()
         let attacked = try BareTLSClient()
@@ -115,7 +115,7 @@ struct VerificationHookTests {
         #expect(hook.state == (isAccepted ? .accepted : .rejected(.unknownCA)))
     }
 
-    @Test("A context that writes its keys to a file writes none once hooks are installed")
+    @Test("A context that writes a key log no longer does after hooks are installed")
     func keyLog() throws {
         let client = try BareTLSClient()
         SSL_CTX_set_keylog_callback(client.context) { _, _ in }
@@ -135,7 +135,7 @@ struct VerificationHookTests {
         let hook = try hook()
         let isConnected = try client.connect(to: server.port, naming: "localhost") { ssl in
             #expect(hook.attach(to: ssl))
-            // A second hook does not take the place of the first.
+            // A second hook does not replace the first.
             #expect((try? self.hook("elsewhere"))?.attach(to: ssl) == false)
             if !hasHook { VerificationHook.detach(from: ssl) }
         }
@@ -143,14 +143,14 @@ struct VerificationHookTests {
         #expect(hook.state == (hasHook ? .accepted : .notAsked))
     }
 
-    @Test("A handshake that cannot be given its hook fails, and the hook is not asked", arguments: [true, false])
+    @Test("A handshake to which no hook can be attached fails before a verdict", arguments: [true, false])
     func notAttached(isAttachable: Bool) throws {
         let server = try server()
         let target = try endpoint("localhost", server.port)
         let socket = try TCPConnector.connect(to: target, as: .server, timeout: .seconds(5))
         var handshake = try TLSHandshake(
             context: try TLSContext(TLSClient.Configuration()), socket: socket, target: target, timeout: .seconds(5))
-        // The connection has a hook already, which another one must not replace.
+        // The connection already has a hook, which must not be replaced.
         if !isAttachable { #expect(try hook().attach(to: handshake.pump.ssl)) }
         let asked = AskCounter()
         let hook = try hook("localhost", .accept, asked)
@@ -164,7 +164,7 @@ struct VerificationHookTests {
         #expect(hook.state == (isAttachable ? .accepted : .notAsked) && asked.count == (isAttachable ? 1 : 0))
     }
 
-    @Test("A resumed session, in which no certificate is judged, is not accepted", arguments: [true, false])
+    @Test("A resumed session is not accepted, because no certificate was judged", arguments: [true, false])
     func resumed(isResumed: Bool) throws {
         var configuration = TLSServerConfiguration(.init(identity))
         configuration.versions = .tls12 ... .tls12
@@ -174,7 +174,7 @@ struct VerificationHookTests {
         #expect(try connect(client, to: server, try hook()))
         let first = try #require(client.ssl)
         let session = SSL_get1_session(first)
-        // OpenSSL resumes no session of a connection that ended without a farewell.
+        // OpenSSL resumes a session only if the first connection was shut down properly.
         SSL_shutdown(first)
         defer { SSL_SESSION_free(session) }
         let asked = AskCounter()
@@ -191,7 +191,7 @@ struct VerificationHookTests {
         #expect(VerificationHook.hasAccepted(ssl) == !isResumed)
     }
 
-    @Test("A second chain on an accepted connection takes the consent back", arguments: [true, false])
+    @Test("A second chain on an accepted connection revokes the acceptance", arguments: [true, false])
     func askedTwice(isAttacked: Bool) throws {
         let server = try server()
         let client = try BareTLSClient()
@@ -217,7 +217,7 @@ struct VerificationHookTests {
         }
     }
 
-    @Test("A second chain on a refused connection leaves the reason as it was, and the observer hears of it once")
+    @Test("A second chain on a refused connection does not change the reason and is not reported again")
     func askedTwiceAfterRefusal() throws {
         let server = try server()
         let client = try BareTLSClient()
@@ -249,7 +249,7 @@ struct VerificationHookTests {
         #expect(server.wait { $0.first?.alertsReceived.contains { $0.code == 80 } == true })
     }
 
-    @Test("The connection keeps its hook and lets go of it", arguments: [true, false])
+    @Test("A connection retains its hook until it is freed", arguments: [true, false])
     func lifetime(isDetached: Bool) throws {
         let client = try BareTLSClient()
         #expect(VerificationHook.install(on: client.context))
@@ -263,12 +263,12 @@ struct VerificationHookTests {
         #expect(kept?.state == .accepted)
         if isDetached, let ssl = client.ssl { VerificationHook.detach(from: ssl) } else { client.end() }
         #expect(kept == nil)
-        // OpenSSL does not release it once more.
+        // OpenSSL does not release the hook again.
         client.end()
     }
 }
 
-/// Keeps the states that a hook tells.
+/// Records the states that a hook reports.
 private final class StateRecorder: HandshakeObserver {
     private(set) var states: [VerificationHook.State] = []
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-/// How long a report lives, and how rarely an address is asked.
+/// The lifetime of a report and the pauses of an address.
 @Suite("Limits of delivery")
 struct DeliveryLimitTests {
     private let scene: ReportScene
@@ -23,12 +23,12 @@ struct DeliveryLimitTests {
     }
 
     private func hinder() {
-        // Nothing can be renamed onto a folder.
+        // Makes writing the state fail, because a file cannot be renamed onto a folder.
         unlink("\(scene.folder)/state.json")
         mkdir("\(scene.folder)/state.json", 0o700)
     }
 
-    @Test("Reports to a collector that has moved make room after 30 days, and it is asked no more")
+    @Test("Reports to a dead collector expire after 30 days and make room for others")
     func moved() async throws {
         let (old, new) = ("https://old.example.net/", "https://new.example.net/")
         let collector = ScriptedCollector { ReportResponse(status: $0.url == old ? 503 : 204) }
@@ -49,7 +49,7 @@ struct DeliveryLimitTests {
         #expect(reporter.counts.expired == 8)
     }
 
-    @Test("A report of 30 days is sent yet, and one that is older is dropped instead", arguments: [0.0, 1])
+    @Test("A report is sent until it is 30 days old, and then dropped", arguments: [0.0, 1])
     func age(beyond: Double) async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
@@ -63,7 +63,7 @@ struct DeliveryLimitTests {
     }
 
     @Test(
-        "An address that asks for a day is left alone for a day, whether or not the disk takes that down",
+        "Retry-After of a day is obeyed even if the disk cannot record it",
         arguments: [false, true])
     func retryLater(isHindered: Bool) async throws {
         let collector = ScriptedCollector { _ in ReportResponse(status: 503, retryAfter: "86400") }
@@ -80,13 +80,13 @@ struct DeliveryLimitTests {
         #expect(collector.requests.count == 2 && reporter.waiting == 1)
         #expect(reporter.spool.state().addresses[ReportScene.address]?.failures == 2)
         guard isHindered else { return }
-        // What was kept in mind is taken down once that is possible.
+        // The state in memory is written once the disk works again.
         rmdir("\(scene.folder)/state.json")
         #expect(await deliver(reporter, after: 200_000) == .done(delivered: 0, failed: 1))
         #expect(try scene.reporter().spool.state().addresses[ReportScene.address]?.failures == 3)
     }
 
-    @Test("410 ends it, whether or not the disk takes that down", arguments: [false, true])
+    @Test("A 410 ends the reports to an address even if the disk cannot record it", arguments: [false, true])
     func gone(isHindered: Bool) async throws {
         let collector = ScriptedCollector { _ in ReportResponse(status: 410) }
         let reporter = try scene.reporter(collector)
@@ -100,7 +100,7 @@ struct DeliveryLimitTests {
         #expect(reporter.nextDelivery(at: now) == nil)
     }
 
-    @Test("A file that could not be removed is nothing to wait for")
+    @Test("A finished report whose file could not be removed is not sent again")
     func finished() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
@@ -117,7 +117,7 @@ struct DeliveryLimitTests {
         #expect(collector.requests.count == 1 && reporter.waiting == 0)
     }
 
-    @Test("Where somebody else sends, a minute passes before it is tried again")
+    @Test("If another process is sending, the loop pauses for a minute")
     func pauses() throws {
         let reporter = try scene.reporter()
         let done = ReportDelivery.done(delivered: 0, failed: 0)
@@ -129,7 +129,7 @@ struct DeliveryLimitTests {
         #expect(reporter.pause(after: .unusable(error), at: now) == 60)
     }
 
-    @Test("A round looks at the clock for each request, and ends after five minutes")
+    @Test("A round reads the clock for each request and ends after five minutes")
     func clock() async throws {
         let time = Locked(now)
         let collector = ScriptedCollector { _ in
@@ -143,7 +143,7 @@ struct DeliveryLimitTests {
         #expect(await reporter.deliver { time.withLock { $0 } } == .done(delivered: 2, failed: 0))
         let ages = try collector.requests.map { try JSONDocument($0.body).root["age"]?.integer }
         #expect(ages == [0, 200_000, 400_000, 600_000])
-        // An answer counts from when it came.
+        // The pause counts from the time of the answer.
         let slow = ScriptedCollector { _ in
             time.withLock { $0 += 200 }
             return ReportResponse(status: 503, retryAfter: "1000")
@@ -154,11 +154,11 @@ struct DeliveryLimitTests {
         #expect(next == time.withLock { $0 }.addingTimeInterval(1_000))
     }
 
-    @Test("A duplicate does not put off the next report")
+    @Test("A duplicate does not delay the next report")
     func sliding() throws {
         let policy = try scene.policy()
         #expect(try scene.reporter().record(try scene.failure(by: policy)) == .kept)
-        // Another process, which has met nothing yet.
+        // Another process, which has no cache of recent failures yet.
         let reporter = try scene.reporter()
         for hours in [23.0, 23.5] {
             let failure = try scene.failure(by: policy, at: now.addingTimeInterval(hours * 3_600))
@@ -167,7 +167,7 @@ struct DeliveryLimitTests {
         #expect(reporter.record(try scene.failure(by: policy, at: now.addingTimeInterval(Self.day))) == .kept)
     }
 
-    @Test("A clock that is corrected a little opens no address, and one that is set back by hours does")
+    @Test("A pause of an address ends if the clock is set back by hours, but not after a small correction")
     func correctedClock() {
         let asked = Milliseconds(now)
         func at(_ seconds: Double) -> Milliseconds { Milliseconds(now.addingTimeInterval(seconds)) }
@@ -178,12 +178,12 @@ struct DeliveryLimitTests {
             #expect(address.isOpen(at: at(-3_601)) && address.isOpen(at: at(60)) != isGone)
         }
         #expect(address.isOpen(at: at(30 * Self.day)))
-        // One that has not failed is open at any time.
+        // An address without a failure can be asked at any time.
         #expect(SpoolState.Address(askedAt: asked, notBefore: asked).isOpen(at: at(-1)))
     }
 
     @Test(
-        "A report that no encoding brings below the limit is lost, and no collector has refused it",
+        "A report that no encoding can shorten to the limit counts as lost and not as refused",
         arguments: [ReportEncoding.rfc7469, .otlp])
     func tooLarge(encoding: ReportEncoding) async throws {
         let collector = ScriptedCollector()
@@ -191,7 +191,7 @@ struct DeliveryLimitTests {
             $0.encodings = [ReportScene.address: encoding]
             $0.redact = { report in
                 var report = report
-                // Twice in one of the two.
+                // This text occurs twice in one of the encodings.
                 report.hostname = String(repeating: "x", count: 40_000)
                 return report
             }
@@ -202,7 +202,7 @@ struct DeliveryLimitTests {
         #expect(reporter.counts.lost == 1 - delivered && reporter.counts.refused == 0 && reporter.waiting == 0)
     }
 
-    @Test("Times that nobody can wait for are bounded")
+    @Test("Intervals beyond the limits are clamped")
     func options() {
         var options = ReportOptions()
         for (longest, range) in [

@@ -6,7 +6,7 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-@Suite("Delivery of reports")
+@Suite("The delivery of reports")
 struct DeliveryTests {
     private let scene: ReportScene
     private let now = ReportScene.now
@@ -26,7 +26,7 @@ struct DeliveryTests {
         }
     }
 
-    @Test("A report waits a random time of at most a quarter of an hour, and no longer where the clock is set back")
+    @Test("A report waits for a random delay of at most 15 minutes, or less if the clock is set back")
     func delay() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector) { $0.longestDelay = 900 }
@@ -41,7 +41,7 @@ struct DeliveryTests {
         #expect(reporter.nextDelivery(at: now) == nil)
     }
 
-    @Test("An address that fails is left alone, longer each time, and one success forgets that")
+    @Test("The pause of an address grows with each failure, and a success resets it")
     func backOff() async throws {
         let isDown = Locked(true)
         let collector = ScriptedCollector { _ in
@@ -52,7 +52,7 @@ struct DeliveryTests {
         try record(reporter, 3)
         var (time, waits): (Double, [Double]) = (0, [])
         for _ in 0..<14 {
-            // One request a round, however many reports wait.
+            // Each round sends a single request to a failing address, however many reports wait.
             #expect(await deliver(reporter, after: time) == .done(delivered: 0, failed: 1))
             let next = try #require(reporter.nextDelivery(at: now.addingTimeInterval(time)))
             let wait = next.timeIntervalSince(now) - time
@@ -70,7 +70,7 @@ struct DeliveryTests {
         #expect(reporter.spool.state().addresses[ReportScene.address]?.failures == 0)
     }
 
-    @Test("A clock that was set back does not keep an address closed")
+    @Test("Setting the clock back does not prolong the pause of an address")
     func clockBack() async throws {
         let answers = Locked(0)
         let collector = ScriptedCollector { _ in
@@ -96,7 +96,7 @@ struct DeliveryTests {
         #expect(await deliver(reporter, after: 7_201) == .done(delivered: 1, failed: 0))
     }
 
-    @Test("What Retry-After may say, and what it means")
+    @Test("Every form of Retry-After is parsed")
     func retryAfterValues() {
         // 2027-01-15T08:00:00Z
         for (text, seconds) in [
@@ -115,7 +115,7 @@ struct DeliveryTests {
         ] { #expect(RetryAfter.seconds(text, at: now) == nil, "\(text)") }
     }
 
-    @Test("410 ends it: nothing more goes there, nothing more is kept for it, and other addresses go on")
+    @Test("After a 410, the address gets no more reports and the other addresses do")
     func gone() async throws {
         let collector = ScriptedCollector { request in
             ReportResponse(status: request.url.contains("one") ? 410 : 204)
@@ -128,7 +128,7 @@ struct DeliveryTests {
         #expect(reporter.counts.gone == 3)
         let alone = try scene.policy(to: ["https://one.example.net/"])
         #expect(reporter.record(try scene.failure("x.example.com", by: alone)) == .gone)
-        // A month later it is asked once more.
+        // A month later the address is asked once more.
         let later = now.addingTimeInterval(31 * 86_400)
         for host in ["y.example.com", "z.example.com"] {
             #expect(reporter.record(try scene.failure(host, by: alone, at: later)) == .kept)
@@ -138,7 +138,7 @@ struct DeliveryTests {
     }
 
     @Test(
-        "A report that a collector calls wrong is dropped and counted; every other refusal is tried again",
+        "A report that a collector calls wrong is dropped, and every other refusal is retried",
         arguments: [(400, 0), (413, 0), (415, 0), (422, 0), (401, 1), (404, 1), (429, 1), (500, 1), (302, 1), (199, 1)])
     func statuses(status: Int, waiting: Int) async throws {
         let reporter = try scene.reporter(ScriptedCollector { _ in ReportResponse(status: status) })
@@ -147,7 +147,7 @@ struct DeliveryTests {
         #expect(reporter.waiting == waiting && reporter.counts.refused == 1 - waiting)
     }
 
-    @Test("Each address gets each report once, whichever of them is down when")
+    @Test("Each address gets each report once, even if addresses fail at different times")
     func addresses() async throws {
         let isDown = Locked("two")
         let collector = ScriptedCollector { request in
@@ -171,12 +171,12 @@ struct DeliveryTests {
             logs.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains("resourceLogs") } && logs.count == 3)
     }
 
-    @Test("A disk that takes nothing down makes no report come twice")
+    @Test("A disk that cannot record deliveries causes no duplicate reports")
     func fullDisk() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)
         try record(reporter, 2)
-        // Nothing can be renamed onto a folder.
+        // Makes writing the state fail, because a file cannot be renamed onto a folder.
         unlink("\(scene.folder)/state.json")
         mkdir("\(scene.folder)/state.json", 0o700)
         #expect(await deliver(reporter) == .done(delivered: 2, failed: 0))
@@ -184,7 +184,7 @@ struct DeliveryTests {
         #expect(collector.requests.count == 2 && reporter.waiting == 0)
     }
 
-    @Test("One at a time sends, whoever it is")
+    @Test("Only one delivery runs at a time, across reporters on one folder")
     func oneAtATime() async throws {
         let inside = Locked<PinReporter?>(nil)
         let other = try scene.reporter()
@@ -209,7 +209,7 @@ struct DeliveryTests {
         inside.withLock { $0 = nil }
     }
 
-    @Test("A task that is cancelled does not count as a failure of the address")
+    @Test("Cancelling the task does not count as a failure of the address")
     func cancelled() async throws {
         struct Endless: ReportTransport {
             func send(_ request: ReportRequest) async throws -> ReportResponse {
@@ -226,7 +226,7 @@ struct DeliveryTests {
         #expect(reporter.spool.state().addresses.isEmpty && reporter.waiting == 1)
     }
 
-    @Test("A policy that reports to a host of its own cannot be made")
+    @Test("A policy cannot report to a host that its rules cover")
     func covered() throws {
         let reporter = try scene.reporter()
         let failure = try scene.failure()
@@ -235,32 +235,32 @@ struct DeliveryTests {
         #expect(reporter.record(failure) == .kept)
     }
 
-    @Test("A report that is kept while the loop sleeps wakes it, and waits for its own delay", arguments: [0.0, 900])
+    @Test("A new report wakes the sleeping loop and waits for its own delay", arguments: [0.0, 900])
     func wake(longestDelay: Double) async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector) { $0.longestDelay = longestDelay }
-        // With nothing to send the loop sleeps five minutes.
+        // Without reports, the loop sleeps for five minutes.
         #expect(reporter.pause(after: .done(delivered: 0, failed: 0), at: Date()) == 300)
         let task = Task { await reporter.keepDelivering() }
-        for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
+        for _ in 0..<1_000 where !reporter.alarm.hasSleeper { try await Task.sleep(nanoseconds: 10_000_000) }
         #expect(reporter.record(try scene.failure(at: Date())) == .kept)
-        #expect(!reporter.alarm.isSomebodyAsleep)
+        #expect(!reporter.alarm.hasSleeper)
         if longestDelay == 0 {
             for _ in 0..<3_000 where reporter.waiting > 0 { try await Task.sleep(nanoseconds: 10_000_000) }
             #expect(collector.requests.count == 1 && reporter.waiting == 0)
         } else {
-            // Awake, it finds that the report is not due, and sleeps until it is.
+            // The loop wakes, finds that the report is not due yet, and sleeps until it is.
             let due = try #require(reporter.nextDelivery())
-            for _ in 0..<1_000 where !reporter.alarm.isSomebodyAsleep { try await Task.sleep(nanoseconds: 10_000_000) }
+            for _ in 0..<1_000 where !reporter.alarm.hasSleeper { try await Task.sleep(nanoseconds: 10_000_000) }
             #expect(due <= Date() || collector.requests.isEmpty)
-            #expect(reporter.alarm.isSomebodyAsleep || due <= Date())
+            #expect(reporter.alarm.hasSleeper || due <= Date())
         }
         task.cancel()
         await task.value
-        #expect(!reporter.alarm.isSomebodyAsleep)
+        #expect(!reporter.alarm.hasSleeper)
     }
 
-    @Test("Kept and sent from a loop until it is cancelled")
+    @Test("A loop sends stored reports until it is cancelled")
     func loop() async throws {
         let collector = ScriptedCollector()
         let reporter = try scene.reporter(collector)

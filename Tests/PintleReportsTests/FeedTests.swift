@@ -6,7 +6,7 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-@Suite("Events of failures")
+@Suite("The feed of failures")
 struct FeedTests {
     private let scene: ReportScene
 
@@ -14,7 +14,7 @@ struct FeedTests {
         scene = try ReportScene()
     }
 
-    @Test("Whoever posts does not wait for an observer; what comes while too many wait is dropped and counted")
+    @Test("Posting does not wait for an observer, and events beyond the limit are dropped and counted")
     func bounded() async throws {
         let feed = TrustFailureFeed()
         let gate = Locked(true)
@@ -33,13 +33,13 @@ struct FeedTests {
         gate.withLock { $0 = false }
         await feed.settle()
         #expect(observer.seen.withLock { $0 } + feed.dropped == 400)
-        // It goes on.
+        // The feed continues.
         feed.post(event, to: observer)
         await feed.settle()
         #expect(observer.seen.withLock { $0 } + feed.dropped == 401)
     }
 
-    @Test("What waits keeps a bounded amount of certificates, whatever servers send")
+    @Test("Queued events keep a bounded amount of certificates")
     func weight() async throws {
         let feed = TrustFailureFeed()
         let gate = Locked(true)
@@ -66,7 +66,7 @@ struct FeedTests {
         #expect(feed.dropped == dropped)
     }
 
-    @Test("Events come in order, to every observer")
+    @Test("Every observer gets all events in order")
     func order() async throws {
         let (one, two) = (TrustFailureRecorder(), TrustFailureRecorder())
         let both = TrustFailureObservers(one, two)
@@ -82,7 +82,7 @@ struct FeedTests {
         }
     }
 
-    @Test("An observed evaluator answers the same, and its failures are heard of")
+    @Test("An observed evaluator gives the same verdicts and sends its failures")
     func evaluator() async throws {
         let policy = try scene.policy()
         let path = ValidatedPath(uncheckedLeafToAnchor: scene.identity.chain + [scene.authority.certificate.der])
@@ -100,11 +100,11 @@ struct FeedTests {
         let other = ServerEndpoint(host: try ServerName("example.org"))
         #expect(observed.evaluate(other, presented: chain, at: ReportScene.now).decision.reason == "host-not-allowed")
         await recorder.settle()
-        // An event, and no report: no rule says where to.
+        // An event without a report, because no rule names an address.
         #expect(recorder.events.count == 1 && recorder.reports.isEmpty)
     }
 
-    @Test("A pin that matches, a host without pins and an approval are nothing to hear of")
+    @Test("A matching pin, an unpinned host and an approval send no event")
     func quiet() throws {
         let policy = try scene.policy()
         let failure = try scene.failure(by: policy)
@@ -124,7 +124,7 @@ struct FeedTests {
         #expect(event(of: failure.decision) != nil)
     }
 
-    @Test("A line of the log is one line, with its level")
+    @Test("A log line has its level and no line break")
     func log() throws {
         let lines = Locked<[String]>([])
         let log = TrustFailureLog { level, line in lines.withLock { $0.append("\(level.rawValue) \(line)") } }

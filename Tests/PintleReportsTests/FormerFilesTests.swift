@@ -4,8 +4,8 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-/// The files stand here byte for byte as an earlier revision wrote them.
-@Suite("Spools of an earlier revision")
+/// The files are byte for byte those of an earlier revision.
+@Suite("Spool files of an earlier revision")
 struct FormerFilesTests {
     private static let report = #"""
         {"to":["https://reports.example.net/pins"],"refused":true,"report":{"date-time":"2027-01-15T08:00:00Z",\#
@@ -16,7 +16,7 @@ struct FormerFilesTests {
         "reason":"invalid-path","path-failure":"expired","policy-version":7,"app":{"version":"1.2"}}}
         """#
 
-    @Test("A spooled report is read as it was, and written with the same bytes")
+    @Test("A spooled report of an earlier revision is parsed, and written with the same bytes")
     func spooledReport() throws {
         let bytes = Array(Self.report.utf8)
         let spooled = try #require(SpooledReport(json: bytes))
@@ -33,7 +33,7 @@ struct FormerFilesTests {
         #expect(spooled.json == bytes)
     }
 
-    @Test("The name of a spooled report is read as it was, and written alike")
+    @Test("The name of a report of an earlier revision is parsed, and written the same")
     func spoolName() throws {
         let text =
             "0123456789abcdef-0123456789abcdef0123456789abcdef-1800000000000-1800000900000-"
@@ -77,7 +77,7 @@ struct FormerFilesTests {
         }
         """
 
-    @Test("The state of a spool is read as it was, and written with the same bytes")
+    @Test("The state of an earlier revision is parsed, and written with the same bytes")
     func spoolState() throws {
         let bytes = Array(Self.state.utf8)
         let state = try #require(SpoolState(json: bytes))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pintle
 
-/// The shape of a JSON document, as a public specification has it: what must be there, what may be, and nothing else.
+/// The shape of a JSON document in a public specification: required members, optional members, and no others.
 indirect enum JSONShape: Sendable {
     case text(@Sendable (String) -> Bool)
     case number(ClosedRange<Int64>)
@@ -12,13 +12,13 @@ indirect enum JSONShape: Sendable {
     case either(JSONShape, JSONShape)
     case list(JSONShape, count: ClosedRange<Int>)
     case object([String: JSONShape], optional: [String: JSONShape] = [:])
-    /// Members of any names.
+    /// An object whose members may have any names.
     case map(JSONShape)
 
     static let anyText = JSONShape.text { _ in true }
     static func word(_ words: String...) -> JSONShape { .text { words.contains($0) } }
 
-    /// What does not fit, with its path.
+    /// Returns the deviations of a value from the shape, each with its path.
     func complaints(_ value: JSONValue, _ path: String = "$") -> [String] {
         switch self {
         case .text(let isFine):
@@ -55,14 +55,14 @@ indirect enum JSONShape: Sendable {
     }
 }
 
-/// Written after the specifications, not copied from anybody's schema.
+// Written from the specifications, not copied from a schema.
 extension JSONShape {
-    /// RFC 7469 section 3, and the members that this package adds.
+    /// Returns the shape of RFC 7469 section 3, with the members that this package adds.
     static func report(isSent: Bool = true) -> JSONShape {
         let date = JSONShape.text { (try? RFC3339.date(from: $0)) != nil && $0.hasSuffix("Z") }
         let certificates = JSONShape.list(
             .text { text in
-                // RFC 7468: what a PEM reader that is not ours would take.
+                // RFC 7468: the form that other PEM readers accept.
                 let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
                 return lines.first == "-----BEGIN CERTIFICATE-----"
                     && lines.dropLast().last == "-----END CERTIFICATE-----"

@@ -6,8 +6,8 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-/// The right to send is a lease with a time: a suspended process does not hold it for good, and no lock guards it meanwhile.
-@Suite("The lease on sending")
+/// The right to send is a lease that expires, so a suspended process cannot keep it, and no lock is held while sending.
+@Suite("The lease for sending")
 struct LeaseTests {
     let scene: ReportScene
 
@@ -15,7 +15,7 @@ struct LeaseTests {
         scene = try ReportScene()
     }
 
-    @Test("No lock is held while a transport runs")
+    @Test("The reporter holds no lock while a transport runs")
     func locks() async throws {
         let held = Locked<[[String]]>([])
         let folder = scene.folder
@@ -28,13 +28,13 @@ struct LeaseTests {
         #expect(reporter.record(try scene.failure(by: policy)) == .kept)
         #expect(await reporter.deliver(at: ReportScene.now) == .done(delivered: 2, failed: 0))
         #expect(held.withLock { $0 } == [[], []])
-        // There are locks, and one that is held is found.
+        // Counter-check: the lock files exist, and a held lock would be detected.
         let lock = try #require(LockProbe(folder + "/state.json.lock"))
         #expect(LockProbe.heldLocks(in: folder) == ["state.json.lock"])
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A process that ends while it sends keeps the others waiting until its lease is over, and then no longer")
+    @Test("After a process ends while it sends, others can send once its lease expires")
     func takenOver() async throws {
         let collector = ScriptedCollector()
         let (first, second) = (try scene.reporter(collector), try scene.reporter(collector))
@@ -43,14 +43,14 @@ struct LeaseTests {
         var round = try DeliveryRound(first) { clock.withLock { $0 } }
         let asked = round.next()
         let request = try #require(asked)
-        // The process of the first is suspended, or has ended without giving anything back.
+        // The first process is suspended, or has ended without releasing its lease.
         for seconds in [0.0, 1, 59] {
             #expect(await second.deliver(at: ReportScene.now.addingTimeInterval(seconds)) == .elsewhere)
         }
         #expect(collector.requests.isEmpty)
         let later = ReportScene.now.addingTimeInterval(61)
         #expect(await second.deliver(at: later) == .done(delivered: 2, failed: 0))
-        // It goes on, and finds that others send now: what it has sent is taken down, and it sends no more.
+        // The first process resumes. It records the report that it has sent, and sends no more.
         clock.withLock { $0 = later }
         round.receive(ReportResponse(status: 204))
         let next = round.next()
@@ -59,7 +59,7 @@ struct LeaseTests {
         #expect(first.waiting == 0)
     }
 
-    @Test("A round that is slow keeps its lease, because each request begins its time again")
+    @Test("A slow round keeps its lease, because each request renews it")
     func renewed() async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
         try record(first, 4)
@@ -76,7 +76,7 @@ struct LeaseTests {
         #expect(next == nil && round.delivered == 4)
     }
 
-    @Test("Two that send at once send nothing twice within the lease")
+    @Test("Concurrent deliveries send no report twice within the lease")
     func atOnce() async throws {
         let collector = ScriptedCollector()
         let reporters = try (0..<4).map { _ in try scene.reporter(collector) }
@@ -91,7 +91,7 @@ struct LeaseTests {
     }
 
     @Test(
-        "A lease lasts longer than a request may, and an hour at most",
+        "A lease lasts longer than a request, and at most an hour",
         arguments: [(30.0, 60), (300, 330), (1e9, 3_600)])
     func length(timeout: Double, seconds: Int) async throws {
         let (first, second) = (try scene.reporter { $0.timeout = timeout }, try scene.reporter())
@@ -108,7 +108,7 @@ struct LeaseTests {
     }
 
     @Test(
-        "An address whose request outlasts the lease, because the process was suspended, has not failed",
+        "A request that outlasts the lease, because the process was suspended, is no failure of the address",
         arguments: [59.0, 61])
     func suspended(seconds: Double) async throws {
         let reporter = try scene.reporter()
@@ -126,12 +126,12 @@ struct LeaseTests {
             let next = round.next()
             #expect(next == nil)
         }
-        // A failed address waits; one that has not failed gets both reports at once.
+        // After a failure the address pauses. Otherwise it gets both reports at once.
         #expect(await reporter.deliver(at: later) == .done(delivered: isSuspended ? 2 : 0, failed: 0))
     }
 
     @Test(
-        "A transport that outlasts the lease twice in a row has failed, and the address waits",
+        "A transport that outlasts the lease twice in a row counts as a failure",
         arguments: [true, false])
     func overrunning(isAnsweredBetween: Bool) throws {
         let reporter = try scene.reporter()
@@ -168,7 +168,7 @@ struct LeaseTests {
     }
 
     @Test(
-        "A clock that is set back does not keep a lease alive, and a broken note does not count",
+        "Setting the clock back does not prolong a lease, and a malformed note does not count",
         arguments: [true, false])
     func broken(isNote: Bool) async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
@@ -181,11 +181,11 @@ struct LeaseTests {
         }
         #expect(await second.deliver(at: ReportScene.now) == .done(delivered: 1, failed: 0))
         withExtendedLifetime(round) {}
-        // It was another's by then: the end of the round takes nothing away.
+        // Another process has the lease by then, and the end of the round does not release it.
         #expect(await second.deliver(at: ReportScene.now) == .done(delivered: 0, failed: 0))
     }
 
-    @Test("A lease counts in a file that was longer before: the rest is cut off", arguments: [0, 65, 66, 10_000])
+    @Test("A lease truncates a longer note file", arguments: [0, 65, 66, 10_000])
     func longFile(count: Int) async throws {
         let (first, second) = (try scene.reporter(), try scene.reporter())
         try record(first, 1)

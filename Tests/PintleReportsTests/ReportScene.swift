@@ -7,7 +7,7 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-/// A server, an app's policy for it, and a folder for reports.
+/// A server, a policy for it, and a folder for reports.
 struct ReportScene {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let address = "https://reports.example.net/pins"
@@ -39,7 +39,7 @@ struct ReportScene {
             hosts: [rule], unpinnedHosts: .reject, updateVersion: version, allowsUpdatesForAnyHost: false)
     }
 
-    /// A verdict on the server, whose path is taken for valid.
+    /// Returns a verdict on the server with a path that counts as valid.
     func failure(
         _ host: String = "example.com", port: UInt16 = 443, by policy: PinningPolicy? = nil, generation: UInt64 = 1,
         at now: Date = Self.now, extra: [[UInt8]] = []
@@ -62,7 +62,7 @@ struct ReportScene {
     }
 }
 
-/// Answers what it is told to, and keeps what it was sent.
+/// A transport that answers as scripted and records the requests.
 final class ScriptedCollector: ReportTransport {
     private let kept = Locked<[ReportRequest]>([])
     private let answer: @Sendable (ReportRequest) throws -> ReportResponse

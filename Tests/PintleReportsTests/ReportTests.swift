@@ -13,7 +13,7 @@ struct ReportTests {
         scene = try ReportScene()
     }
 
-    @Test("It says which server, which rule, what was served, what was validated and what was wanted")
+    @Test("A report has the server, the rule, both chains and the pins")
     func content() throws {
         let expiry = ReportScene.now.addingTimeInterval(86_400)
         let policy = try scene.policy(expiry: .rejecting(after: expiry), version: 7)
@@ -26,21 +26,21 @@ struct ReportTests {
         #expect(
             report.servedCertificateChain == scene.identity.chain.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0) }
         )
-        // The root was not served: what was validated is not what was sent.
+        // The validated path also has the root, which the server did not send.
         #expect(report.validatedCertificateChain.count == report.servedCertificateChain.count + 1)
         #expect(report.validatedCertificateChain.last == scene.authority.certificate.pem)
         let digest = CertificatePin(certificate: scene.authority.certificate.der).bytes
         #expect(report.knownPins.last == "certificate-sha256=\"\(Base64.encode(digest))\"")
         #expect(report.app == ["name": "Test"])
 
-        // Written, and read again.
+        // Parsing the written report gives an equal one.
         #expect(try TrustFailureReport(JSONDocument(report.json(age: 5)).root) == report)
         var bare = report
         (bare.app, bare.pathFailure, bare.effectiveExpirationDate) = (nil, "expired", nil)
         #expect(try TrustFailureReport(JSONDocument(bare.json()).root) == bare)
     }
 
-    @Test("What lacks a member or has one of another type is no report")
+    @Test("A report with a missing or mistyped member is refused")
     func reading() throws {
         let report = try #require(TrustFailureReport(try scene.failure()))
         let text = String(decoding: report.json(), as: UTF8.self)
@@ -57,7 +57,7 @@ struct ReportTests {
         ] { #expect(try read(old, new) == nil, "\(old) -> \(new)") }
     }
 
-    @Test("A failure about a host without a rule is no report: nobody has said where it should go")
+    @Test("A failure for a host without a rule gives no report")
     func noRule() throws {
         let policy = try scene.policy()
         let evaluation = policy.evaluate(
@@ -69,7 +69,7 @@ struct ReportTests {
     }
 
     @Test(
-        "At most 64 kB, whatever a server sends: certificates go first, and pins all or none",
+        "A report has at most 64 kB: certificates are removed first, then all pins or none",
         arguments: ReportEncoding.allCases)
     func size(encoding: ReportEncoding) throws {
         let many = Array(repeating: scene.authority.certificate.der, count: 120)
@@ -82,7 +82,7 @@ struct ReportTests {
         let body = try #require(encoding.body(of: report, id: "00", age: 1, isRefused: true))
         #expect(body.count <= 64_000 && body.count > 60_000)
 
-        // More pins than there is room for.
+        // More pins than fit.
         var pins = try #require(TrustFailureReport(try scene.failure()))
         for (count, shown) in [(600, 600), (5_000, 0)] {
             pins.knownPins = Array(repeating: pins.knownPins[0], count: count)
@@ -90,12 +90,12 @@ struct ReportTests {
             #expect(body.count <= 64_000)
             #expect(String(decoding: body, as: UTF8.self).split(separator: "pin-sha256").count - 1 == shown)
         }
-        // A text that somebody has put in and nobody can cut.
+        // A text from a redacting app that cannot be shortened.
         pins.hostname = String(repeating: "x", count: 70_000)
         #expect(encoding.body(of: pins, id: "00", age: 1, isRefused: true) == nil)
     }
 
-    @Test("What an app says about itself is bounded")
+    @Test("The app's description of itself is bounded")
     func app() throws {
         let failure = try scene.failure()
         let many = Dictionary(uniqueKeysWithValues: (10..<50).map { ("\($0)", "x") })
@@ -128,14 +128,14 @@ struct ReportEncodingTests {
         return try JSONDocument(body).root
     }
 
-    @Test("The plain object is as RFC 7469 has it")
+    @Test("The plain encoding is the object of RFC 7469")
     func plain() throws {
         let root = try document(.rfc7469, report())
         #expect(JSONShape.report().complaints(root).isEmpty, "\(JSONShape.report().complaints(root))")
         #expect(root["age"]?.integer == 1_234 && ReportEncoding.rfc7469.contentType == "application/json")
     }
 
-    @Test("The Reporting API's list is as the W3C has it, and names no path")
+    @Test("The Reporting API encoding matches the W3C specification and contains no path")
     func reportingAPI() throws {
         var report = try report()
         let root = try document(.reportingAPI, report)
@@ -148,7 +148,7 @@ struct ReportEncodingTests {
         #expect(second["url"]?.string == "https://[2001:db8::1]:8443/")
     }
 
-    @Test("The request of log records is as OTLP has it, and the record's body is the object")
+    @Test("The OTLP encoding is a request with a log record whose body is the object")
     func logs() throws {
         let report = try report()
         let root = try document(.otlp, report)
@@ -175,7 +175,7 @@ struct ReportEncodingTests {
     }
 
     @Test(
-        "Expired pins are an error where the server was refused, and a warning where it was let in",
+        "Expired pins are an error if the server was refused, and a warning if it was accepted",
         arguments: [true, false])
     func decision(isRefused: Bool) throws {
         var report = try report()
@@ -192,7 +192,7 @@ struct ReportEncodingTests {
         #expect(attribute?["value"]?["stringValue"]?.string == (isRefused ? "rejected" : "trusted"))
     }
 
-    @Test("What a check of shapes finds: a member that no specification has, one that is missing, one of another type")
+    @Test("The shape check finds extra, missing and mistyped members")
     func shapes() throws {
         let text = String(decoding: try report().json(age: 1), as: UTF8.self)
         for (old, new) in [

@@ -6,7 +6,7 @@ import Testing
 @testable import Pintle
 @testable import PintleReports
 
-/// The spool in processes of its own, which are ended at every step of writing and of sending.
+/// Runs the spool in separate processes that are killed at every step of writing and of sending.
 @Suite(
     "The spool of reports among processes", .enabled(if: ReportVictim.path != nil, "skipped: ReportVictim is not built")
 )
@@ -31,7 +31,7 @@ struct SpoolCrashTests {
             timeout: 120)
     }
 
-    /// - Parameter seconds: after now, so that the lease of a process that was ended is over.
+    /// - Parameter seconds: the time after now, so that the lease of a killed process has expired.
     private func deliver(
         _ folder: String, endingAt step: Int = 0, later seconds: Int = 0
     ) throws -> ProcessResult {
@@ -42,7 +42,7 @@ struct SpoolCrashTests {
             ], environment: ["LATER": "\(seconds)"], timeout: 120)
     }
 
-    /// What the collector was sent: `ID URL`.
+    /// Returns the requests to the collector, as `ID URL`.
     private func log(_ folder: String) -> [String] {
         ((try? directory.read(folder + ".log")).map { String(decoding: $0, as: UTF8.self) } ?? "")
             .split(separator: "\n").map(String.init)
@@ -52,7 +52,7 @@ struct SpoolCrashTests {
         try runProcess(["ls", "-A", directory.path(of: folder)]).output.split(separator: "\n").map(String.init)
     }
 
-    @Test("Ended at any step of keeping, a report is there or not, whole, and is there once in the end")
+    @Test("After a crash at any step of adding, a report exists as a whole or not at all, and finally once")
     func keeping() throws {
         var ends: [Int32] = []
         var step = 0
@@ -61,7 +61,7 @@ struct SpoolCrashTests {
             let folder = "keep-\(step)"
             let result = try keep(folder, endingAt: step)
             ends.append(result.status)
-            // What it has said it has kept is kept.
+            // Every report that the process said it kept is there.
             let said = result.output.split(separator: "\n").count { $0.hasSuffix(" kept") }
             #expect(try names(folder).count { $0.hasSuffix(".report") } >= said)
             let again = try keep(folder)
@@ -75,7 +75,7 @@ struct SpoolCrashTests {
         #expect(ends.dropLast().allSatisfy { $0 == 128 + SIGKILL } && ends.last == 0 && ends.count > 15)
     }
 
-    @Test("Ended at any step of sending, no report is lost, and none comes twice but the one that was being taken down")
+    @Test("After a crash at any step of sending, no report is lost, and only the current one may be sent twice")
     func sending() throws {
         var ends: [Int32] = []
         var repeats: Set<Int> = []
@@ -87,20 +87,20 @@ struct SpoolCrashTests {
             ends.append(try deliver(folder, endingAt: step).status)
             #expect(try deliver(folder, later: 120).status == 0)
             let log = log(folder)
-            // The same id to the same address: what a collector tells a repetition by.
+            // A second sending has the same id and address, so the collector can detect it.
             #expect(Set(log).count == 6, "step \(step): \(log)")
             repeats.insert(log.count - 6)
             #expect(try deliver(folder, later: 240).output == "done 0 0\n")
             #expect(self.log(folder).count == log.count)
             #expect(try !names(folder).contains { $0.hasSuffix(".report") || $0.hasSuffix(".report.new") })
-            // Within 24 hours nobody wants to hear it again.
+            // Within 24 hours the same failures are duplicates.
             #expect(try keep(folder).output.split(separator: "\n").allSatisfy { $0.hasSuffix(" duplicate") })
         }
         #expect(ends.dropLast().allSatisfy { $0 == 128 + SIGKILL } && ends.last == 0 && ends.count > 30)
         #expect(repeats == [0, 1])
     }
 
-    @Test("A disk that is full keeps no report, loses none that is there, and none comes twice because of it")
+    @Test("With a full disk, no new report is kept, no old one is lost, and none is sent twice")
     func fullDisk() throws {
         let victim = try #require(ReportVictim.path)
         #expect(try keep("full").status == 0)
@@ -110,7 +110,7 @@ struct SpoolCrashTests {
             timeout: 120)
         #expect(full.output.hasPrefix("z.example.com notStored("), "\(full.output)")
         #expect(try names("full") == before)
-        // The collector takes them, and the disk does not take that down.
+        // The collector accepts the reports, but the disk cannot record it.
         let sent = try runProcess(
             [victim, "deliver", directory.path(of: "full"), directory.path(of: "full.log"), "0"],
             environment: ["LIMIT": "400"], timeout: 120)
@@ -119,7 +119,7 @@ struct SpoolCrashTests {
         #expect(Set(log("full")).count == 6 && log("full").count == 6)
     }
 
-    @Test("A program that ends at once after its failures has kept them")
+    @Test("A program that exits directly after its failures has kept them")
     func ending() throws {
         for round in 0..<5 {
             let hosts = (0..<20).map { "h\($0).example.com" }
@@ -131,7 +131,7 @@ struct SpoolCrashTests {
         }
     }
 
-    @Test("A program ends, whatever an observer waits for")
+    @Test("A program can exit while an observer blocks")
     func lingering() throws {
         let result = try runProcess(
             [
@@ -141,14 +141,14 @@ struct SpoolCrashTests {
         #expect(result.status == 0)
     }
 
-    @Test("Processes that keep and send at once lose nothing and send nothing twice")
+    @Test("Concurrent processes lose no report and send none twice")
     func atOnce() throws {
         let victim = try #require(ReportVictim.path)
         let folder = directory.path(of: "race")
         #expect(try keep("race", hosts: ["first.example.com"]).status == 0)
         let all = (0..<40).map { "h\($0).example.com" }
         let keepers = try (0..<3).map { number in
-            // Each twice, by two processes.
+            // Two processes add each report.
             let own = all.enumerated().filter { $0.offset % 3 != number }.map(\.element)
             return try ChildProcess(
                 [victim, "keep", folder, policy, "0"] + own, outputFile: directory.path(of: "keep-\(number).log"))
@@ -170,7 +170,7 @@ struct SpoolCrashTests {
     }
 }
 
-/// The program that is ended in the middle of its work.
+/// The program that the tests kill while it works.
 enum ReportVictim {
     static let path = siblingProgram("ReportVictim")
 }

@@ -25,13 +25,13 @@ struct SpoolTests {
         try runProcess(["ls", "-A", scene.folder]).output.split(separator: "\n").map(String.init)
     }
 
-    @Test("The folder and what is in it are its owner's alone; a folder that others may write into is refused")
+    @Test("The spool is private to its owner, and a folder writable by others is refused")
     func modes() throws {
         let reporter = try scene.reporter()
         #expect(reporter.record(try scene.failure()) == .kept)
         #expect(mode(scene.folder) == 0o700)
         for file in try files() { #expect(mode("\(scene.folder)/\(file)") == 0o600, "\(file)") }
-        // That others may read it is mended.
+        // A folder that is readable by others gets mode 0700.
         chmod(scene.folder, 0o755)
         _ = try scene.reporter()
         #expect(mode(scene.folder) == 0o700)
@@ -44,7 +44,7 @@ struct SpoolTests {
         #expect(throws: StorageError.self) { try ReportSpool(folder: scene.directory.path(of: "no/such")) }
     }
 
-    @Test("The same host, port, rule, reason and generation is reported once in 24 hours; one that differs, at once")
+    @Test("Failures of equal host, port, rule, reason and generation are reported once in 24 hours")
     func duplicates() throws {
         let policy = try scene.policy()
         let reporter = try scene.reporter()
@@ -53,10 +53,10 @@ struct SpoolTests {
         }
         #expect(record(reporter, try scene.failure(by: policy)) == .kept)
         #expect(record(reporter, try scene.failure(by: policy)) == .duplicate)
-        // Another process does not know of it but for the disk.
+        // Another process learns of the report only from the disk.
         let second = try scene.reporter()
         #expect(record(second, try scene.failure(by: policy)) == .duplicate)
-        // Whatever a server shows is not in the key.
+        // The certificates of a server are not part of the key.
         let shown = try scene.failure(by: policy, extra: [scene.authority.certificate.der])
         #expect(record(second, shown) == .duplicate)
         #expect(
@@ -70,7 +70,7 @@ struct SpoolTests {
         #expect(second.waiting == 7 && second.counts.duplicates == 3 && reporter.counts.duplicates == 1)
     }
 
-    @Test("At most 8 a host and 256 in all; what comes then is dropped and counted, and what is there stays")
+    @Test("A spool keeps at most 8 reports for a host and 256 in all, and counts the dropped ones")
     func limits() throws {
         let reporter = try scene.reporter()
         let policy = try scene.policy()
@@ -86,7 +86,7 @@ struct SpoolTests {
         #expect(reporter.waiting == 256 && reporter.counts.droppedForHost == 1 && reporter.counts.dropped == 1)
     }
 
-    @Test("A rule without addresses, a part of the installs, and a report that is redacted away leave nothing behind")
+    @Test("A rule without addresses, an install outside of the sample, and a redacted report leave no file")
     func nothing() throws {
         let none = try scene.reporter()
         #expect(none.record(try scene.failure(by: scene.policy(to: []))) == nil)
@@ -95,7 +95,7 @@ struct SpoolTests {
         let redacted = try scene.reporter { $0.redact = { _ in nil } }
         #expect(redacted.record(try scene.failure()) == nil)
         #expect(try files() == ["state.json", "state.json.lock"])
-        // Half of them, and always the same ones.
+        // With a sample of one half, an install always decides the same.
         let half = try scene.reporter { $0.sampling = 0.5 }
         let isSampled = half.record(try scene.failure()) != nil
         for _ in 0..<5 {
@@ -104,7 +104,7 @@ struct SpoolTests {
         #expect(try scene.reporter { $0.sampling = 1 }.record(try scene.failure(port: 9)) == .kept)
     }
 
-    @Test("What is redacted never reaches the disk")
+    @Test("Redacted text never reaches the disk")
     func redaction() throws {
         let reporter = try scene.reporter {
             $0.redact = { report in
@@ -120,7 +120,7 @@ struct SpoolTests {
         #expect(!text.contains("secret") && !name.contains("secret") && text.contains("(hidden)"))
     }
 
-    @Test("Broken files of any kind are no reason to stop")
+    @Test("Malformed files do not stop the spool")
     func broken() async throws {
         let collector = ScriptedCollector()
         #expect(try scene.reporter().record(try scene.failure()) == .kept)
@@ -139,7 +139,7 @@ struct SpoolTests {
     }
 
     @Test(
-        "A report that others may write into is lost, and one that they may only read is sent",
+        "A report writable by others is lost, and one readable by others is sent",
         arguments: [0o666, 0o644])
     func tampered(mode: UInt32) async throws {
         let reporter = try scene.reporter()
@@ -151,7 +151,7 @@ struct SpoolTests {
         #expect(reporter.waiting == 0 && reporter.counts.lost == (isLost ? 1 : 0))
     }
 
-    @Test("A state that makes no sense is replaced; one that cannot be read is an error, and stays")
+    @Test("A malformed state is replaced, and an unreadable one is an error and stays")
     func unreadableState() throws {
         let path = "\(scene.folder)/state.json"
         _ = try scene.reporter()
@@ -164,7 +164,7 @@ struct SpoolTests {
         #expect(error?.code == .writableByOthers && mode(path) == 0o666)
     }
 
-    @Test("A name is read as it is written, and no other is")
+    @Test("A written name is parsed, and no other text is")
     func names() throws {
         let policy = try scene.policy()
         let failure = try scene.failure(by: policy)
@@ -178,7 +178,7 @@ struct SpoolTests {
         ] { #expect(SpoolName(text) == nil, "\(text)") }
     }
 
-    @Test("The state is read as it is written; anything else is none")
+    @Test("A written state is parsed, and no other text is")
     func state() throws {
         var state = SpoolState(draw: 0.25)
         let key = String(repeating: "ab", count: 16)
@@ -193,20 +193,20 @@ struct SpoolTests {
             ("250000", "1000000"), (key, "x"), ("\"failures\": 3", "\"failures\": -1"), ("true", "1"),
             ("1800000000000", "-1"), ("\"seen\"", "\"sean\""), ("[", "{"),
         ] { #expect(SpoolState(json: Array(text.replacing(old, with: new).utf8)) == nil, "\(old)") }
-        // It does not grow without end.
+        // The state does not grow without end.
         for number in 0..<2_000 {
             state.seen["\(number)"] = Milliseconds(ReportScene.now.addingTimeInterval(Double(number)))
             state.addresses["\(number)"] = .init(
                 askedAt: Milliseconds(ReportScene.now.addingTimeInterval(Double(number))),
                 notBefore: Milliseconds(.distantPast))
         }
-        // Where nobody can tell what is in the spool, nothing is forgotten that would be sent once more.
+        // If the content of the spool is unknown, no record is removed that prevents a second sending.
         state.prune(at: Milliseconds(ReportScene.now), spooled: nil)
         #expect(state.finished == [key: [0, 2]])
         state.prune(at: Milliseconds(ReportScene.now), spooled: [])
         #expect(state.seen.count == 1_024 && state.addresses.count == 64 && state.finished.isEmpty)
         #expect(state.seen["1999"] != nil && state.seen["0"] == nil)
-        // At its largest the file can be read again.
+        // The largest possible state can be read again.
         for number in 0..<64 {
             let url = "https://a.example/\(number)" + String(repeating: "x", count: 8_100)
             state.addresses[url] = .init(

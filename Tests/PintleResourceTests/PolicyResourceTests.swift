@@ -3,8 +3,8 @@ import PintleTestKit
 import PintleURLSession
 import Testing
 
-/// A policy that comes with the app, as a resource or as a file, with its anchors beside it.
-@Suite("A policy from the bundle")
+/// Tests policies that ship with the app as a resource or file, with their anchors next to them.
+@Suite("Policies in an app bundle")
 struct PolicyResourceTests {
     private let directory: TemporaryDirectory
     private let root: CertificateAuthority
@@ -40,7 +40,7 @@ struct PolicyResourceTests {
     }
 
     @Test(
-        "A resource is read with the anchors that its paths lead to, or that stand beside it", arguments: [true, false])
+        "A resource is read with the anchors at their paths or next to the policy", arguments: [true, false])
     func resource(isFlat: Bool) throws {
         try directory.write(root.certificate.pem, to: isFlat ? "App/private.pem" : "App/roots/private.pem")
         try write("roots/private.pem", to: "App/policy.json")
@@ -49,7 +49,7 @@ struct PolicyResourceTests {
         #expect(policy.hosts.first?.anchors.includesSystem == false)
     }
 
-    @Test("The file where the path leads goes before one of the same name beside the policy")
+    @Test("A file at its path takes precedence over one of the same name next to the policy")
     func precedence() throws {
         try directory.write(root.certificate.pem, to: "App/roots/private.pem")
         try directory.write(CertificateAuthority.root(name: "Other").certificate.pem, to: "App/private.pem")
@@ -59,10 +59,10 @@ struct PolicyResourceTests {
     }
 
     @Test(
-        "A file that is there and cannot be read is an error, whatever stands beside the policy",
+        "A file that exists but cannot be read is an error, even with a file of that name next to the policy",
         arguments: [true, false])
     func unreadable(isThere: Bool) throws {
-        // A folder where the file should be.
+        // Create a folder in place of the file.
         if isThere { try directory.write("", to: "App/roots/private.pem/file") }
         try directory.write(root.certificate.pem, to: "App/private.pem")
         try write("roots/private.pem", to: "App/policy.json")
@@ -73,21 +73,21 @@ struct PolicyResourceTests {
         #expect(problems == (isThere ? ["unreadable-anchor-file hosts[0].anchors.include[0]"] : []))
     }
 
-    @Test("Two anchor files of one name are refused where one is read from beside the policy, in one error")
+    @Test("Two anchor files of one name are refused with one error if one is read from next to the policy")
     func sharedName() throws {
         let others = try ["One", "Two"].map { try CertificateAuthority.root(name: $0) }
         try directory.write(root.certificate.pem, to: "App/private.pem")
-        // The folder of the first is there, so that its file is read; that of the second is not.
+        // Only the first file exists at its path.
         try directory.write(others[0].certificate.pem, to: "App/one/private.pem")
         let cases: [(anchors: [String], count: Int)] = [
             (["one/private.pem", "two/private.pem"], 1), (["two/private.pem", "one/private.pem"], 1),
             (["two/private.pem", "three/private.pem", "four/private.pem"], 1), (["two/private.pem", "private.pem"], 1),
             (["private.pem", "two/private.pem"], 1),
             (["two/private.pem", "./three/private.pem"], 1), (["two/private.pem", "two/../three/private.pem"], 1),
-            // Two spellings of one path are one file.
+            // Two spellings of one path mean the same file.
             (["two/private.pem", "./two/private.pem"], 0), ([".//two/./private.pem", "two/private.pem"], 0),
             (["private.pem", "./private.pem"], 0),
-            // No file stands in for another.
+            // Each file is used only once.
             (["one/private.pem", "private.pem"], 0), (["two/private.pem", "two/private.pem"], 0),
             (["two/private.pem"], 0),
         ]
@@ -107,14 +107,14 @@ struct PolicyResourceTests {
                 #expect(error.problems.first?.help == "give the files different names")
             }
         }
-        // Where both files are where their paths lead, they may share a name.
+        // If both files exist at their paths, they may have the same name.
         try directory.write(others[1].certificate.pem, to: "App/two/private.pem")
         try write("one/private.pem", "two/private.pem", to: "App/policy.json")
         let certificates = try resource().hosts.first?.anchors.certificates.map(\.der)
         #expect(certificates == others.map(\.certificate.der))
     }
 
-    @Test("A resource that is not there, cannot be read, or lacks an anchor says so")
+    @Test("A resource that is missing, unreadable or lacks an anchor is an error")
     func mistakes() throws {
         try directory.write("[]", to: "App/list.json")
         try write("roots/private.pem", to: "App/policy.json")
@@ -130,7 +130,7 @@ struct PolicyResourceTests {
         #expect(problems("policy") == ["unreadable-anchor-file hosts[0].anchors.include[0]"])
         try directory.write(root.certificate.pem, to: "App/private.pem")
         #expect(problems("policy") == [])
-        // An absolute path names one file and no other.
+        // An absolute path is never replaced by a file next to the policy.
         #expect(problems("absolute") == ["unreadable-anchor-file hosts[0].anchors.include[0]"])
         let gone = #expect(throws: PolicyError.self) {
             try PinningPolicy(resource: "gone", withExtension: "json", subdirectory: "policies", in: app)
@@ -139,7 +139,7 @@ struct PolicyResourceTests {
         #expect(gone?.description.contains("add the file to the resources of the target") == true)
     }
 
-    @Test("A resource that is a folder is no policy")
+    @Test("A folder is not a valid policy resource")
     func folder() throws {
         try write("private.pem", to: "App/policy.json/inner.json")
         let app = try app
@@ -150,7 +150,7 @@ struct PolicyResourceTests {
 
     #if !PINTLE_APPLE
     @Test(
-        "Anchors for every host under a public suffix are refused in a resource and a file; under one's own name they are read"
+        "Private anchors for a public suffix are refused in a resource and a file; for a domain below it they are not"
     )
     func publicSuffix() throws {
         let app = { try self.app }
@@ -171,7 +171,7 @@ struct PolicyResourceTests {
     }
     #endif
 
-    @Test("A file is read with its anchors, relative to its folder and nowhere else")
+    @Test("A file is read with its anchors only from paths relative to its folder")
     func file() throws {
         try write("roots/private.pem", to: "policy.json")
         let path = directory.path(of: "policy.json")

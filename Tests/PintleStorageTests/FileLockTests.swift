@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleStorage
 
-/// Locks whose file somebody removes.
+/// Locks whose lock file is removed.
 @Suite("The lock of a file")
 struct FileLockTests {
     private let folder: TemporaryDirectory
@@ -19,7 +19,7 @@ struct FileLockTests {
     private var lockPath: String { file.path + ".lock" }
 
     @Test(
-        "Whoever has a lock whose file was removed changes nothing; whoever has the new one does",
+        "The holder of a removed lock can change nothing, and the holder of its replacement can",
         arguments: [true, false])
     func removed(isRemoved: Bool) throws {
         try file.write([1], under: try file.lock())
@@ -48,7 +48,7 @@ struct FileLockTests {
         var isUp: Bool { value.withLock { $0 } }
     }
 
-    @Test("Whoever waited for a lock whose file was removed waits for the one that took its place")
+    @Test("A process that waits for a removed lock waits for its replacement")
     func waiting() async throws {
         var first: FileLock? = try file.lock()
         let hasLock = Flag()
@@ -59,7 +59,8 @@ struct FileLockTests {
                 hasLock.raise()
                 withExtendedLifetime(lock) {}
             }
-            // It waits for the first one by then; if it does not yet, nothing is tested, and nothing fails.
+            // The task should be waiting for the first lock by now. If it is not, the test passes without testing
+            // anything.
             usleep(50_000)
             #expect(unlink(lockPath) == 0)
             let second = try file.lock()
@@ -72,7 +73,7 @@ struct FileLockTests {
         #expect(hasLock.isUp)
     }
 
-    @Test("A lock that is given back is free, though a process that is being started has its descriptor yet")
+    @Test("A released lock is free even while a forked child process still has its descriptor")
     func copied() throws {
         var lock: FileLock? = try file.lock()
         let copies = descriptors(of: lockPath).map { dup($0) }
@@ -85,7 +86,7 @@ struct FileLockTests {
         _ = try file.lock(patience: 0)
     }
 
-    @Test("A reader of the lock's file never finds it empty while a note is replaced")
+    @Test("A reader never finds the lock's file empty while a note is replaced")
     func note() async throws {
         let lock = try file.lock()
         try lock.write(note: [UInt8](repeating: 0x61, count: 65))
@@ -105,7 +106,7 @@ struct FileLockTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A shorter note leaves nothing of a longer one")
+    @Test("A shorter note leaves no bytes of a longer one")
     func shorterNote() throws {
         let lock = try file.lock()
         for count in [65, 3, 0, 65] {
@@ -115,7 +116,7 @@ struct FileLockTests {
         }
     }
 
-    /// Those of this process that are open on a file.
+    /// Returns the descriptors that this process has open on a file.
     private func descriptors(of path: String) -> [Int32] {
         (0..<Int32(1_024)).filter { number in
             var (own, named) = (stat(), stat())

@@ -38,7 +38,7 @@ struct FileReplacementTests {
         #expect(try folder.read("file") == Array("new".utf8) && !exists("file.new"))
     }
 
-    @Test("A replacement that is not committed leaves nothing, and one that is released afterwards leaves the file")
+    @Test("A replacement without a commit leaves no file, and releasing one after the commit keeps the file")
     func release() throws {
         for commits in [false, true] {
             do {
@@ -50,7 +50,7 @@ struct FileReplacementTests {
         }
     }
 
-    @Test("What another process left under the temporary name is replaced, a link too")
+    @Test("A leftover file or link under the temporary name is replaced")
     func leftover() throws {
         try folder.write("kept", to: "other")
         for isLink in [false, true] {
@@ -66,7 +66,7 @@ struct FileReplacementTests {
         }
     }
 
-    @Test("A link is replaced, and the file behind it stays as it is")
+    @Test("A symbolic link is replaced, and its target stays unchanged")
     func link() throws {
         try folder.write("kept", to: "other")
         #expect(symlink(folder.path(of: "other"), path) == 0)
@@ -77,16 +77,16 @@ struct FileReplacementTests {
         #expect(try folder.read("file") == [1] && folder.read("other") == Array("kept".utf8))
     }
 
-    @Test("Permissions are those asked for, or no more than those")
+    @Test("A replacement sets exact permissions, or subtracts the umask from them")
     func permissions() throws {
-        // Nearly every umask takes a bit of these away.
+        // Most umasks clear one of these bits.
         try replacement(.exactly(0o666)).commit()
         #expect(mode("file") & 0o777 == 0o666)
         try replacement(.atMost(0o644)).commit()
         #expect(mode("file") & 0o777 & ~0o644 == 0)
     }
 
-    @Test("Without its folder the error is that there is none")
+    @Test("Without a folder, the error says that it does not exist")
     func noFolder() {
         let error = #expect(throws: FileReplacement.Failure.self) {
             try FileReplacement(of: "/nowhere/file", as: "/nowhere/file.new", .exactly(0o600))

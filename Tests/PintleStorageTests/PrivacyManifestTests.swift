@@ -1,11 +1,12 @@
 import Foundation
 import Testing
 
-/// Apple refuses an upload with a module that uses an API of its list ("required reason API") and has no manifest that
-/// says why. The lists here are those of Apple's article "Describing use of required reason API".
+/// Apple refuses an upload if a module uses a "required reason API" without a manifest that states the reason. The
+/// lists here are from Apple's article "Describing use of required reason API".
 @Suite("Privacy manifests")
 struct PrivacyManifestTests {
-    /// The name after `NSPrivacyAccessedAPICategory`, the names in source code, and the reasons that Apple allows.
+    /// For each category: the name after `NSPrivacyAccessedAPICategory`, the names in source code, and the allowed
+    /// reasons.
     private static let categories: [(name: String, api: [String], reasons: Set<String>)] = [
         (
             "FileTimestamp",
@@ -31,13 +32,13 @@ struct PrivacyManifestTests {
         ("UserDefaults", ["UserDefaults", "AppStorage"], ["CA92.1", "1C8F.1", "C56D.1", "AC6B.1"]),
     ]
 
-    /// The targets that Apple's systems compile.
+    /// The targets that are compiled on Apple's systems.
     static let modules = [
         "Pintle", "PintleApple", "PintleCrypto", "PintleReports", "PintleStorage", "PintleURLSession",
         "PintleUpdates",
     ]
 
-    @Test("A module declares the API of Apple's list that it uses, and no other", arguments: modules)
+    @Test("A module declares exactly the required reason APIs that it uses", arguments: modules)
     func declared(_ module: String) throws {
         let used = try Self.sources(of: module).reduce(into: Set<String>()) {
             $0.formUnion(Self.categories(usedIn: $1))
@@ -45,13 +46,13 @@ struct PrivacyManifestTests {
         #expect(try Set(Self.manifest(of: module)?.keys ?? [:].keys) == used)
     }
 
-    @Test("The storage uses file metadata, of the app's files and of those that a person has picked")
+    @Test("The storage declares metadata of the app's own files and of files that the user has picked")
     func known() throws {
         #expect(try Self.manifest(of: "PintleStorage") == ["FileTimestamp": ["C617.1", "3B52.1"]])
         #expect(try Self.manifest(of: "Pintle") == nil)
     }
 
-    @Test("A use is found in code, and not in a comment or in a part of a name")
+    @Test("A use is found in code, but not in a comment or in a part of a name")
     func planted() {
         #expect(Self.categories(usedIn: "let seen = UserDefaults.standard.bool(forKey: \"seen\")") == ["UserDefaults"])
         #expect(Self.categories(usedIn: "guard lstat(path, &status) == 0 else {") == ["FileTimestamp"])
@@ -60,7 +61,7 @@ struct PrivacyManifestTests {
         #expect(Self.categories(usedIn: "let status = restat(path)").isEmpty)
     }
 
-    @Test("A manifest says that nothing is tracked or collected, and gives reasons of its category", arguments: modules)
+    @Test("A manifest declares no tracking and no collection, and gives allowed reasons", arguments: modules)
     func content(_ module: String) throws {
         guard let content = try Self.content(of: module) else { return }
         #expect(content["NSPrivacyTracking"] as? Bool == false)
@@ -72,7 +73,7 @@ struct PrivacyManifestTests {
         }
     }
 
-    @Test("The package makes a resource of the manifest of each module that has one, and of no other")
+    @Test("The package makes a resource of each manifest, and of no other file")
     func listed() throws {
         let package = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
         let targets = package.split(separator: "\n").filter { $0.contains("resources: manifest.resources") }
@@ -88,7 +89,7 @@ struct PrivacyManifestTests {
 
     private static func folder(of module: String) -> URL { root.appendingPathComponent("Sources/\(module)") }
 
-    /// Returns the sources that Apple's systems compile: those outside of folders named "Linux".
+    /// Returns the sources that are compiled on Apple's systems: those outside of folders named "Linux".
     private static func sources(of module: String) throws -> [String] {
         let files = try #require(
             FileManager.default.enumerator(at: folder(of: module), includingPropertiesForKeys: nil))
@@ -111,7 +112,7 @@ struct PrivacyManifestTests {
         return try #require(list as? [String: Any])
     }
 
-    /// The reasons by category.
+    /// Returns the declared reasons by category.
     private static func manifest(of module: String) throws -> [String: Set<String>]? {
         guard let content = try content(of: module) else { return nil }
         var reasons: [String: Set<String>] = [:]

@@ -5,7 +5,7 @@ import PintleStorage
 import PintleTestKit
 import Synchronization
 
-/// A store in a folder of its own.
+/// A store in its own folder.
 struct StoreScene {
     let folder: TemporaryDirectory
     let path: String
@@ -19,7 +19,7 @@ struct StoreScene {
         try TrustApprovalStore(path: path) { event in events?.add(event) }
     }
 
-    /// The code of why it cannot be opened.
+    /// Returns the code of the error with which the store fails to open; `nil` if it opens.
     func refusal() -> String? {
         do throws(TrustStoreError) {
             _ = try open()
@@ -71,7 +71,7 @@ extension ServerEndpoint {
     }
 }
 
-/// The program that is ended in the middle of its work.
+/// The program that the tests kill while it works.
 enum Victim {
     static let path = siblingProgram("StorageVictim")
 

@@ -6,10 +6,10 @@ import Testing
 
 @testable import PintleStorage
 
-/// Processes that end at any instruction, and processes that do the same at once.
-@Suite("The store among processes", .enabled(if: Victim.path != nil, "skipped: StorageVictim is not built"))
+/// Processes that are killed at any instruction, and processes that change the store concurrently.
+@Suite("The store in several processes", .enabled(if: Victim.path != nil, "skipped: StorageVictim is not built"))
 struct StoreCrashTests {
-    @Test("Killed at every step of a change, the store has the old approvals or the new ones, and works")
+    @Test("After a crash at any step of a change, the store has the old or the new approvals")
     func killedAtEveryStep() throws {
         var ends: [Int32] = []
         for step in 1...100 {
@@ -26,7 +26,7 @@ struct StoreCrashTests {
             for number in done { #expect(names.contains("victim-\(number).test"), "step \(step)") }
             #expect(names.count - 1 - done.count <= 1, "step \(step): \(names)")
             #expect(events.all.isEmpty && store.problem == nil)
-            // The lock is free, and what was left half done is in nobody's way.
+            // The lock is free, and partial files do not prevent a change.
             try store.approve(try .test("after.test"))
             #expect(store.approvals.count == names.count + 1)
             #expect(scene.names == ["trust.json", "trust.json.lock"])
@@ -34,18 +34,18 @@ struct StoreCrashTests {
         }
         #expect(ends.last == 0)
         #expect(ends.dropLast().allSatisfy { $0 == 128 + SIGKILL })
-        // Lock, creation, pieces, fsync, rename and the folder, of two changes.
+        // Two changes, each with lock, creation, pieces, fsync, rename and the folder.
         #expect(ends.count > 2 * DurableFile.Step.allCases.count)
     }
 
-    @Test("Killed anywhere in between, nothing that was reported as done is lost")
+    @Test("A change that was reported as done survives a crash at any instruction")
     func killedAnywhere() throws {
         let scene = try StoreScene()
         let output = scene.folder.path(of: "output")
         for round in 0..<10 {
             let child = try ChildProcess(
                 [Victim.path ?? "", "approve", scene.path, "round-\(round)", "1000"], outputFile: output)
-            // In the middle of something, a little later each time.
+            // Kill in the middle of a change, a little later in each round.
             while (try scene.folder.read("output")).count < 2 * round + 2, child.status == nil { usleep(1_000) }
             usleep(useconds_t(310 * round))
             kill(child.processIdentifier, SIGKILL)
@@ -64,7 +64,7 @@ struct StoreCrashTests {
         #expect(try scene.open().approvals.count > 0)
     }
 
-    @Test("Two processes and a thread that approve at once lose nothing")
+    @Test("Concurrent approvals by two processes and a thread lose nothing")
     func atOnce() throws {
         let scene = try StoreScene()
         let count = 40
@@ -82,7 +82,7 @@ struct StoreCrashTests {
         }
     }
 
-    @Test("Threads of one process that approve at once lose nothing, through one store or through many")
+    @Test("Concurrent approvals by threads of one process lose nothing, through one store or several")
     func threads() async throws {
         let scene = try StoreScene()
         let shared = try scene.open()
@@ -99,7 +99,7 @@ struct StoreCrashTests {
         #expect(try scene.open().approvals == shared.approvals)
     }
 
-    @Test("Whoever looks waits for nobody; whoever changes gives up in the end")
+    @Test("A read never waits for a lock, and a change times out")
     func lockIsHeld() throws {
         let scene = try StoreScene()
         let file = DurableFile(scene.path, options: .init(maximumSize: TrustApprovals.maximumFileSize, patience: 50))
@@ -113,7 +113,7 @@ struct StoreCrashTests {
         #expect(try scene.open().approvals.count == 1)
         let error = #expect(throws: TrustStoreError.self) { try store.revoke(.test("nas.test")) }
         #expect(error?.code == "busy")
-        // Nor does it wait to find that nothing counts.
+        // A read does not wait either when it finds an unusable file.
         let good = try scene.folder.read("trust.json")
         try scene.folder.write("garbage", to: "trust.json")
         #expect(store.approvals.count == 0 && store.problem != nil)

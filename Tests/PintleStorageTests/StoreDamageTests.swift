@@ -5,10 +5,10 @@ import PintleStorage
 import PintleTestKit
 import Testing
 
-/// What becomes of a store that is damaged, lost, or was never one.
-@Suite("The store's losses")
+/// Stores that are damaged or lost, and files that were never stores.
+@Suite("Damaged and lost stores")
 struct StoreDamageTests {
-    /// What may be left of a store, by what was done to it.
+    /// Possible remains of a store, with the kind of damage.
     static let remainders = [
         "nothing": "", "zeros": "\0\0\0\0", "one byte": "{", "early": "{\n  \"ver",
         "head": "{\n  \"version\": 1,\n  \"gen",
@@ -21,7 +21,7 @@ struct StoreDamageTests {
     ]
 
     @Test(
-        "A damaged store approves nobody, stays as it is for whoever looks, and is set aside by a change",
+        "A damaged store approves no server, stays unchanged when read, and is set aside by a change",
         arguments: remainders)
     func damaged(kind: String, text: String) throws {
         let scene = try StoreScene()
@@ -35,7 +35,7 @@ struct StoreDamageTests {
             #expect(scene.names == ["trust.json"])
             #expect(try scene.folder.read("trust.json") == Array(text.utf8))
         }
-        // Each store tells it once.
+        // Each store sends one event.
         #expect(events.all.count == 2)
         guard case .unusable(.damaged(scene.path, _))? = events.all.first else {
             Issue.record("\(events.all)")
@@ -48,14 +48,14 @@ struct StoreDamageTests {
         #expect(store.approvals.record == .lost)
         #expect(scene.names == ["trust.json", "trust.json.corrupt", "trust.json.lock"])
         #expect(try scene.folder.read("trust.json.corrupt") == Array(text.utf8))
-        // It is known to whoever opens it later, until somebody has moved away what is left.
+        // Every later store reports the loss, until the user removes the file that was set aside.
         #expect(try scene.open().approvals.record == .lost)
         #expect(unlink(scene.path + ".corrupt") == 0)
         #expect(try scene.open().approvals.record == .complete)
         #expect(try scene.open()[approval.endpoint] == approval)
     }
 
-    @Test("None that was set aside before is overwritten, until there are ten")
+    @Test("Up to ten damaged files are set aside without overwriting one")
     func many() throws {
         let scene = try StoreScene()
         let events = Events()
@@ -76,7 +76,7 @@ struct StoreDamageTests {
     }
 
     @Test(
-        "A file that was never a store stays as it is, whoever looks or changes",
+        "A file that was never a store is changed neither by a read nor by a change",
         arguments: [
             "[", "not JSON", "{\"version\": 1}", "{\"version\": 1, \"hosts\": []}", "-----BEGIN PRIVATE KEY-----\n",
             "{\"approvals\": [\"alice\"]}", "{\"version\": 1, \"hosts\": [], \"note\": \"\\\"approvals\\\"\"}",
@@ -86,7 +86,7 @@ struct StoreDamageTests {
         try scene.folder.write(text, to: "trust.json")
         #expect(scene.refusal() == "not-a-store")
         #expect(scene.names == ["trust.json"])
-        // It takes the place of a store that is in use.
+        // The same if such a file replaces a store that is in use.
         #expect(unlink(scene.path) == 0)
         let store = try scene.open()
         let approval = try TrustApproval.test("nas.test")
@@ -100,13 +100,13 @@ struct StoreDamageTests {
         #expect(error?.description.contains("if it was one, move it away") == true)
         #expect(try scene.folder.read("trust.json") == Array(text.utf8))
         #expect(!scene.names.contains { $0.contains("corrupt") })
-        // Nobody is locked out for ever.
+        // After the user has moved the file, the store works again.
         #expect(rename(scene.path, scene.path + ".old") == 0)
         try store.approve(approval)
         #expect(store[approval.endpoint] == approval && store.problem == nil)
     }
 
-    @Test("A change meets a damaged store: it is set aside, and the change is there")
+    @Test("A change that finds a damaged store sets it aside and succeeds")
     func damagedAtChange() throws {
         let scene = try StoreScene()
         let events = Events()
@@ -118,13 +118,13 @@ struct StoreDamageTests {
         #expect(events.all.count == 1 && store.problem == nil)
     }
 
-    @Test("A file that vanishes while it is in use is told, and what comes after it is no first contact")
+    @Test("After a file vanishes, the store sends an event and no server counts as a first contact")
     func vanished() throws {
         let scene = try StoreScene()
         let events = Events()
         let store = try scene.open(events)
         let approval = try TrustApproval.test("nas.test")
-        // Nothing was there that could vanish.
+        // No file existed, so none could vanish.
         #expect(store.approvals == .none && store.approvals.record == .complete && events.all.isEmpty)
         try store.approve(approval)
         let older = try scene.folder.read("trust.json")
@@ -132,24 +132,24 @@ struct StoreDamageTests {
         #expect(rename(scene.path, scene.path + ".moved") == 0)
         for _ in 0..<3 { #expect(store.approvals.count == 0 && store.approvals.record == .lost) }
         #expect(events.all == [.vanished(path: scene.path)] && store.problem == nil)
-        // The same one, back again: all is well.
+        // The same file is back, so nothing is lost.
         #expect(rename(scene.path + ".moved", scene.path) == 0)
         #expect(store.approvals.count == 2 && store.approvals.record == .complete)
-        // One that says less than it did: what is missing is not known.
+        // An older file is back, so approvals are lost.
         try scene.folder.write(older, to: "trust.json")
         #expect(store[approval.endpoint] == approval && store.approvals.record == .lost)
-        // Nor is it once there is another one in its place.
+        // They are still lost after a new file replaces it.
         #expect(unlink(scene.path) == 0)
         try store.approve(approval)
         #expect(store.approvals.count == 1 && store.approvals.record == .lost)
     }
 
     @Test(
-        "What could not be read in one moment is read in the next",
+        "A file that could not be read for a moment is read again",
         .enabled(if: Victim.path != nil, "skipped: StorageVictim is not built"))
     func passingError() throws {
         let scene = try StoreScene()
-        // It looks, has no descriptor left for a moment, looks, and looks again; the file is the same all the time.
+        // The program reads, reads without a free descriptor, and reads again. The file does not change in between.
         let victim = try Victim.run("starve", scene.path)
         let seen = victim.output.split(separator: "\n").filter { !$0.hasPrefix("event: ") }
         #expect(seen == ["1 complete -", "0 unreadable unreadable-file", "2 complete -"], "\(victim.output)")

@@ -5,10 +5,10 @@ import PintleStorage
 import PintleTestKit
 import Testing
 
-/// What may stand in the place of the file.
+/// Other objects in the place of the store's file.
 @Suite("The store's file")
 struct StoreFileTests {
-    @Test("The file of a later release is left alone, and its approvals count for nothing here")
+    @Test("A file of a later release is left unchanged, and its approvals do not count")
     func laterVersion() throws {
         let scene = try StoreScene()
         let text = "{\"version\": 2, \"generation\": 1, \"approvals\": [], \"more\": true}"
@@ -18,7 +18,7 @@ struct StoreFileTests {
         try scene.folder.write(
             text.replacing("2,", with: "1,").replacing(", \"more\": true", with: ""), to: "trust.json")
         #expect(scene.refusal() == nil)
-        // While it is in use.
+        // The same for a store that is already open.
         let store = try scene.open()
         try store.approve(try .test("nas.test"))
         try scene.folder.write(text, to: "trust.json")
@@ -28,7 +28,7 @@ struct StoreFileTests {
         #expect(try scene.folder.read("trust.json") == Array(text.utf8))
     }
 
-    @Test("A folder, a link, a pipe and a socket are each refused, and left as they are")
+    @Test("A folder, a link, a pipe and a socket are refused and left unchanged")
     func notRegular() throws {
         for kind in ["folder", "link", "dangling", "pipe"] {
             let scene = try StoreScene()
@@ -47,7 +47,7 @@ struct StoreFileTests {
         }
     }
 
-    @Test("What replaces the file while it is in use is seen, told once, and trusted for nothing")
+    @Test("A replacement of the file during use is detected, reported once, and not trusted")
     func replacedByLink() throws {
         let scene = try StoreScene()
         let events = Events()
@@ -65,7 +65,7 @@ struct StoreFileTests {
         #expect(store[approval.endpoint] == approval && store.problem == nil)
     }
 
-    @Test("A file that others may write into is refused; one that they may read is told of, and mended by a change")
+    @Test("A file writable by others is refused, and one readable by others causes an event until the next change")
     func looseModes() throws {
         let scene = try StoreScene()
         let first = try scene.open()
@@ -85,7 +85,7 @@ struct StoreFileTests {
         #expect(first.approvals.count == 2)
     }
 
-    @Test("A file of sixteen mebibytes is read, one byte more is refused unread")
+    @Test("A file of 16 MiB is read, and a larger one is refused before it is read")
     func size() throws {
         let scene = try StoreScene()
         var bytes = TrustApprovals.none.json()
@@ -97,7 +97,7 @@ struct StoreFileTests {
         #expect(scene.names == ["trust.json"])
     }
 
-    @Test("A name with a NUL in it names no file; a folder that is not there is named")
+    @Test("A path with a NUL is an error, and so is a missing folder")
     func paths() throws {
         let scene = try StoreScene()
         let nul = #expect(throws: TrustStoreError.self) { try TrustApprovalStore(path: scene.path + "\0.txt") }
@@ -110,7 +110,7 @@ struct StoreFileTests {
         try store.approve(try .test("nas.test"))
     }
 
-    @Test("Links and pipes in the place of the lock are refused too")
+    @Test("A link or a pipe in the place of the lock is refused")
     func lockFile() throws {
         for isLink in [true, false] {
             let scene = try StoreScene()
@@ -126,7 +126,7 @@ struct StoreFileTests {
     }
 
     @Test(
-        "Another user's file is refused, and what one may not read is said so",
+        "Another user's file is refused, and an unreadable one is an error that says so",
         .enabled(if: geteuid() == 0 && Victim.path != nil, "skipped: takes root, to be somebody else"))
     func otherUsers() throws {
         let scene = try StoreScene()
@@ -137,7 +137,7 @@ struct StoreFileTests {
         #expect(chown(scene.path, 65_534, 65_534) == 0)
         #expect(scene.refusal() == "foreign-owner")
         #expect(try Victim.run("open", scene.path, "65534").status == 0)
-        // Root's own is read by whoever may.
+        // A file that belongs to root is read if its mode allows it.
         #expect(chown(scene.path, 0, 0) == 0 && chmod(scene.path, 0o644) == 0)
         let read = try Victim.run("open", scene.path, "65534")
         #expect(read.status == 0 && read.output.contains("others may read it"), "\(read.output)")

@@ -5,9 +5,9 @@ import PintleStorage
 import PintleTestKit
 import Testing
 
-@Suite("The store of decisions")
+@Suite("The store of approvals")
 struct StoreTests {
-    @Test("A store in memory and one on disk do the same", arguments: [false, true])
+    @Test("A store in memory and one on disk behave alike", arguments: [false, true])
     func operations(isOnDisk: Bool) throws {
         let scene = try StoreScene()
         let store = isOnDisk ? try scene.open() : TrustApprovalStore()
@@ -36,7 +36,7 @@ struct StoreTests {
         if isOnDisk { #expect(try scene.open().approvals == store.approvals) }
     }
 
-    @Test("The file is the owner's alone, whatever the umask leaves, and nothing else stays but the lock")
+    @Test("The file is private whatever the umask is, and only the lock is left beside it")
     func mode() throws {
         let scene = try StoreScene()
         try scene.open().approve(try .test("nas.test"))
@@ -46,7 +46,7 @@ struct StoreTests {
         #expect(try TrustApprovals(json: scene.folder.read("trust.json")).count == 1)
     }
 
-    @Test("What another store on the same file changes counts at the next look")
+    @Test("A change by another store on the same file is visible at the next read")
     func otherProcess() throws {
         let scene = try StoreScene()
         let (one, other) = (try scene.open(), try scene.open())
@@ -58,14 +58,14 @@ struct StoreTests {
             #expect(one[approval.endpoint]?.revokedAt != nil)
         }
         #expect(one.approvals.revision == 100)
-        // It goes with the file, too.
+        // Removing the file removes the approvals.
         #expect(unlink(scene.path) == 0)
         #expect(one.approvals.count == 0 && one.problem == nil)
         try one.approve(approval)
         #expect(other[approval.endpoint] == approval)
     }
 
-    @Test("The same content again, or a look, is no change; each change is one")
+    @Test("Only a change of the content starts a new revision, not a read or an equal file")
     func revisions() throws {
         let scene = try StoreScene()
         let (one, other) = (try scene.open(), try scene.open())
@@ -73,7 +73,7 @@ struct StoreTests {
         #expect(one.current.revision == first)
         try other.approve(try .test("nas.test"))
         #expect(one.current.revision == first + 1)
-        // Touched, copied over itself: another file, and nothing new in it.
+        // The same content in another file is no change.
         try scene.folder.write(try scene.folder.read("trust.json"), to: "trust.json")
         #expect(one.current.revision == first + 1)
         try other.revoke(.test("nas.test"))
@@ -84,7 +84,7 @@ struct StoreTests {
         #expect(one.current.revision == first + 4)
     }
 
-    @Test("The answer to a question is stored; a question that was overtaken by an answer is an alarm")
+    @Test("An approval answers its question, and a question about another certificate then fails")
     func answers() throws {
         let policy = try PinningPolicy(hosts: [], unpinnedHosts: .askUser)
         let scene = try StoreScene()
@@ -115,7 +115,7 @@ struct StoreTests {
         #expect(try ask(genuine).reason == "unknown-host")
     }
 
-    @Test("A yes answers the question that was asked, and does not override what was said meanwhile")
+    @Test("An approval does not override a decision that was stored after the question")
     func overtaken() throws {
         let scene = try StoreScene()
         let (store, other) = (try scene.open(), try scene.open())
@@ -130,32 +130,32 @@ struct StoreTests {
         }
         let first = try #require(try ask())
         let approval = try other.approve(first)
-        // The same yes twice: the second is about a server that is approved.
+        // A second approval of the same question fails, because the server is already approved.
         let again = #expect(throws: TrustStoreError.self) { try store.approve(first) }
         #expect(again == .approval(.changedMeanwhile(approval)) && again?.code == "changed-meanwhile")
-        // Approved and taken back meanwhile.
+        // It also fails if the approval was revoked in the meantime.
         let revoked = try #require(try other.revoke(first.endpoint))
         let late = #expect(throws: TrustStoreError.self) { try store.approve(first) }
         #expect(late == .approval(.changedMeanwhile(revoked)))
         #expect(store[first.endpoint]?.revokedAt != nil)
-        // Asked anew, with that before their eyes; what is said of another server is no matter.
+        // A new question shows the revocation and can be approved. A decision about another server does not matter.
         let second = try #require(try ask())
         #expect(second.previous == revoked)
         try other.approve(try .test("b.test"))
         try store.approve(second)
         #expect(store[first.endpoint]?.revokedAt == nil)
-        // An approval that has run out is renewed, as a key too.
+        // An expired approval can be renewed, also as an approval of the key.
         try other.replace(
             TrustApproval(.certificate(first.leaf.fingerprint), for: first.endpoint, at: Date() - 9, until: Date() - 1))
         let expired = try #require(try ask())
         #expect(try store.approve(expired, as: .key).subject == .publicKey(first.leaf.publicKeyPin))
-        // In memory it is the same.
+        // A store in memory behaves alike.
         let memory = TrustApprovalStore()
         try memory.approve(first)
         #expect(throws: TrustStoreError.self) { try memory.approve(first) }
     }
 
-    @Test("Whoever is asked about is marked where it is not known who was approved before")
+    @Test("A question says if earlier approvals may be lost")
     func marks() throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -182,7 +182,7 @@ struct StoreTests {
         let lost = try #require(try ask())
         #expect(lost.approvalRecord == .lost && !lost.isFirstContact)
         #expect("\(lost)".contains("whether it was approved before is lost"))
-        // The short way throws, and the caller may say by name that the person knows.
+        // An approval must state explicitly that the user knows about the loss.
         let error = #expect(throws: TrustStoreError.self) { try store.approve(lost) }
         #expect(error == .approval(.incompleteRecord(.lost)) && error?.code == "incomplete-record")
         try store.approve(lost, acceptingIncompleteRecord: true)

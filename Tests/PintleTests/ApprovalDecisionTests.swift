@@ -8,21 +8,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Step 3: each refusal beside the twin that differs in one thing.
-@Suite("The decision of a person")
+/// Tests step 3 of the decision. Each refused case has a counterpart that differs in one thing and is trusted.
+@Suite("Decisions by the user's approval")
 struct ApprovalDecisionTests {
-    static let now = DecisionScene.now
+    static let now = DecisionFixture.now
     static let chain = TestChain()
 
-    /// A self-signed server at nas.example:8443, which a policy that asks knows nothing about.
-    private static func scene(_ approvals: [TrustApproval] = [], pins: [Pin] = []) throws -> DecisionScene {
+    /// A self-signed server at nas.example:8443 under a policy that has no rule for it and asks the user.
+    private static func fixture(_ approvals: [TrustApproval] = [], pins: [Pin] = []) throws -> DecisionFixture {
         let policy = try PinningPolicy(
             hosts: [PinnedHost("a.example", pins: pins, backupPins: pins.isEmpty ? [] : [TestChain.spare()])],
             unpinnedHosts: .askUser)
-        var scene = try DecisionScene(policy, host: "nas.example", port: 8443, chain: chain)
-        scene.outcome = .selfSigned
-        scene.approvals = TrustApprovals(approvals)
-        return scene
+        var fixture = try DecisionFixture(policy, host: "nas.example", port: 8443, chain: chain)
+        fixture.outcome = .selfSigned
+        fixture.approvals = TrustApprovals(approvals)
+        return fixture
     }
 
     private static func approval(
@@ -38,30 +38,30 @@ struct ApprovalDecisionTests {
 
     // MARK: What is approved
 
-    @Test("An approved certificate is trusted, another one is an alarm, and none a question")
+    @Test("An approved certificate is trusted, another one is an alarm, and without an approval the host is unknown")
     func certificate() throws {
-        #expect(try Self.scene([Self.approval()]).verdict() == "trusted user-approved")
+        #expect(try Self.fixture([Self.approval()]).verdict() == "trusted user-approved")
         let other = try Self.approval(of: TestChain(1).certificatePin(0).subject)
-        #expect(try Self.scene([other]).verdict() == "rejected pin-mismatch")
-        #expect(try Self.scene().verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.fixture([other]).verdict() == "rejected pin-mismatch")
+        #expect(try Self.fixture().verdict() == "rejected unknown-host self-signed")
     }
 
-    @Test("An approved key is trusted in another certificate, which an approved certificate is not")
+    @Test("An approved key is trusted in another certificate; an approved certificate does not cover a renewed one")
     func key() throws {
         var renewed = UnsignedCertificate()
         renewed.key = UnsignedCertificate.p256Key(0)
         renewed.subject = UnsignedCertificate.commonName("renewed")
-        let server = try Self.scene().with { $0.presented = [renewed.der] }
+        let server = try Self.fixture().with { $0.presented = [renewed.der] }
         let key = TrustApprovals([try Self.approval(of: Self.chain.keyPin(0).subject)])
         let certificate = TrustApprovals([try Self.approval()])
         #expect(server.with { $0.approvals = key }.verdict() == "trusted user-approved")
         #expect(server.with { $0.approvals = certificate }.verdict() == "rejected pin-mismatch")
-        let stranger = try Self.scene([Self.approval(of: TestChain(1).keyPin(0).subject)])
+        let stranger = try Self.fixture([Self.approval(of: TestChain(1).keyPin(0).subject)])
         #expect(stranger.verdict() == "rejected pin-mismatch")
     }
 
     @Test(
-        "A certificate that says what it is for has to say that it is for servers, approved or not",
+        "An approved certificate with an extended key usage must allow server authentication",
         arguments: [
             ([], true), ([[1]], true), ([[2], [1]], true), ([[2]], false), ([[3], [4]], false), ([nil], false),
             ([nil, [1]], true),
@@ -69,7 +69,7 @@ struct ApprovalDecisionTests {
     func purpose(_ purposes: [[UInt64]?], isGood: Bool) throws {
         var certificate = UnsignedCertificate()
         let identifiers = purposes.map { purpose in
-            // Server, client, code signing and mail; or any.
+            // Server, client, code signing or mail (1 to 4), or any purpose.
             purpose.map { DERBytes.oid(1, 3, 6, 1, 5, 5, 7, 3, $0[0]) } ?? DERBytes.oid(2, 5, 29, 37, 0)
         }
         certificate.extensions =
@@ -81,42 +81,43 @@ struct ApprovalDecisionTests {
             ]
         let leaf = try certificate.read()
         for subject in [Pin.Subject.certificate(leaf.fingerprint), .publicKey(leaf.publicKeyPin)] {
-            let scene = try Self.scene([Self.approval(of: subject)]).with { $0.presented = [certificate.der] }
+            let fixture = try Self.fixture([Self.approval(of: subject)]).with { $0.presented = [certificate.der] }
             #expect(
-                scene.verdict() == (isGood ? "trusted user-approved" : "rejected invalid-path unsuitable-purpose"))
-            let expired = scene.with { $0.leafOutcome = .expired }
+                fixture.verdict() == (isGood ? "trusted user-approved" : "rejected invalid-path unsuitable-purpose"))
+            let expired = fixture.with { $0.leafOutcome = .expired }
             #expect(
                 expired.verdict()
                     == (isGood ? "rejected invalid-path expired" : "rejected invalid-path unsuitable-purpose"))
-            // And nobody is asked to.
-            let unknown = try Self.unknown(scene.with { $0.approvals = .none })
+            // The user cannot approve such a certificate.
+            let unknown = try Self.unknown(fixture.with { $0.approvals = .none })
             #expect(unknown.unacceptableFailure?.code == (isGood ? nil : .unsuitablePurpose))
             #expect(unknown.unacceptableFailure?.detail.map(\.code) == (isGood ? nil : [.selfSigned]))
         }
     }
 
-    @Test("A certificate or key that is approved counts at the leaf, not where it stands above")
+    @Test("An approved certificate or key counts only at the leaf, not above it")
     func leafOnly() throws {
         for subject in [Self.chain.certificatePin(1).subject, Self.chain.keyPin(1).subject] {
-            #expect(try Self.scene([Self.approval(of: subject)]).verdict() == "rejected pin-mismatch")
+            #expect(try Self.fixture([Self.approval(of: subject)]).verdict() == "rejected pin-mismatch")
         }
-        #expect(try Self.scene([Self.approval(of: Self.chain.keyPin(0).subject)]).verdict() == "trusted user-approved")
+        #expect(
+            try Self.fixture([Self.approval(of: Self.chain.keyPin(0).subject)]).verdict() == "trusted user-approved")
     }
 
-    @Test("An approval is for its host and its port")
+    @Test("An approval counts only for its host and port")
     func endpoint() throws {
-        #expect(try Self.scene([Self.approval(for: "NAS.example.")]).verdict() == "trusted user-approved")
-        #expect(try Self.scene([Self.approval(port: 443)]).verdict() == "rejected unknown-host self-signed")
-        #expect(try Self.scene([Self.approval(for: "nas2.example")]).verdict() == "rejected unknown-host self-signed")
-        #expect(try Self.scene([Self.approval(for: "example")]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.fixture([Self.approval(for: "NAS.example.")]).verdict() == "trusted user-approved")
+        #expect(try Self.fixture([Self.approval(port: 443)]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.fixture([Self.approval(for: "nas2.example")]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.fixture([Self.approval(for: "example")]).verdict() == "rejected unknown-host self-signed")
     }
 
-    @Test("A changed key is an alarm whatever the system thinks of it, and says what was approved")
+    @Test("A changed key is an alarm whatever the system says, and the mismatch holds the approval")
     func changed() throws {
         let old = try Self.approval(of: TestChain(1).certificatePin(0).subject)
         for outcome in [PathOutcome.selfSigned, .expired, .valid(Self.chain.path)] {
-            let scene = try Self.scene([old]).with { $0.outcome = outcome }
-            let evaluation = scene.run().evaluation
+            let fixture = try Self.fixture([old]).with { $0.outcome = outcome }
+            let evaluation = fixture.run().evaluation
             #expect(evaluation.decision.reason == "pin-mismatch")
             let mismatch = try #require(evaluation.mismatch)
             #expect(mismatch.rule == nil)
@@ -132,60 +133,62 @@ struct ApprovalDecisionTests {
 
     // MARK: Until when
 
-    @Test("From its expiry on the same certificate is unknown, and another one still an alarm")
+    @Test("After its expiry, an approved certificate is unknown, and another certificate is still an alarm")
     func expiry() throws {
         let same = try Self.approval(until: Self.now)
         let other = try Self.approval(of: TestChain(1).keyPin(0).subject, until: Self.now)
-        #expect(try Self.scene([same]).with { $0.instant -= 0.001 }.verdict() == "trusted user-approved")
-        #expect(try Self.scene([same]).verdict() == "rejected unknown-host self-signed")
-        #expect(try Self.scene([other]).with { $0.instant -= 0.001 }.verdict() == "rejected pin-mismatch")
-        #expect(try Self.scene([other]).verdict() == "rejected pin-mismatch")
+        #expect(try Self.fixture([same]).with { $0.instant -= 0.001 }.verdict() == "trusted user-approved")
+        #expect(try Self.fixture([same]).verdict() == "rejected unknown-host self-signed")
+        #expect(try Self.fixture([other]).with { $0.instant -= 0.001 }.verdict() == "rejected pin-mismatch")
+        #expect(try Self.fixture([other]).verdict() == "rejected pin-mismatch")
     }
 
-    @Test("What was revoked is unknown, with the same certificate and with another one")
+    @Test("After a revocation the host is unknown, with the approved certificate and with another one")
     func revoked() throws {
         for subject in [Self.chain.certificatePin(0).subject, TestChain(1).certificatePin(0).subject] {
             let approval = try Self.approval(of: subject, until: Self.now + 1)
             var approvals = TrustApprovals([approval])
             approvals.revoke(approval.endpoint, at: Self.now - 1)
-            let scene = try Self.scene().with { $0.approvals = approvals }
-            #expect(scene.verdict() == "rejected unknown-host self-signed")
-            // Revoked stays revoked when it would have expired.
-            #expect(scene.with { $0.instant += 2 }.verdict() == "rejected unknown-host self-signed")
-            #expect(try Self.scene([approval]).verdict() != "rejected unknown-host self-signed")
+            let fixture = try Self.fixture().with { $0.approvals = approvals }
+            #expect(fixture.verdict() == "rejected unknown-host self-signed")
+            // A revoked approval stays revoked after its expiry date.
+            #expect(fixture.with { $0.instant += 2 }.verdict() == "rejected unknown-host self-signed")
+            #expect(try Self.fixture([approval]).verdict() != "rejected unknown-host self-signed")
         }
     }
 
     // MARK: What is forgiven
 
     @Test(
-        "What the person did not see is not forgiven: everything but the two failures that can be accepted",
+        "An approval never accepts a failure outside the acceptable ones",
         arguments: PathFailure.Code.allCases)
     func otherFailures(_ code: PathFailure.Code) throws {
         let approval = try Self.approval(accepting: Set(TrustApproval.AcceptedFailure.ordered))
         let failure = PathFailure(code, depth: 0, text: "as validation says")
-        var scene = try Self.scene([approval]).with { $0.outcome = .invalid(failure) }
+        var fixture = try Self.fixture([approval]).with { $0.outcome = .invalid(failure) }
         if code == .expired {
-            // A date that is past has to be the leaf's own.
-            #expect(scene.verdict() == "rejected invalid-path expired")
-            scene.instant = try Certificate(der: try #require(scene.presented.first)).validity.notAfter + 1
+            // `expired` is accepted only if the leaf itself has expired.
+            #expect(fixture.verdict() == "rejected invalid-path expired")
+            fixture.instant = try Certificate(der: try #require(fixture.presented.first)).validity.notAfter + 1
         }
         let isAcceptable = TrustApproval.AcceptedFailure(rawValue: code.rawValue) != nil
-        #expect(scene.verdict() == (isAcceptable ? "trusted user-approved" : "rejected invalid-path \(code.rawValue)"))
-        // What is wrong with the leaf itself comes first.
-        let weak = scene.with { $0.leafOutcome = .invalid(PathFailure(.weakKey, depth: 0, text: "RSA 512")) }
+        #expect(
+            fixture.verdict() == (isAcceptable ? "trusted user-approved" : "rejected invalid-path \(code.rawValue)"))
+        // A failure of the leaf itself comes first.
+        let weak = fixture.with { $0.leafOutcome = .invalid(PathFailure(.weakKey, depth: 0, text: "RSA 512")) }
         #expect(weak.verdict() == "rejected invalid-path weak-key")
         #expect(weak.run().requests.map(\.anchors.includesSystem) == [true, false])
     }
 
-    @Test("A failure that was not seen at the approval is refused, one that was is forgiven")
+    @Test("An approval accepts only the failures that were present when it was made")
     func unseen() throws {
         for (accepted, outcome) in [
             (TrustApproval.AcceptedFailure.selfSigned, PathFailure(.selfSigned, text: "")),
             (.untrustedRoot, PathFailure(.untrustedRoot, text: "")),
         ] {
             func verdict(_ accepting: Set<TrustApproval.AcceptedFailure>) throws -> String {
-                try Self.scene([Self.approval(accepting: accepting)]).with { $0.outcome = .invalid(outcome) }.verdict()
+                try Self.fixture([Self.approval(accepting: accepting)]).with { $0.outcome = .invalid(outcome) }
+                    .verdict()
             }
             let others = Set(TrustApproval.AcceptedFailure.ordered).subtracting([accepted])
             #expect(try verdict([accepted]) == "trusted user-approved")
@@ -194,24 +197,24 @@ struct ApprovalDecisionTests {
         }
     }
 
-    @Test("A server that the system trusted when it was approved is not trusted without it later")
+    @Test("A server that the system trusted at approval is refused if the system no longer trusts it")
     func approvedWhileTrusted() throws {
-        let question = try Self.scene().with { $0.outcome = .valid(Self.chain.path) }
+        let question = try Self.fixture().with { $0.outcome = .valid(Self.chain.path) }
         let approval = try Self.unknown(question).approval(at: Self.now)
         #expect(approval.accepts.isEmpty)
-        let later = try Self.scene([approval])
+        let later = try Self.fixture([approval])
         #expect(later.with { $0.outcome = .valid(Self.chain.path) }.verdict() == "trusted user-approved")
         #expect(later.verdict() == "rejected invalid-path self-signed")
     }
 
-    @Test("What is wrong with the leaf itself is refused, and told before what was accepted")
+    @Test("A failure of the leaf itself is refused and listed before the accepted failures")
     func leafFailures() throws {
         let findings: [PathFailure.Finding] = [
             .init(.nameMismatch, depth: 0, text: "b"), .init(.expired, depth: 0, text: "a"),
         ]
-        let scene = try Self.scene([Self.approval()])
-        #expect(scene.verdict() == "trusted user-approved")
-        let refused = scene.with { $0.leafOutcome = .invalid(PathFailure(findings)!) }
+        let fixture = try Self.fixture([Self.approval()])
+        #expect(fixture.verdict() == "trusted user-approved")
+        let refused = fixture.with { $0.leafOutcome = .invalid(PathFailure(findings)!) }
         guard case .rejected(.invalidPath(let failure)) = refused.run().evaluation.decision else {
             Issue.record("\(refused.verdict())")
             return
@@ -220,65 +223,65 @@ struct ApprovalDecisionTests {
         #expect(failure.detail.map(\.code) == [.nameMismatch, .selfSigned])
     }
 
-    @Test("The path of an approved server is what validation found: the system's, or the leaf alone")
+    @Test("The path of an approved server is the system's path, or the leaf by itself")
     func path() throws {
-        let scene = try Self.scene([Self.approval()])
-        #expect(scene.run().evaluation.path?.certificates == [Self.chain.certificates[0]])
-        let trusted = scene.with { $0.outcome = .valid(Self.chain.path) }.run()
+        let fixture = try Self.fixture([Self.approval()])
+        #expect(fixture.run().evaluation.path?.certificates == [Self.chain.certificates[0]])
+        let trusted = fixture.with { $0.outcome = .valid(Self.chain.path) }.run()
         #expect(trusted.evaluation.path == Self.chain.path)
         #expect(trusted.requests.map(\.anchors) == [.system])
         guard case .trusted(.userApproved(let approval)) = trusted.evaluation.decision else {
             Issue.record("\(trusted.evaluation.decision)")
             return
         }
-        #expect(approval == scene.approvals[scene.endpoint])
+        #expect(approval == fixture.approvals[fixture.endpoint])
     }
 
     // MARK: Where it counts
 
-    @Test("An approval counts neither under a rule nor under another word about hosts without one")
+    @Test("An approval has no effect if a rule covers the host or the policy does not ask the user")
     func onlyInStepThree() throws {
         let approval = try Self.approval(for: "a.example", accepting: Set(TrustApproval.AcceptedFailure.ordered))
-        func scene(_ unpinned: PinningPolicy.UnpinnedHosts, _ hosts: [PinnedHost]) throws -> DecisionScene {
+        func fixture(_ unpinned: PinningPolicy.UnpinnedHosts, _ hosts: [PinnedHost]) throws -> DecisionFixture {
             let policy = try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned)
-            return try DecisionScene(policy, host: "a.example", port: 8443, chain: Self.chain).with {
+            return try DecisionFixture(policy, host: "a.example", port: 8443, chain: Self.chain).with {
                 $0.outcome = .selfSigned
                 $0.approvals = TrustApprovals([approval])
             }
         }
-        let asking = try scene(.askUser, [])
+        let asking = try fixture(.askUser, [])
         #expect(asking.verdict() == "trusted user-approved")
-        #expect(try scene(.systemTrust, []).verdict() == "rejected invalid-path self-signed")
-        #expect(try scene(.reject, []).verdict() == "rejected host-not-allowed")
+        #expect(try fixture(.systemTrust, []).verdict() == "rejected invalid-path self-signed")
+        #expect(try fixture(.reject, []).verdict() == "rejected host-not-allowed")
         let pinless = try PinnedHost("a.example", pins: [Pin]())
-        #expect(try scene(.askUser, [pinless]).verdict() == "rejected invalid-path self-signed")
+        #expect(try fixture(.askUser, [pinless]).verdict() == "rejected invalid-path self-signed")
         let pinned = try PinnedHost("a.example", pins: [TestChain(1).keyPin(0)], backup: .noneAccepted)
-        let valid = try scene(.askUser, [pinned]).with { $0.outcome = .valid(Self.chain.path) }
+        let valid = try fixture(.askUser, [pinned]).with { $0.outcome = .valid(Self.chain.path) }
         #expect(valid.verdict() == "rejected pin-mismatch")
         #expect(valid.run().evaluation.mismatch?.approval == nil)
-        // Limits come first.
+        // The limits are checked before approvals.
         #expect(asking.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
     }
 
-    @Test("A path that the caller has validated is decided by approvals too, where the policy asks")
+    @Test("Approvals also decide about a path that the caller validated, if the policy asks the user")
     func validatedElsewhere() throws {
-        let scene = try Self.scene([Self.approval()])
+        let fixture = try Self.fixture([Self.approval()])
         func reason(_ approvals: TrustApprovals, _ host: String = "nas.example") throws -> String {
-            scene.policy.decide(
+            fixture.policy.decide(
                 ServerEndpoint(host: try ServerName(host), port: 8443), path: Self.chain.path, approvals: approvals,
                 at: Self.now
             ).reason
         }
-        #expect(try reason(scene.approvals) == "user-approved")
+        #expect(try reason(fixture.approvals) == "user-approved")
         #expect(try reason(.none) == "unknown-host")
         #expect(try reason(TrustApprovals([Self.approval(of: TestChain(1).keyPin(0).subject)])) == "pin-mismatch")
-        #expect(try reason(scene.approvals, "a.example") == "host-not-pinned")
-        #expect(scene.policy.decide(scene.endpoint, path: Self.chain.path, at: Self.now).reason == "unknown-host")
+        #expect(try reason(fixture.approvals, "a.example") == "host-not-pinned")
+        #expect(fixture.policy.decide(fixture.endpoint, path: Self.chain.path, at: Self.now).reason == "unknown-host")
     }
 
-    static func unknown(_ scene: DecisionScene) throws -> UnknownHost {
-        guard case .rejected(.unknownHost(let host)) = scene.run().evaluation.decision else {
-            throw PinError(.empty, in: scene.verdict())
+    static func unknown(_ fixture: DecisionFixture) throws -> UnknownHost {
+        guard case .rejected(.unknownHost(let host)) = fixture.run().evaluation.decision else {
+            throw PinError(.empty, in: fixture.verdict())
         }
         return host
     }

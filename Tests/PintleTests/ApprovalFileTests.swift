@@ -8,9 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("The file of approvals")
+@Suite("Approvals files")
 struct ApprovalFileTests {
-    private static let now = DecisionScene.now
+    private static let now = DecisionFixture.now
     private static let pin = String(repeating: "ab", count: 32)
 
     private static func approval(_ more: String = "", host: String = "\"nas.example\"", port: String = "443") -> String
@@ -25,7 +25,7 @@ struct ApprovalFileTests {
         "{\"version\": \(version), \"generation\": \(generation), \"approvals\": [\(approvals.joined(separator: ", "))]}"
     }
 
-    /// `nil` where it is read.
+    /// Returns the error, or `nil` if the file is valid.
     private static func refusal(_ text: String) -> ApprovalFileError? {
         do throws(ApprovalFileError) {
             _ = try TrustApprovals(json: Array(text.utf8))
@@ -35,7 +35,7 @@ struct ApprovalFileTests {
         }
     }
 
-    @Test("A stored approval of a key accepts no other name and no past date; one of a certificate may")
+    @Test("A stored approval of a key cannot accept a wrong name or a past date; one of a certificate can")
     func exceptions() throws {
         func file(_ subject: String) -> [UInt8] {
             Array(
@@ -52,7 +52,7 @@ struct ApprovalFileTests {
         #expect(error?.id == "unacceptable-failure")
     }
 
-    @Test("What is written is read as equal, in one spelling")
+    @Test("A written file reads back as equal approvals, with one spelling")
     func roundTrip() throws {
         let hosts = ["nas.example", "192.0.2.1", "2001:db8::1", "nas.example"]
         var approvals = TrustApprovals(revision: 41)
@@ -74,7 +74,7 @@ struct ApprovalFileTests {
         #expect(try TrustApprovals(json: TrustApprovals.none.json()) == .none)
     }
 
-    @Test("The example of the documentation is read")
+    @Test("The example of the documentation is valid")
     func example() throws {
         let approvals = try TrustApprovals(json: Array(Self.file(Self.approval()).utf8))
         #expect(approvals.revision == 7 && approvals.count == 1)
@@ -85,7 +85,7 @@ struct ApprovalFileTests {
     }
 
     @Test(
-        "Every mistake is refused with its name, and the twin without it is read",
+        "Every mistake is refused with its id, and the file without it is valid",
         arguments: [
             (file(approval(), version: "2"), "unsupported-version"), (file(approval(), version: "\"1\""), "wrong-type"),
             ("{\"version\": 9, \"anything\": []}", "unsupported-version"), ("[]", "missing-key"),
@@ -121,7 +121,7 @@ struct ApprovalFileTests {
         #expect(Self.refusal(Self.file(Self.approval(whole), Self.approval(port: "444"))) == nil)
     }
 
-    @Test("A mistake is told with its place, and without what could act on a terminal")
+    @Test("An error gives its position, and its message cannot control a terminal")
     func place() throws {
         let text = Self.file(Self.approval(host: "\"a\\u001b[2J\"")).replacingText(", ", with: ",\n")
         let error = try #require(Self.refusal(text))
@@ -130,7 +130,7 @@ struct ApprovalFileTests {
         #expect(!shown.unicodeScalars.contains { $0.isUnsafeToPrint })
     }
 
-    @Test("A file that is too large is refused unread")
+    @Test("A file above the size limit is refused without reading it")
     func size() {
         let filler = String(repeating: " ", count: TrustApprovals.maximumFileSize - Self.file().utf8.count)
         #expect(Self.refusal(Self.file() + filler) == nil)

@@ -16,7 +16,7 @@ struct Base64Tests {
     }
 
     @Test(
-        "The vectors of RFC 4648 section 10 are read and written, with and without padding",
+        "The vectors of RFC 4648 section 10 decode and encode, with and without padding",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
@@ -29,7 +29,7 @@ struct Base64Tests {
         #expect(try Base64.decode(unpadded) == Array(plain.utf8))
     }
 
-    @Test("Both alphabets are read, one at a time")
+    @Test("The decoder accepts both alphabets, but not mixed")
     func alphabets() throws {
         let bytes: [UInt8] = [0xFB, 0xEF, 0xFF]
         #expect(Base64.encode(bytes) == "++//")
@@ -41,7 +41,7 @@ struct Base64Tests {
         #expect(reason("++//", .urlSafe) == .invalidCharacter(UInt8(ascii: "+")))
     }
 
-    @Test("Read four at a time, a text says what it says read one at a time, wherever something odd stands")
+    @Test("Decoding four characters at a time gives the same result as one at a time, with any odd character anywhere")
     func groups() {
         func result(_ body: () throws(Base64.DecodingError) -> [UInt8]) -> Result<[UInt8], Base64.DecodingError> {
             do throws(Base64.DecodingError) { return .success(try body()) } catch { return .failure(error) }
@@ -70,7 +70,7 @@ struct Base64Tests {
         }
     }
 
-    @Test("Eight digits at once are what they are one by one, and nothing else is eight digits")
+    @Test("Decoding eight digits at once equals decoding them one by one, and fails on anything but eight digits")
     func octets() throws {
         for byte in UInt8.min...UInt8.max {
             for place in 0..<8 {
@@ -79,17 +79,17 @@ struct Base64Tests {
                 let word = text.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 let octet = Base64Octet(word)
                 let bytes = try? Base64.decode(text, alphabet: .standard, padding: .required)
-                // The padding is the decoder's, and never stands where eight digits do.
+                // The decoder handles padding, so a group of eight digits never holds it.
                 #expect((octet == nil) == (bytes?.count != 6), "\(byte) at \(place)")
                 guard let octet else { continue }
                 let found = (0..<6).map { UInt8(truncatingIfNeeded: octet.bits >> UInt64(40 - 8 * $0)) }
                 #expect(found == bytes)
-                #expect(octet.hasMarks == text.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") })
+                #expect(octet.hasStandardDigits == text.contains { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") })
             }
         }
     }
 
-    @Test("Trailing bits are an error that carries what the right spelling decodes to")
+    @Test("Trailing bits are an error that carries the bytes of the correct spelling")
     func trailingBits() throws {
         #expect(try Base64.decode("Zg==") == [0x66])
         #expect(reason("Zh==") == .trailingBits(bytes: [0x66]))
@@ -99,19 +99,19 @@ struct Base64Tests {
     }
 
     @Test(
-        "Padding is complete or absent, and at the end",
+        "Padding is complete or absent, and only at the end",
         arguments: ["Zg=", "Zg===", "Zm8==", "Zm9v=", "Zg=a", "=", "Z=g="])
     func padding(_ text: String) {
         #expect(reason(text) == .wrongPadding)
     }
 
-    @Test("Where padding is required, its absence is an error")
+    @Test("If padding is required, missing padding is an error")
     func requiredPadding() {
         #expect(reason("Zm8", .standard, .required) == .wrongPadding)
         #expect(reason("Zm8=", .standard, .required) == nil)
     }
 
-    @Test("A character left over, foreign characters and blanks are errors; blanks are skipped on request")
+    @Test("A left-over character, a foreign one and a blank are errors; blanks can be skipped on request")
     func other() throws {
         #expect(reason("Zm9vY") == .truncated)
         #expect(reason("A===") == .truncated)

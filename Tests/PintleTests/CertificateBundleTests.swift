@@ -2,13 +2,13 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Bundles of certificates")
+@Suite("Certificate bundles")
 struct CertificateBundleTests {
     private func pem(_ der: [UInt8], label: String = "CERTIFICATE") -> [UInt8] {
         Array(PEMBlock.text(label: label, bytes: der).utf8)
     }
 
-    @Test("PEM with text around its blocks, and a single DER, give the certificates in order")
+    @Test("A bundle reads PEM with text around the blocks, or a single DER, in order")
     func reads() throws {
         let (first, second) = (UnsignedCertificate().der, try #require(TestChain(2).presented.last))
         let bundle = try CertificateBundle(Array("# roots\n".utf8) + pem(first) + Array("\n".utf8) + pem(second))
@@ -16,7 +16,7 @@ struct CertificateBundleTests {
         #expect(try CertificateBundle(first).certificates.map(\.der) == [first])
     }
 
-    @Test("One certificate that cannot be read takes the whole file with it, and all such are named")
+    @Test("One unreadable certificate makes the whole file an error, which lists all of them")
     func allOrNothing() throws {
         let good = UnsignedCertificate().der
         let bytes = pem(good) + pem([0x30, 0x03, 0x02, 0x01, 0x05]) + pem(good, label: "PRIVATE KEY")
@@ -33,7 +33,7 @@ struct CertificateBundleTests {
         #expect(error?.problems.first?.message == "no certificate in it")
     }
 
-    @Test("A second certificate in another dress is an error that names its line, never one less")
+    @Test("A second certificate in another format is an error with its line, and is never skipped")
     func secondInAnotherForm() throws {
         let (first, second) = (UnsignedCertificate().der, try #require(TestChain(2).presented.last))
         let text = PEMBlock.text(label: "CERTIFICATE", bytes: second)
@@ -64,7 +64,7 @@ struct CertificateBundleTests {
         #expect(try CertificateBundle(pem(first) + Array(text.utf8)).certificates.map(\.der) == [first, second])
     }
 
-    @Test("Inline PEM is read like a file")
+    @Test("Inline PEM is parsed like a file")
     func inline() throws {
         let der = UnsignedCertificate().der
         let text = PEMBlock.text(label: "CERTIFICATE", bytes: der)
@@ -73,7 +73,7 @@ struct CertificateBundleTests {
         #expect(throws: CertificateBundleError.self) { try CertificateBundle(pem: cut) }
     }
 
-    @Test("Pins come out of a bundle in its order, each key and each certificate once")
+    @Test("A bundle's pins are in its order, with each key and each certificate once")
     func pins() throws {
         let (first, second) = (TestChain(1), TestChain(2))
         var renewed = UnsignedCertificate()
@@ -81,7 +81,7 @@ struct CertificateBundleTests {
         renewed.subject = UnsignedCertificate.commonName("renewed")
         let ders = [first.certificates[0], second.certificates[0], renewed.der, first.certificates[0]]
         let bundle = try CertificateBundle(ders.flatMap { pem($0) })
-        // Number 3 is the key of the first chain's leaf.
+        // Key number 3 is that of the first chain's leaf.
         #expect(bundle.publicKeyPins() == [first.keyPin(0), second.keyPin(0)])
         #expect(bundle.publicKeyPins(at: .ca) == [first.keyPin(0, .ca), second.keyPin(0, .ca)])
         #expect(
@@ -91,7 +91,7 @@ struct CertificateBundleTests {
             ])
     }
 
-    @Test("Anchors are a bundle's certificates, alone or beside the system's")
+    @Test("A bundle's certificates become anchors, with or without the system's")
     func anchors() throws {
         let bundle = try CertificateBundle(TestChain().certificates[2])
         #expect(TrustAnchors.only(bundle) == .only(bundle.certificates))

@@ -28,7 +28,7 @@ struct CertificateExtensionTests {
         UnsignedCertificate.extensionField(identifier, critical: critical, value)
     }
 
-    @Test("A certificate without extensions claims nothing")
+    @Test("A certificate without extensions has no names, constraints or usages")
     func none() throws {
         let certificate = try UnsignedCertificate().read()
         #expect(certificate.subjectAlternativeNames == nil)
@@ -39,13 +39,13 @@ struct CertificateExtensionTests {
         #expect(!certificate.isCA)
     }
 
-    @Test("A list of no extensions is refused, one of an unknown extension is not")
+    @Test("An empty list of extensions is refused, and an unknown extension is accepted")
     func emptyList() throws {
         #expect(Self.refusal()?.field.description == "extensions")
         #expect(try Self.read(Self.field(D.oid(1, 3, 9), critical: D.yes, [0xFF])).extensions[0].isCritical)
     }
 
-    @Test("The same extension twice is refused, two that differ in the last arc are not")
+    @Test("The same extension twice is refused, and two whose identifiers differ in the last arc are accepted")
     func duplicates() throws {
         let one = Self.field(D.oid(1, 3, 9), D.null)
         let other = Self.field(D.oid(1, 3, 10), D.null)
@@ -53,7 +53,7 @@ struct CertificateExtensionTests {
         #expect(Self.refusal(one, other, one)?.reason == .duplicate)
     }
 
-    @Test("128 extensions are read, and 129 are not")
+    @Test("A certificate may have 128 extensions, but not 129")
     func count() {
         let fields = (0..<129).map { Self.field(D.oid(1, 3, 9, UInt64($0)), D.null) }
         func refusal(_ extensions: ArraySlice<[UInt8]>) -> DERError? {
@@ -66,7 +66,7 @@ struct CertificateExtensionTests {
         #expect(refusal(fields[...])?.reason == .tooLarge)
     }
 
-    @Test("10,000 names are read, alternative ones and constraints together, and 10,001 are not")
+    @Test("A certificate may have 10,000 alternative names and constraints together, but not 10,001")
     func nameCount() throws {
         func read(_ alternative: Int, _ permitted: Int, _ excluded: Int) throws(DERError) -> Certificate {
             let subtree = D.sequence(D.element(0x82))
@@ -89,7 +89,7 @@ struct CertificateExtensionTests {
         }
     }
 
-    @Test("128 extended key usages are read, and 129 are not")
+    @Test("A certificate may have 128 extended key usages, but not 129")
     func purposeCount() {
         func refusal(_ count: Int) -> DERError? {
             let purposes = (0..<count).map { D.oid(1, 3, 9, UInt64($0)) }.flatMap(\.self)
@@ -99,7 +99,7 @@ struct CertificateExtensionTests {
         #expect(refusal(129)?.reason == .tooLarge)
     }
 
-    @Test("FALSE may be written out, TRUE is FF, and nothing stands behind the value")
+    @Test("FALSE may be written out, TRUE must be FF, and nothing may follow the value")
     func critical() throws {
         let value = D.sequence()
         #expect(try Self.read(Self.field(Self.basicConstraints, value)).basicConstraints?.isCritical == false)
@@ -118,7 +118,7 @@ struct CertificateExtensionTests {
         #expect(Self.refusal(bits)?.field.description == "extnValue")
     }
 
-    @Test("Basic constraints say whether it is an authority and how many may follow")
+    @Test("Basic constraints hold the CA flag and the path length")
     func basicConstraints() throws {
         let read = { (value: [UInt8]) in try Self.read(Self.field(Self.basicConstraints, value)) }
         #expect(try !read(D.sequence()).isCA)
@@ -131,7 +131,7 @@ struct CertificateExtensionTests {
     }
 
     @Test(
-        "Basic constraints in another form are refused",
+        "Malformed basic constraints are refused",
         arguments: [
             [], D.null, D.sequence([1, 1, 1]), D.sequence(D.yes, D.integer(0xFF)), D.sequence(D.yes, D.integer(0, 1)),
             D.sequence(D.yes, D.integer(1, 0, 0, 0, 0)), D.sequence(D.integer(1), D.yes),
@@ -141,7 +141,7 @@ struct CertificateExtensionTests {
         #expect(Self.refusal(Self.field(Self.basicConstraints, value)) != nil)
     }
 
-    @Test("Key usage counts its bits from the highest")
+    @Test("Key usage counts its bits from the most significant")
     func keyUsage() throws {
         let read = { (value: [UInt8]) in try Self.read(Self.field(Self.keyUsage, value)).keyUsage }
         #expect(try read(D.bitString([0x80], unused: 7)) == .digitalSignature)
@@ -154,7 +154,7 @@ struct CertificateExtensionTests {
         }
     }
 
-    @Test("Extended key usage lists purposes, at least one")
+    @Test("Extended key usage lists at least one purpose")
     func extendedKeyUsage() throws {
         let server = D.oid(1, 3, 6, 1, 5, 5, 7, 3, 1)
         let client = D.oid(1, 3, 6, 1, 5, 5, 7, 3, 2)
@@ -173,7 +173,7 @@ struct CertificateExtensionTests {
         }
     }
 
-    @Test("Alternative names of every kind are kept as their octets")
+    @Test("Alternative names of every type keep their octets")
     func alternativeNames() throws {
         let directory = UnsignedCertificate.commonName("dir")
         let names: [[UInt8]] = [
@@ -197,7 +197,7 @@ struct CertificateExtensionTests {
     }
 
     @Test(
-        "Alternative names that are none are refused",
+        "Malformed alternative names are refused",
         arguments: [
             D.sequence(), D.null, D.sequence(D.utf8("a.example")), D.sequence(D.element(0x82, [0xC3, 0xA9])),
             D.sequence(D.element(0x89, [1])), D.sequence(D.element(0xA2, [1])), D.sequence(D.element(0xA4, D.null)),
@@ -208,14 +208,14 @@ struct CertificateExtensionTests {
         #expect(Self.refusal(Self.field(Self.subjectAltName, value)) != nil)
     }
 
-    @Test("Text of a name cannot act on a terminal")
+    @Test("The text of a name cannot control a terminal")
     func printableNames() throws {
         let name = GeneralName.dns([0x61, 0x1B, 0x5B, 0x5C, 0x7F][...])
         #expect(name.description == "a\\1B[\\5C\\7F")
         #expect(GeneralName.ipAddress([1, 2, 3][...]).description == "IP:#3 octets")
     }
 
-    @Test("Name constraints list what is permitted and what is excluded")
+    @Test("Name constraints list permitted and excluded subtrees")
     func nameConstraints() throws {
         let dns = { (text: String) in D.sequence(D.element(0x82, Array(text.utf8))) }
         let network = D.sequence(D.element(0x87, [10, 0, 0, 0, 255, 0, 0, 0]))

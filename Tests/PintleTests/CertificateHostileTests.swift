@@ -6,7 +6,7 @@ import Testing
 struct CertificateHostileTests {
     typealias D = DERBytes
 
-    /// A certificate with every field that is read.
+    /// A certificate with every field that Pintle parses.
     static let full: [UInt8] = {
         var certificate = UnsignedCertificate()
         certificate.subject = D.sequence(
@@ -24,12 +24,12 @@ struct CertificateHostileTests {
         return certificate.der
     }()
 
-    /// Reads it and everything that is shown of it; whether it could be read.
+    /// Parses the bytes as a certificate and formats all displayed fields. Returns whether parsing succeeded.
     @discardableResult
     private static func exercise(_ der: [UInt8]) -> Bool {
         let sliced = PublicKeyPin(sliceOf: der)
         guard let certificate = try? Certificate(der: der) else { return false }
-        // Whatever is read whole is sliced alike: there is one way to the key.
+        // If parsing succeeds, the fast path to the key must find the same key.
         #expect(sliced == certificate.publicKeyPin)
         let pin = try? PublicKeyPin(subjectPublicKeyInfo: Array(certificate.subjectPublicKeyInfo))
         #expect(pin == certificate.publicKeyPin)
@@ -43,13 +43,13 @@ struct CertificateHostileTests {
         return true
     }
 
-    @Test("No beginning of a certificate is a certificate")
+    @Test("No prefix of a certificate is a valid certificate")
     func truncations() {
         #expect(Self.exercise(Self.full))
         for count in 0..<Self.full.count { #expect(!Self.exercise(Array(Self.full[..<count])), "\(count) bytes") }
     }
 
-    @Test("No single bit, and no byte, that is another one makes the reader trap")
+    @Test("Changing any single bit or byte never makes the parser trap")
     func flips() {
         var readable = 0
         for index in Self.full.indices {
@@ -60,11 +60,12 @@ struct CertificateHostileTests {
                 if Self.exercise(der) { readable += 1 }
             }
         }
-        // Most of a certificate is payload: if nothing could be read, nothing was exercised.
+        // Most bytes of a certificate are payload, so many changes must still parse. Otherwise the test exercised
+        // nothing.
         #expect(readable > Self.full.count)
     }
 
-    @Test("Random bytes, and random cuts out of certificates, do not make the reader trap", arguments: 0..<8)
+    @Test("Random bytes, and random cuts and insertions in a certificate, never make the parser trap", arguments: 0..<8)
     func garbage(seed: UInt64) {
         var generator = SplitMix64(state: seed)
         for _ in 0..<400 {
@@ -80,7 +81,7 @@ struct CertificateHostileTests {
         }
     }
 
-    @Test("A name as long as a certificate may be is shown in time linear in its length")
+    @Test("A name of the maximum size is formatted in linear time")
     func longNames() throws {
         let seconds = try secondsTaken {
             for text in [String(repeating: "a", count: 250_000), String(repeating: ",\u{1}", count: 60_000)] {
@@ -95,11 +96,11 @@ struct CertificateHostileTests {
             let shown = try crowded.read().subject.description
             #expect(shown.utf8.count == 20_000 * 5 - 1)
         }
-        // Quadratic would take minutes; this is generous for a debug build on a busy machine.
+        // A quadratic algorithm would take minutes. 10 s suffice for a debug build on a busy machine.
         #expect(seconds < 10)
     }
 
-    @Test("Nested elements are stepped over, however deep")
+    @Test("Deeply nested elements are skipped without recursion")
     func nesting() {
         var der: [UInt8] = []
         for _ in 0..<2_000 { der = D.sequence(der) }

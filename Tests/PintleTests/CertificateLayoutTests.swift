@@ -17,7 +17,7 @@ struct CertificateLayoutTests {
         return try certificate.read()
     }
 
-    @Test("Versions 1, 2 and 3 are read")
+    @Test("Versions 1, 2 and 3 are accepted")
     func versions() throws {
         #expect(try read().version == 3)
         #expect(try read { $0.version = DERBytes.element(0xA0, DERBytes.integer(1)) }.version == 2)
@@ -25,7 +25,7 @@ struct CertificateLayoutTests {
     }
 
     @Test(
-        "A version that is written though it is the default, unknown or no small number is refused",
+        "An explicit default version, an unknown one and a large number are refused",
         arguments: [[0], [3], [0xFF], [0, 2], [], [0x7F, 0xFF, 0xFF, 0xFF, 0xFF]] as [[UInt8]])
     func wrongVersions(_ content: [UInt8]) {
         let error = refusal { $0.version = DERBytes.element(0xA0, DERBytes.element(0x02, content)) }
@@ -33,13 +33,13 @@ struct CertificateLayoutTests {
         #expect(error?.reason == .invalidValue)
     }
 
-    @Test("Something behind the version, in its tag, is refused")
+    @Test("An element after the version, inside its tag, is refused")
     func versionWithCompany() {
         let error = refusal { $0.version = DERBytes.element(0xA0, DERBytes.integer(2), DERBytes.null) }
         #expect(error?.reason == .trailingData)
     }
 
-    @Test("A serial number is kept as its octets, long, zero and negative ones too")
+    @Test("A serial number keeps its octets, even if it is long, zero or negative")
     func serialNumbers() throws {
         let long = [0x7F] + [UInt8](repeating: 0xEE, count: 19)
         for content: [UInt8] in [[0x2A], [0x00], [0x00, 0x80], [0x80], long, long + long] {
@@ -47,14 +47,14 @@ struct CertificateLayoutTests {
         }
     }
 
-    @Test("A serial number that is empty or padded is refused", arguments: [[], [0, 1], [0xFF, 0xFF]] as [[UInt8]])
+    @Test("An empty or padded serial number is refused", arguments: [[], [0, 1], [0xFF, 0xFF]] as [[UInt8]])
     func wrongSerialNumbers(_ content: [UInt8]) {
         let error = refusal { $0.serial = DERBytes.element(0x02, content) }
         #expect(error?.field.description == "serialNumber")
         #expect(error?.reason == .invalidValue)
     }
 
-    @Test("Extensions stand in version 3 alone, unique identifiers in versions 2 and 3")
+    @Test("Only version 3 may have extensions, and only versions 2 and 3 unique identifiers")
     func fieldsOfLaterVersions() throws {
         let extensions = [UnsignedCertificate.extensionField(DERBytes.oid(1, 3, 9), DERBytes.null)]
         let version2 = DERBytes.element(0xA0, DERBytes.integer(1))
@@ -77,7 +77,7 @@ struct CertificateLayoutTests {
             }?.field.description == "uniqueID")
     }
 
-    @Test("Bytes behind the certificate, behind its signature or behind its last field are refused")
+    @Test("Bytes after the certificate, its signature or its last field are refused")
     func trailingData() {
         let good = UnsignedCertificate().der
         #expect(DERError.thrown { () throws(DERError) in _ = try Certificate(der: good) } == nil)
@@ -87,13 +87,13 @@ struct CertificateLayoutTests {
         #expect(refusal { $0.uniqueIdentifiers = DERBytes.null }?.field.description == "tbsCertificate")
     }
 
-    @Test("A signature is a BIT STRING")
+    @Test("The signature must be a BIT STRING")
     func signature() throws {
         #expect(try read { $0.signature = DERBytes.bitString([]) }.version == 3)
         #expect(refusal { $0.signature = DERBytes.octetString([1]) }?.field.description == "signatureValue")
     }
 
-    @Test("A certificate of 256 KiB is read, and one of a byte more is not")
+    @Test("A certificate may have 256 KiB, but not one byte more")
     func size() throws {
         func certificate(signature count: Int) -> [UInt8] {
             var certificate = UnsignedCertificate()
@@ -110,18 +110,18 @@ struct CertificateLayoutTests {
         #expect(error?.reason == .tooLarge)
     }
 
-    @Test("Two certificates are equal where every byte is")
+    @Test("Two certificates are equal only if every byte is")
     func equality() throws {
         #expect(try read() == read())
         #expect(try Set([read(), read()]).count == 1)
         #expect(try read() != read { $0.serial = DERBytes.integer(0x2B) })
     }
 
-    @Test("Issuing oneself is a matter of the octets of the names")
+    @Test("A certificate is self-issued only if its names are equal byte for byte")
     func selfIssued() throws {
         #expect(try !read().isSelfIssued)
         #expect(try read { $0.subject = $0.issuer }.isSelfIssued)
-        // The same letters in another string type are another name here.
+        // The same letters in another string type count as a different name.
         let printable = DERBytes.sequence(
             UnsignedCertificate.attribute(DERBytes.element(0x13, Array("Issuer".utf8))))
         #expect(try !read { $0.subject = printable }.isSelfIssued)

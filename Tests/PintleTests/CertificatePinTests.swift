@@ -8,7 +8,7 @@ struct CertificatePinTests {
     static let colons =
         "A3:B1:C2:D4:E5:F6:07:18:29:3A:4B:5C:6D:7E:8F:90:A3:B1:C2:D4:E5:F6:07:18:29:3A:4B:5C:6D:7E:8F:90"
 
-    /// As browsers show it.
+    /// The fingerprint as browsers show it.
     static let twoRows = String(colons.prefix(47)) + "\n" + String(colons.suffix(47))
 
     private static func refusal(_ text: String) -> PinError? {
@@ -21,7 +21,7 @@ struct CertificatePinTests {
     }
 
     @Test(
-        "The forms of openssl and of browsers are one fingerprint, printed in one form",
+        "The notations of openssl and browsers parse as one fingerprint with one output form",
         arguments: [
             hex, hex.uppercased(), colons, colons.lowercased(), colons.replacingText(":", with: " "),
             "sha256 Fingerprint=" + colons, "SHA256 Fingerprint=" + colons, "  \(hex)\n",
@@ -34,20 +34,20 @@ struct CertificatePinTests {
         #expect(try CertificatePin(text).description == Self.hex)
     }
 
-    @Test("It is shown for comparison by eye in two rows of sixteen bytes")
+    @Test("A fingerprint is shown in two rows of sixteen bytes")
     func rows() throws {
         let rows = try CertificatePin(Self.hex).rows
         #expect(rows.0 + ":" + rows.1 == Self.colons)
         #expect(rows.0.utf8.count == 47)
     }
 
-    @Test("Every notation that is printed is read again", arguments: CertificatePin.Notation.allCases)
+    @Test("Every output notation parses again", arguments: CertificatePin.Notation.allCases)
     func printed(_ notation: CertificatePin.Notation) throws {
         let pin = try CertificatePin(Self.hex)
         #expect(try CertificatePin(pin.text(notation)) == pin)
     }
 
-    @Test("Other tools' notations are printed as they print them")
+    @Test("The notations of other tools match the output of those tools")
     func foreignNotations() throws {
         let pin = try CertificatePin(Self.hex)
         #expect(pin.text(.digits) == Self.hex)
@@ -59,7 +59,7 @@ struct CertificatePinTests {
     }
 
     @Test(
-        "What is no fingerprint is refused with its code",
+        "An invalid fingerprint is refused with its code",
         arguments: [
             ("", "invalid-pin"), ("  ", "invalid-pin"), ("sha256 Fingerprint=", "invalid-pin"),
             (PublicKeyPinTests.canonical, "invalid-pin"), (PublicKeyPinTests.base64, "invalid-pin"),
@@ -77,20 +77,20 @@ struct CertificatePinTests {
         #expect(Self.refusal(Self.hex) == nil)
     }
 
-    @Test("Base64 in the place of a fingerprint is answered with what belongs there")
+    @Test("A public-key pin given as a fingerprint gets a hint about the correct form")
     func base64() {
         let error = Self.refusal(PublicKeyPinTests.canonical)
         #expect(error?.reason == .notHexadecimal)
         #expect(error?.hint.contains("64 hexadecimal digits") == true)
     }
 
-    @Test("A pin says where it belongs, and is another pin elsewhere")
+    @Test("Pins with different positions are different pins")
     func positions() throws {
         let leaf = try Pin.certificate(Self.hex, at: .leaf)
         #expect(leaf != (try Pin.certificate(Self.colons)))
         #expect(leaf == (try Pin.certificate(Self.colons, at: .leaf)))
         #expect(leaf.description == Self.hex)
-        // A key and a certificate with one hash are two pins.
+        // A key and a certificate with the same hash are different pins.
         let digest = try CertificatePin(Self.hex).digest
         #expect(Pin(.publicKey(PublicKeyPin(digest: digest))) != Pin(.certificate(CertificatePin(digest: digest))))
     }

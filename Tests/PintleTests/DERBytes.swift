@@ -1,6 +1,6 @@
-/// DER for tests, right or wrong: the core reads and never writes it.
+/// An encoder of valid and invalid DER for tests. The library itself only reads DER.
 enum DERBytes {
-    /// Tag, shortest length, contents.
+    /// Returns the tag, the length in its shortest form, and the contents.
     static func element(_ tag: UInt8, _ contents: [UInt8]...) -> [UInt8] {
         let content = contents.flatMap(\.self)
         return [tag] + length(content.count) + content
@@ -18,7 +18,7 @@ enum DERBytes {
     static let yes: [UInt8] = [0x01, 0x01, 0xFF]
     static let no: [UInt8] = [0x01, 0x01, 0x00]
 
-    /// Arcs below 2^63; the first two at most 2.39.
+    /// Returns an OBJECT IDENTIFIER. Arcs must be below 2^63, and the first two at most 2.39.
     static func oid(_ arcs: UInt64...) -> [UInt8] {
         var octets: [UInt8] = []
         for arc in [arcs[0] * 40 + arcs[1]] + arcs.dropFirst(2) {

@@ -12,7 +12,7 @@ struct DERReaderTests {
     }
 
     @Test(
-        "Every form of a length that DER allows is read",
+        "The reader accepts every form of a length that DER allows",
         arguments: [
             ([0x04, 0x00], 0, 2..<2), ([0x04, 0x01, 9], 0, 2..<3), ([0x04, 0x7F], 127, 2..<129),
             ([0x04, 0x81, 0x80], 128, 3..<131), ([0x04, 0x81, 0xFF], 255, 3..<258),
@@ -25,7 +25,7 @@ struct DERReaderTests {
     }
 
     @Test(
-        "Every other form is refused, with its reason",
+        "The reader refuses every other form, with the reason",
         arguments: [
             ([], 0, .truncated), ([0x04], 0, .truncated), ([0x04, 0x01], 0, .truncated),
             ([0x04, 0x7F, 0], 0, .truncated),
@@ -47,13 +47,13 @@ struct DERReaderTests {
         #expect(error?.reason == reason)
     }
 
-    @Test("A tag number of 30 is read, though one of 31 is not")
+    @Test("A tag number of 30 is accepted, and 31 is refused")
     func highestTag() throws {
         #expect(try Self.element([0x1E, 0x00]).tag == 0x1E)
         #expect(try Self.element([0xBE, 0x00]).tag == 0xBE)
     }
 
-    @Test("An element does not reach beyond the element it stands in")
+    @Test("An element must not extend beyond its parent")
     func bounds() throws {
         let bytes: [UInt8] = [0x30, 0x03, 0x04, 0x02, 0xAA, 0xBB]
         var outer = DERReader(0..<5)
@@ -66,7 +66,7 @@ struct DERReaderTests {
         #expect(error == DERError(.truncated, at: 2, reading: "inner"))
     }
 
-    @Test("An element of another type is refused at its place; the right one is read")
+    @Test("An element with the wrong tag is refused with its offset, and the right tag is accepted")
     func unexpectedTag() throws {
         let bytes = DERBytes.sequence(DERBytes.null)
         var reader = DERReader(0..<bytes.count)
@@ -79,7 +79,7 @@ struct DERReaderTests {
         #expect(try again.next(DERTag.sequence, in: bytes.elementSpan, reading: "list").count == 2)
     }
 
-    @Test("An optional element that is not there leaves the reader where it is")
+    @Test("A missing optional element does not move the reader")
     func optional() throws {
         let bytes = DERBytes.null
         var reader = DERReader(0..<bytes.count)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DER values")
 struct DERValueTests {
-    /// The value of the only element, or the reason why it is none.
+    /// Parses the value of the only element. Returns the reason for an invalid one.
     private static func read<Value>(
         _ bytes: [UInt8], _ body: (DERElement, [UInt8]) throws(DERError) -> Value
     ) -> Result<Value, DERError> {
@@ -32,7 +32,7 @@ struct DERValueTests {
         }
     }
 
-    @Test("An INTEGER stands in its shortest form")
+    @Test("An INTEGER must have its shortest form")
     func integers() {
         let isRead = { (content: [UInt8]) in
             let result = Self.read([0x02, UInt8(content.count)] + content) { element, bytes throws(DERError) in
@@ -48,7 +48,7 @@ struct DERValueTests {
         }
     }
 
-    @Test("A small INTEGER is neither negative nor larger than an Int32")
+    @Test("A small INTEGER must not be negative or exceed an Int32")
     func smallIntegers() {
         let read = { (content: [UInt8]) in
             Self.read([0x02, UInt8(content.count)] + content) { element, bytes throws(DERError) in
@@ -63,7 +63,7 @@ struct DERValueTests {
         }
     }
 
-    @Test("A BIT STRING leaves at most seven bits unused, all of them zero")
+    @Test("A BIT STRING has at most seven unused bits, all of them zero")
     func bitStrings() {
         let read = { (content: [UInt8]) in
             Self.read([0x03, UInt8(content.count)] + content) { element, bytes throws(DERError) in
@@ -83,7 +83,7 @@ struct DERValueTests {
         #expect(octets == .failure(Self.invalid))
     }
 
-    @Test("An OBJECT IDENTIFIER has complete arcs in their shortest form")
+    @Test("An OBJECT IDENTIFIER must have complete arcs in their shortest form")
     func objectIdentifiers() {
         let read = { (content: [UInt8]) in
             Self.read([0x06, UInt8(content.count)] + content) { element, bytes throws(DERError) in
@@ -102,7 +102,7 @@ struct DERValueTests {
         }
     }
 
-    @Test("An arc beyond 64 bits is shown as a question mark, and the next arc as itself")
+    @Test("An arc above 64 bits is shown as a question mark, and the next arc correctly")
     func hugeArcs() {
         let largest = [UInt8](repeating: 0xFF, count: 8) + [0x7F]
         #expect(OID(octets: [0x2A] + largest + [0x05]).description == "1.2.9223372036854775807.5")

@@ -8,10 +8,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-@Suite("An RFC 3339 date")
+@Suite("RFC 3339 dates")
 struct DateTests {
     @Test(
-        "Dates with Z or an offset are read as the instant they name",
+        "A date with Z or an offset parses as the instant it names",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("2026-11-20T09:17:54Z", 1_795_166_274),
             ("2026-11-20T10:17:54+01:00", 1_795_166_274), ("2026-11-19T23:47:54-09:30", 1_795_166_274),
@@ -26,7 +26,7 @@ struct DateTests {
     }
 
     @Test(
-        "Everything else is refused for what it is",
+        "Any other text is refused with a specific reason",
         arguments: [
             ("2026-02-30T00:00:00Z", .noSuchDay), ("2026-02-29T00:00:00Z", .noSuchDay),
             ("1900-02-29T00:00:00Z", .noSuchDay), ("2026-04-31T00:00:00Z", .noSuchDay),
@@ -63,7 +63,7 @@ struct DateTests {
         #expect(RFC3339.string(from: Date(timeIntervalSince1970: seconds)) == text)
     }
 
-    @Test("Every day from 1899 to 2101 follows the one before it and survives the way there and back")
+    @Test("Every day from 1899 to 2101 follows the one before it and survives a round trip")
     func everyDay() throws {
         let first = try #require(CivilDate(year: 1899, month: 1, day: 1)).daysSince1970
         let last = try #require(CivilDate(year: 2101, month: 12, day: 31)).daysSince1970

@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-// Tests are debug builds; Scripts/debug-only.sh proves what a release build lacks.
+// Tests are debug builds. Scripts/debug-only.sh proves that release builds lack this API.
 #if DEBUG
 @Suite("Debug anchors")
 struct DebugAnchorTests {
     private static let chain = TestChain()
-    /// What the developer's proxy shows.
+    /// The chain that the developer's proxy presents.
     private static let proxy = TestChain(1)
 
     private static func policy(
@@ -29,14 +29,14 @@ struct DebugAnchorTests {
     }
 
     private static func verdict(_ policy: PinningPolicy, _ chain: TestChain) throws -> String {
-        try DecisionScene(policy, host: "a.example", chain: chain).verdict()
+        try DecisionFixture(policy, host: "a.example", chain: chain).verdict()
     }
 
     private static func root(_ chain: TestChain) throws -> Certificate {
         try Certificate(der: try #require(chain.certificates.last))
     }
 
-    @Test("A path that ends in one skips the pins, and another does not")
+    @Test("A path that ends at a debug anchor skips the pins; any other path does not")
     func skipsPins() throws {
         let policy = try Self.policy()
         let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
@@ -45,43 +45,43 @@ struct DebugAnchorTests {
         #expect(try Self.verdict(debugged, TestChain(2)) == "rejected pin-mismatch")
         #expect(try Self.verdict(debugged, Self.chain) == "trusted pin-matched")
         let server = ServerEndpoint(host: try ServerName("a.example"))
-        #expect(debugged.decide(server, path: Self.proxy.path, at: DecisionScene.now).reason == "host-not-pinned")
-        #expect(policy.decide(server, path: Self.proxy.path, at: DecisionScene.now).reason == "pin-mismatch")
+        #expect(debugged.decide(server, path: Self.proxy.path, at: DecisionFixture.now).reason == "host-not-pinned")
+        #expect(policy.decide(server, path: Self.proxy.path, at: DecisionFixture.now).reason == "pin-mismatch")
         #expect(
-            debugged.trusting(debugAnchors: []).decide(server, path: Self.proxy.path, at: DecisionScene.now).reason
+            debugged.trusting(debugAnchors: []).decide(server, path: Self.proxy.path, at: DecisionFixture.now).reason
                 == "pin-mismatch")
     }
 
-    @Test("The date of the pins is skipped with them")
+    @Test("A path that ends at a debug anchor skips the expiry of the pins")
     func skipsExpiry() throws {
-        let policy = try Self.policy(expiry: .rejecting(after: DecisionScene.now))
+        let policy = try Self.policy(expiry: .rejecting(after: DecisionFixture.now))
         let debugged = policy.trusting(debugAnchors: [try Self.root(Self.proxy)])
         #expect(try Self.verdict(policy, Self.proxy) == "rejected pins-expired")
         #expect(try Self.verdict(debugged, Self.proxy) == "trusted host-not-pinned")
     }
 
-    @Test("The path is validated all the same, and hosts that are refused stay refused")
+    @Test("With debug anchors, the path is still validated and refused hosts stay refused")
     func restStays() throws {
         let anchor = try Self.root(Self.proxy)
-        let scene = try DecisionScene(
+        let fixture = try DecisionFixture(
             try Self.policy().trusting(debugAnchors: [anchor]), host: "a.example", chain: Self.proxy)
-        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
         for (unpinned, verdict) in [
             (PinningPolicy.UnpinnedHosts.reject, "rejected host-not-allowed"), (.askUser, "rejected unknown-host"),
             (.systemTrust, "trusted host-not-pinned"),
         ] {
             let policy = try Self.policy(unpinned).trusting(debugAnchors: [anchor])
-            #expect(try DecisionScene(policy, host: "b.example", chain: Self.proxy).verdict() == verdict)
+            #expect(try DecisionFixture(policy, host: "b.example", chain: Self.proxy).verdict() == verdict)
         }
     }
 
-    @Test("Validation is asked with them beside the anchors of the rule, and with the same set each time")
+    @Test("Debug anchors are added to the rule's anchors, and the combined set is cached")
     func anchors() throws {
         let own = try Self.root(TestChain(5))
         let proxy = try Self.root(Self.proxy)
         let policy = try Self.policy(anchors: .only([own]))
         func asked(_ policy: PinningPolicy, _ host: String) throws -> TrustAnchors {
-            try #require(DecisionScene(policy, host: host).run().requests.first).anchors
+            try #require(DecisionFixture(policy, host: host).run().requests.first).anchors
         }
         let debugged = policy.trusting(debugAnchors: [proxy])
         #expect(try asked(policy, "a.example") == .only([own]))
@@ -89,7 +89,7 @@ struct DebugAnchorTests {
         #expect(try asked(debugged, "b.example") == TrustAnchors([proxy], includesSystem: true))
         #expect(try asked(debugged, "a.example").identity === asked(debugged, "a.example").identity)
         #expect(try asked(debugged, "b.example").identity === asked(debugged, "b.example").identity)
-        // What the policy says of itself stays what its author wrote.
+        // The policy's own description of its rules does not change.
         #expect(debugged.hosts.first?.anchors == .only([own]))
     }
 }

@@ -13,7 +13,7 @@ struct DecisionOrderTests {
     static let chain = TestChain()
     static let spare = TestChain.spare()
 
-    /// Pins the leaf of `TestChain()` for a.example.
+    /// Returns a policy that pins the leaf of `TestChain()` for a.example.
     private static func policy(
         _ unpinned: PinningPolicy.UnpinnedHosts = .systemTrust, pins: [Pin] = [chain.keyPin(0)],
         expiry: PinExpiry = .never, enforcement: Enforcement = .enforce, anchors: TrustAnchors = .system
@@ -28,18 +28,19 @@ struct DecisionOrderTests {
 
     // MARK: 1. Limits
 
-    @Test("No chain, an oversized one and an unreadable leaf are refused before anyone is asked")
+    @Test("An empty chain, one above the limits and an unreadable leaf are refused before validation")
     func limits() throws {
-        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let fixture = try DecisionFixture(try Self.policy(), host: "a.example")
         let leaf = Self.chain.certificates[0]
         let filler = [UInt8](repeating: 0, count: Certificate.maximumSize)
         let cases: [([[UInt8]], String)] = [
-            ([], "empty-chain"), ([[]], "malformed-certificate"), ([[0x30]] + scene.presented, "malformed-certificate"),
+            ([], "empty-chain"), ([[]], "malformed-certificate"),
+            ([[0x30]] + fixture.presented, "malformed-certificate"),
             ([[UInt8]](repeating: leaf, count: 129), "limits-exceeded"), ([leaf, filler + [0]], "limits-exceeded"),
             ([filler + [0]], "limits-exceeded"), ([leaf] + [[UInt8]](repeating: filler, count: 16), "limits-exceeded"),
         ]
         for (presented, failure) in cases {
-            let (evaluation, requests) = scene.with { $0.presented = presented }.run()
+            let (evaluation, requests) = fixture.with { $0.presented = presented }.run()
             #expect(evaluation.decision.reason == "invalid-path")
             guard case .rejected(let rejection) = evaluation.decision else { continue }
             #expect(rejection.pathFailure?.code.rawValue == failure)
@@ -47,17 +48,17 @@ struct DecisionOrderTests {
         }
     }
 
-    @Test("As many certificates and bytes as the limits allow are read")
+    @Test("A chain at the limits of count and size is accepted")
     func withinLimits() throws {
-        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let fixture = try DecisionFixture(try Self.policy(), host: "a.example")
         let leaf = Self.chain.certificates[0]
         let filler = [UInt8](repeating: 0, count: Certificate.maximumSize)
-        #expect(scene.with { $0.presented = .init(repeating: leaf, count: 128) }.verdict() == "trusted pin-matched")
+        #expect(fixture.with { $0.presented = .init(repeating: leaf, count: 128) }.verdict() == "trusted pin-matched")
         let many = [leaf] + [[UInt8]](repeating: filler, count: 15)
-        #expect(scene.with { $0.presented = many }.verdict() == "trusted pin-matched")
+        #expect(fixture.with { $0.presented = many }.verdict() == "trusted pin-matched")
     }
 
-    @Test("A limit passed inside a certificate refuses the chain, wherever it stands")
+    @Test("A certificate that exceeds a limit refuses the chain, wherever it is")
     func limitsInside() throws {
         func certificate(names count: Int) -> [UInt8] {
             var certificate = UnsignedCertificate()
@@ -67,142 +68,142 @@ struct DecisionOrderTests {
             ]
             return certificate.der
         }
-        let scene = try DecisionScene(try Self.policy(), host: "a.example")
+        let fixture = try DecisionFixture(try Self.policy(), host: "a.example")
         let most = certificate(names: Certificate.maximumNames)
         let tooMany = certificate(names: Certificate.maximumNames + 1)
-        #expect(scene.with { $0.presented = [most] }.verdict() == "trusted pin-matched")
-        #expect(scene.with { $0.presented = [tooMany] }.verdict() == "rejected invalid-path limits-exceeded")
-        #expect(scene.with { $0.presented.append(most) }.verdict() == "trusted pin-matched")
-        #expect(scene.with { $0.presented.append(tooMany) }.verdict() == "rejected invalid-path limits-exceeded")
-        // What each may hold, not all of them may.
-        #expect(scene.with { $0.presented = [most, most] }.verdict() == "trusted pin-matched")
+        #expect(fixture.with { $0.presented = [most] }.verdict() == "trusted pin-matched")
+        #expect(fixture.with { $0.presented = [tooMany] }.verdict() == "rejected invalid-path limits-exceeded")
+        #expect(fixture.with { $0.presented.append(most) }.verdict() == "trusted pin-matched")
+        #expect(fixture.with { $0.presented.append(tooMany) }.verdict() == "rejected invalid-path limits-exceeded")
+        // Each certificate may have the maximum number of names, but not all of them.
+        #expect(fixture.with { $0.presented = [most, most] }.verdict() == "trusted pin-matched")
         let one = certificate(names: 1)
-        #expect(scene.with { $0.presented = [most, most, one] }.verdict() == "rejected invalid-path limits-exceeded")
+        #expect(fixture.with { $0.presented = [most, most, one] }.verdict() == "rejected invalid-path limits-exceeded")
     }
 
-    @Test("Limits come before the rule: a host that is not allowed is not told apart")
+    @Test("The limits are checked before the rule, so a bad chain hides whether a host is allowed")
     func limitsFirst() throws {
-        let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")
-        #expect(scene.verdict() == "rejected host-not-allowed")
-        #expect(scene.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
+        let fixture = try DecisionFixture(try Self.policy(.reject), host: "b.example")
+        #expect(fixture.verdict() == "rejected host-not-allowed")
+        #expect(fixture.with { $0.presented = [] }.verdict() == "rejected invalid-path empty-chain")
     }
 
-    @Test("Certificates above the leaf that cannot be read are dropped, and counted")
+    @Test("Unreadable certificates above the leaf are dropped and counted")
     func unreadableIntermediates() throws {
-        let scene = try DecisionScene(try Self.policy(), host: "a.example")
-        let presented = [scene.presented[0], [0xFF, 0x00], scene.presented[1], []]
-        let (evaluation, requests) = scene.with { $0.presented = presented }.run()
+        let fixture = try DecisionFixture(try Self.policy(), host: "a.example")
+        let presented = [fixture.presented[0], [0xFF, 0x00], fixture.presented[1], []]
+        let (evaluation, requests) = fixture.with { $0.presented = presented }.run()
         #expect(evaluation.decision.reason == "pin-matched")
-        #expect(requests.first?.chain.others.map(\.der) == [scene.presented[1]])
+        #expect(requests.first?.chain.others.map(\.der) == [fixture.presented[1]])
         #expect(requests.first?.chain.unreadableCount == 2)
     }
 
     // MARK: 2. Hosts without a rule that are refused
 
-    @Test("A host that is not allowed is refused, and nothing more is examined")
+    @Test("A host that is not allowed is refused without validation")
     func hostNotAllowed() throws {
-        let scene = try DecisionScene(try Self.policy(.reject), host: "b.example")
-        let (evaluation, requests) = scene.run()
-        #expect(evaluation.decision == .rejected(.hostNotAllowed(scene.endpoint)))
+        let fixture = try DecisionFixture(try Self.policy(.reject), host: "b.example")
+        let (evaluation, requests) = fixture.run()
+        #expect(evaluation.decision == .rejected(.hostNotAllowed(fixture.endpoint)))
         #expect(requests.isEmpty)
-        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected host-not-allowed")
-        #expect(try DecisionScene(try Self.policy(.reject), host: "a.example").verdict() == "trusted pin-matched")
+        #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected host-not-allowed")
+        #expect(try DecisionFixture(try Self.policy(.reject), host: "a.example").verdict() == "trusted pin-matched")
     }
 
     // MARK: 3. Hosts without a rule that a person decides about
 
-    @Test("An unknown host is unknown whether the system would trust it or not")
+    @Test("An unknown host is unknown whether or not the system would trust it")
     func unknownHost() throws {
-        let scene = try DecisionScene(try Self.policy(.askUser), host: "b.example")
-        #expect(scene.verdict() == "rejected unknown-host")
-        #expect(scene.with { $0.outcome = .selfSigned }.verdict() == "rejected unknown-host self-signed")
-        let (evaluation, requests) = scene.run()
+        let fixture = try DecisionFixture(try Self.policy(.askUser), host: "b.example")
+        #expect(fixture.verdict() == "rejected unknown-host")
+        #expect(fixture.with { $0.outcome = .selfSigned }.verdict() == "rejected unknown-host self-signed")
+        let (evaluation, requests) = fixture.run()
         guard case .rejected(.unknownHost(let unknown)) = evaluation.decision else {
             #expect(Bool(false), "\(evaluation.decision)")
             return
         }
         #expect(unknown.leaf.der == Self.chain.certificates[0])
-        #expect(unknown.endpoint == scene.endpoint)
+        #expect(unknown.endpoint == fixture.endpoint)
         #expect(requests.count == 1)
         #expect(requests[0].anchors == .system)
         #expect(evaluation.path == Self.chain.path)
-        #expect(try DecisionScene(try Self.policy(.askUser), host: "a.example").verdict() == "trusted pin-matched")
+        #expect(try DecisionFixture(try Self.policy(.askUser), host: "a.example").verdict() == "trusted pin-matched")
     }
 
     // MARK: 4. The path
 
     @Test(
-        "An invalid path beats pins that match, also in report-only and after expiry",
+        "An invalid path outweighs matching pins, even in report-only mode and after expiry",
         arguments: [
-            (.never, .enforce), (.never, .reportOnly), (.systemTrust(after: DecisionScene.now), .enforce),
-            (.rejecting(after: DecisionScene.now), .enforce), (.systemTrust(after: DecisionScene.now), .reportOnly),
+            (.never, .enforce), (.never, .reportOnly), (.systemTrust(after: DecisionFixture.now), .enforce),
+            (.rejecting(after: DecisionFixture.now), .enforce), (.systemTrust(after: DecisionFixture.now), .reportOnly),
         ] as [(PinExpiry, Enforcement)])
     func invalidPath(_ expiry: PinExpiry, _ enforcement: Enforcement) throws {
-        let scene = try DecisionScene(try Self.policy(expiry: expiry, enforcement: enforcement), host: "a.example")
-        #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
-        #expect(!scene.verdict().contains("invalid-path"))
+        let fixture = try DecisionFixture(try Self.policy(expiry: expiry, enforcement: enforcement), host: "a.example")
+        #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        #expect(!fixture.verdict().contains("invalid-path"))
     }
 
-    @Test("An invalid path is refused for hosts and rules without pins too")
+    @Test("An invalid path is refused even for hosts and rules without pins")
     func invalidPathWithoutPins() throws {
-        let without = try DecisionScene(try Self.policy(pins: []), host: "a.example")
-        let unpinned = try DecisionScene(try Self.policy(), host: "b.example")
-        for scene in [without, unpinned] {
-            #expect(scene.verdict() == "trusted host-not-pinned")
-            #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+        let without = try DecisionFixture(try Self.policy(pins: []), host: "a.example")
+        let unpinned = try DecisionFixture(try Self.policy(), host: "b.example")
+        for fixture in [without, unpinned] {
+            #expect(fixture.verdict() == "trusted host-not-pinned")
+            #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
         }
     }
 
-    @Test("Validation is asked once, for the host that is meant, with the rule's anchors, at that instant")
+    @Test("Validation runs once, for the requested host and instant, with the rule's anchors")
     func request() throws {
         let anchors = TrustAnchors.only([try UnsignedCertificate().read()])
-        let scene = try DecisionScene(try Self.policy(anchors: anchors), host: "A.example.", port: 8443)
-        let requests = scene.run().requests
+        let fixture = try DecisionFixture(try Self.policy(anchors: anchors), host: "A.example.", port: 8443)
+        let requests = fixture.run().requests
         #expect(requests.count == 1)
         #expect(requests[0].host.description == "a.example")
         #expect(requests[0].anchors == anchors)
-        #expect(requests[0].instant == scene.instant)
+        #expect(requests[0].instant == fixture.instant)
         #expect(requests[0].chain.leaf.der == Self.chain.certificates[0])
-        let other = try DecisionScene(try Self.policy(anchors: anchors), host: "b.example")
+        let other = try DecisionFixture(try Self.policy(anchors: anchors), host: "b.example")
         #expect(other.run().requests.first?.anchors == .system)
     }
 
     // MARK: 6. Expiry
 
-    @Test("Pins hold until their date, and not at it")
+    @Test("Pins hold until just before their expiry date")
     func expiryEdge() throws {
-        let date = DecisionScene.now
-        let trusting = try DecisionScene(try Self.policy(expiry: .systemTrust(after: date)), host: "a.example")
-        let refusing = try DecisionScene(try Self.policy(expiry: .rejecting(after: date)), host: "a.example")
+        let date = DecisionFixture.now
+        let trusting = try DecisionFixture(try Self.policy(expiry: .systemTrust(after: date)), host: "a.example")
+        let refusing = try DecisionFixture(try Self.policy(expiry: .rejecting(after: date)), host: "a.example")
         #expect(trusting.with { $0.instant = date - 0.001 }.verdict() == "trusted pin-matched")
         #expect(trusting.verdict() == "trusted pins-expired")
         #expect(refusing.with { $0.instant = date - 0.001 }.verdict() == "trusted pin-matched")
         #expect(refusing.verdict() == "rejected pins-expired")
         #expect(refusing.with { $0.instant = .distantFuture }.verdict() == "rejected pins-expired")
-        // Pins that would mismatch expire alike, in report-only too.
+        // Pins that do not match expire in the same way, even in report-only mode.
         let other = trusting.with { $0.outcome = .valid(TestChain(5).path) }
         #expect(other.with { $0.instant = date - 1 }.verdict() == "rejected pin-mismatch")
         #expect(other.verdict() == "trusted pins-expired")
         let reporting = try Self.policy(expiry: .systemTrust(after: date), enforcement: .reportOnly)
-        #expect(try DecisionScene(reporting, host: "a.example").verdict() == "trusted pins-expired")
+        #expect(try DecisionFixture(reporting, host: "a.example").verdict() == "trusted pins-expired")
     }
 
-    @Test("A rule without pins has nothing that expires")
+    @Test("A rule without pins ignores its expiry date")
     func expiryWithoutPins() throws {
-        let policy = try Self.policy(pins: [], expiry: .rejecting(after: DecisionScene.now))
-        #expect(try DecisionScene(policy, host: "a.example").verdict() == "trusted host-not-pinned")
+        let policy = try Self.policy(pins: [], expiry: .rejecting(after: DecisionFixture.now))
+        #expect(try DecisionFixture(policy, host: "a.example").verdict() == "trusted host-not-pinned")
     }
 
-    @Test("A clock more than 400 days ahead of everything known is told of, and changes no verdict")
+    @Test("A clock more than 400 days ahead of the newest known time is reported but changes no verdict")
     func clock() throws {
         for policy in [
-            try Self.policy(expiry: .systemTrust(after: DecisionScene.now)),
-            try Self.policy(expiry: .rejecting(after: DecisionScene.now)),
+            try Self.policy(expiry: .systemTrust(after: DecisionFixture.now)),
+            try Self.policy(expiry: .rejecting(after: DecisionFixture.now)),
         ] {
-            let scene = try DecisionScene(policy, host: "a.example")
+            let fixture = try DecisionFixture(policy, host: "a.example")
             func isSuspicious(_ newest: Double?) -> Bool? {
-                let known = newest.map { DecisionScene.now - $0 * 86_400 }
-                switch scene.with({ $0.newestKnownTime = known }).run().evaluation.decision {
+                let known = newest.map { DecisionFixture.now - $0 * 86_400 }
+                switch fixture.with({ $0.newestKnownTime = known }).run().evaluation.decision {
                 case .trusted(.pinsExpired(let expiration)), .rejected(.pinsExpired(let expiration)):
                     return expiration.isClockSuspicious
                 default: return nil

@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Laws that hold for every policy: random ones, over a handful of names, ports and chains.
-@Suite("Laws of the decision")
+/// Properties of every policy, tested with random policies over a few names, ports and chains.
+@Suite("Properties of the decision")
 struct DecisionPropertyTests {
     private static let names = ["a.test", "b.a.test", "c.b.a.test", "d.test", "test", "192.0.2.1"]
     private static let chains = (0..<4).map { TestChain($0) }
-    private static let now = DecisionScene.now
+    private static let now = DecisionFixture.now
 
     private static func host(_ name: String, using generator: inout SplitMix64) -> PinnedHost? {
         let chosen = chains.filter { _ in Bool.random(using: &generator) }
@@ -40,12 +40,12 @@ struct DecisionPropertyTests {
         return hosts
     }
 
-    private static func scenes(_ policy: PinningPolicy) throws -> [DecisionScene] {
+    private static func scenes(_ policy: PinningPolicy) throws -> [DecisionFixture] {
         try names.flatMap { name in
             try [443, 8443 as UInt16].flatMap { port in
                 try chains.flatMap { chain in
-                    let scene = try DecisionScene(policy, host: name, port: port, chain: chain)
-                    return [scene, scene.with { $0.outcome = .selfSigned }]
+                    let fixture = try DecisionFixture(policy, host: name, port: port, chain: chain)
+                    return [fixture, fixture.with { $0.outcome = .selfSigned }]
                 }
             }
         }
@@ -61,14 +61,14 @@ struct DecisionPropertyTests {
             pins: Self.chains.map { $0.keyPin(0) }, backupPins: [TestChain.spare()])
         let policy = try PinningPolicy(hosts: hosts)
         let changed = try PinningPolicy(hosts: hosts.dropLast() + [more])
-        for scene in try Self.scenes(policy) {
-            let other = scene.with { $0.policy = changed }
-            if scene.policy.rule(for: scene.endpoint)?.index == hosts.count - 1 { continue }
-            #expect(scene.verdict() == other.verdict(), "\(scene.endpoint) \(hosts)")
+        for fixture in try Self.scenes(policy) {
+            let other = fixture.with { $0.policy = changed }
+            if fixture.policy.rule(for: fixture.endpoint)?.index == hosts.count - 1 { continue }
+            #expect(fixture.verdict() == other.verdict(), "\(fixture.endpoint) \(hosts)")
         }
     }
 
-    @Test("Pins only subtract: what a policy trusts, it trusts without its pins", arguments: 0..<25)
+    @Test("Pins only restrict: a policy without its pins trusts everything that it trusts with them", arguments: 0..<25)
     func pinsOnlySubtract(seed: UInt64) throws {
         var generator = SplitMix64(state: seed &+ 100)
         let hosts = Self.hosts(using: &generator)
@@ -79,14 +79,14 @@ struct DecisionPropertyTests {
         let policy = try PinningPolicy(hosts: hosts)
         let without = try PinningPolicy(hosts: bare)
         var trusted = 0
-        for scene in try Self.scenes(policy) where scene.verdict().hasPrefix("trusted") {
+        for fixture in try Self.scenes(policy) where fixture.verdict().hasPrefix("trusted") {
             trusted += 1
-            #expect(scene.with { $0.policy = without }.verdict() == "trusted host-not-pinned")
+            #expect(fixture.with { $0.policy = without }.verdict() == "trusted host-not-pinned")
         }
         #expect(trusted > 0)
     }
 
-    @Test("Without one of its pins a rule trusts no more than with it", arguments: 0..<25)
+    @Test("A rule without one of its pins trusts no more than with it", arguments: 0..<25)
     func fewerPins(seed: UInt64) throws {
         var generator = SplitMix64(state: seed &+ 200)
         let hosts = Self.hosts(using: &generator)
@@ -99,8 +99,8 @@ struct DecisionPropertyTests {
             enforcement: host.enforcement)
         let policy = try PinningPolicy(hosts: hosts)
         let narrower = try PinningPolicy(hosts: fewer)
-        for scene in try Self.scenes(narrower) where scene.verdict().hasPrefix("trusted") {
-            #expect(scene.with { $0.policy = policy }.verdict().hasPrefix("trusted"))
+        for fixture in try Self.scenes(narrower) where fixture.verdict().hasPrefix("trusted") {
+            #expect(fixture.with { $0.policy = policy }.verdict().hasPrefix("trusted"))
         }
     }
 
@@ -110,21 +110,21 @@ struct DecisionPropertyTests {
         let hosts = Self.hosts(using: &generator)
         for unpinned in PinningPolicy.UnpinnedHosts.allCases {
             let policy = try PinningPolicy(hosts: hosts, unpinnedHosts: unpinned)
-            for scene in try Self.scenes(policy) {
-                if case .valid = scene.outcome { continue }
-                #expect(scene.verdict().hasPrefix("rejected"))
+            for fixture in try Self.scenes(policy) {
+                if case .valid = fixture.outcome { continue }
+                #expect(fixture.verdict().hasPrefix("rejected"))
             }
         }
     }
 
-    @Test("The order in which rules are written never matters", arguments: 0..<25)
+    @Test("The order of the rules never matters", arguments: 0..<25)
     func order(seed: UInt64) throws {
         var generator = SplitMix64(state: seed &+ 400)
         let hosts = Self.hosts(using: &generator)
         let policy = try PinningPolicy(hosts: hosts)
         let shuffled = try PinningPolicy(hosts: hosts.shuffled(using: &generator))
-        for scene in try Self.scenes(policy) {
-            #expect(scene.verdict() == scene.with { $0.policy = shuffled }.verdict())
+        for fixture in try Self.scenes(policy) {
+            #expect(fixture.verdict() == fixture.with { $0.policy = shuffled }.verdict())
         }
     }
 }

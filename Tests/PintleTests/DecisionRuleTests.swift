@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The rule that decides")
 struct DecisionRuleTests {
-    /// Rule n pins the leaf of chain n, so that the chain that is trusted tells the rule.
+    /// Returns a policy whose rule n pins the leaf of chain n, so that the trusted chain identifies the rule.
     private static func policy(_ hosts: [(String, UInt16?, Bool)]) throws -> PinningPolicy {
         try PinningPolicy(
             hosts: try hosts.enumerated().map { index, host in
@@ -14,10 +14,10 @@ struct DecisionRuleTests {
             })
     }
 
-    /// The only rule whose key is trusted; -1 where every key is.
+    /// Returns the index of the rule whose chain is trusted, or -1 if every chain is.
     private static func rule(_ policy: PinningPolicy, _ host: String, _ port: UInt16 = 443) throws -> Int? {
         let trusted = try (0..<policy.hosts.count + 1).filter {
-            try DecisionScene(policy, host: host, port: port, chain: TestChain($0)).verdict().hasPrefix("trusted")
+            try DecisionFixture(policy, host: host, port: port, chain: TestChain($0)).verdict().hasPrefix("trusted")
         }
         if trusted.count == policy.hosts.count + 1 { return -1 }
         #expect(trusted.count == 1, "rules pool their pins: \(trusted)")
@@ -26,7 +26,7 @@ struct DecisionRuleTests {
         return trusted.first
     }
 
-    @Test("The port comes before the exact host, that before the longest parent domain")
+    @Test("A rule's port comes before the exact host, and that before the longest parent domain")
     func order() throws {
         let policy = try Self.policy([
             ("example.com", nil, true), ("api.example.com", nil, false), ("example.com", 8443, true),
@@ -36,7 +36,7 @@ struct DecisionRuleTests {
         #expect(try Self.rule(policy, "api.example.com") == 1)
         #expect(try Self.rule(policy, "x.api.example.com") == 0)
         #expect(try Self.rule(policy, "example.com", 8443) == 2)
-        // The port of the parent beats the host itself.
+        // The port of the parent domain's rule precedes the exact host.
         #expect(try Self.rule(policy, "api.example.com", 8443) == 2)
         #expect(try Self.rule(policy, "api.example.com", 9443) == 4)
         #expect(try Self.rule(policy, "x.api.example.com", 9443) == 0)
@@ -45,7 +45,7 @@ struct DecisionRuleTests {
         #expect(try Self.rule(policy, "c.b.api.example.com", 8443) == 2)
     }
 
-    @Test("A suffix that is no parent domain is another host")
+    @Test("A suffix that is not a parent domain is another host")
     func suffixes() throws {
         let policy = try Self.policy([("example.com", nil, true), ("single.test", nil, false)])
         #expect(try Self.rule(policy, "www.example.com") == 0)
@@ -56,7 +56,7 @@ struct DecisionRuleTests {
         #expect(try Self.rule(policy, "www.single.test") == -1)
     }
 
-    @Test("Case and a trailing dot never matter", arguments: ["example.com", "a.b.example.com", "evil.test"])
+    @Test("Letter case and a trailing dot never matter", arguments: ["example.com", "a.b.example.com", "evil.test"])
     func spellings(_ host: String) throws {
         let policy = try Self.policy([("EXAMPLE.com.", nil, true), ("b.Example.Com", 8443, true)])
         for port in [UInt16(443), 8443] {
@@ -67,7 +67,7 @@ struct DecisionRuleTests {
         }
     }
 
-    @Test("An address is a host of its own, whatever its spelling, and a sub-domain of none")
+    @Test("An address in any spelling is a host of its own and a sub-domain of none")
     func addresses() throws {
         let policy = try Self.policy([("2001:db8::1", nil, false), ("192.0.2.1", 8443, false)])
         #expect(try Self.rule(policy, "[2001:DB8:0:0::1]") == 0)
@@ -77,7 +77,7 @@ struct DecisionRuleTests {
         #expect(try Self.rule(policy, "::ffff:192.0.2.1", 8443) == -1)
     }
 
-    @Test("The choice says which rule it was and whether it names the host")
+    @Test("The match names the rule and says whether it names the host exactly")
     func choice() throws {
         let policy = try Self.policy([("example.com", 8443, true)])
         let own = policy.rule(for: ServerEndpoint(host: try ServerName("example.com"), port: 8443))
@@ -90,6 +90,6 @@ struct DecisionRuleTests {
 }
 
 extension String {
-    /// The first letter in upper case.
+    /// Returns the string with its first letter in upper case.
     fileprivate func capitalized() -> String { prefix(1).uppercased() + dropFirst() }
 }

@@ -6,21 +6,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A policy, a server and a validation that answers what the test says, and that counts its questions.
-struct DecisionScene {
+/// A policy, a server and a fake validation with outcomes set by the test. It records the requests to the validation.
+struct DecisionFixture {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     var policy: PinningPolicy
     var endpoint: ServerEndpoint
     var presented: [[UInt8]]
     var outcome: PathOutcome
-    /// What validation says of the leaf as its own anchor.
+    /// The outcome of validating the leaf as its own anchor.
     var leafOutcome: PathOutcome
     var approvals = TrustApprovals.none
     var instant = Self.now
     var newestKnownTime: Date?
 
-    /// A valid chain for `host`.
+    /// Creates a fixture with a valid chain for `host`.
     init(_ policy: PinningPolicy, host: String, port: UInt16 = 443, chain: TestChain = TestChain()) throws {
         self.policy = policy
         endpoint = ServerEndpoint(host: try ServerName(host), port: port)
@@ -29,7 +29,7 @@ struct DecisionScene {
         leafOutcome = .valid(ValidatedPath(uncheckedLeafToAnchor: [chain.certificates[0]]))
     }
 
-    /// The verdict, and the questions that validation was asked.
+    /// Returns the verdict and the requests that validation received.
     func run() -> (evaluation: TrustEvaluation, requests: [PathRequest]) {
         var requests: [PathRequest] = []
         let evaluation = policy.evaluate(
@@ -41,7 +41,7 @@ struct DecisionScene {
         return (evaluation, requests)
     }
 
-    /// `trusted pin-matched`, `rejected invalid-path expired`...
+    /// Returns the verdict as text, such as `trusted pin-matched` or `rejected invalid-path expired`.
     func verdict() -> String {
         switch run().evaluation.decision {
         case .trusted(let basis): "trusted " + basis.reason
@@ -50,10 +50,10 @@ struct DecisionScene {
         }
     }
 
-    func with(_ change: (inout DecisionScene) -> Void) -> DecisionScene {
-        var scene = self
-        change(&scene)
-        return scene
+    func with(_ change: (inout DecisionFixture) -> Void) -> DecisionFixture {
+        var fixture = self
+        change(&fixture)
+        return fixture
     }
 }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Names in certificates")
+@Suite("Distinguished names")
 struct DistinguishedNameTests {
     typealias D = DERBytes
 
@@ -33,7 +33,7 @@ struct DistinguishedNameTests {
         #expect(name.attributes.map(\.type) == ["2.5.4.6", "2.5.4.10", "2.5.4.3"])
     }
 
-    @Test("Attributes that stand in one set are joined by a plus")
+    @Test("Attributes of one SET are joined by a plus sign")
     func multiValued() throws {
         let subject = D.sequence(
             D.set(Self.pair(Self.country, "NL")),
@@ -49,7 +49,7 @@ struct DistinguishedNameTests {
         #expect(name.description == "")
     }
 
-    @Test("An attribute without a short name is written by its number, one that is no text by its octets")
+    @Test("An attribute without a short name is written by its identifier, and a value that is not text in hexadecimal")
     func otherTypes() throws {
         #expect(try Self.name(D.sequence(D.set(Self.pair(D.oid(1, 3, 9), "x")))).description == "1.3.9=x")
         let odd = try Self.commonName(D.octetString([0xAB, 0x01]))
@@ -70,7 +70,7 @@ struct DistinguishedNameTests {
     }
 
     @Test(
-        "Octets outside the alphabet of their type are no text, and are shown all the same",
+        "Octets that are invalid for their string type are not text, but are still shown",
         arguments: [
             D.element(0x0C, [0xC3]), D.element(0x0C, [0xC0, 0x80]), D.element(0x0C, [0xED, 0xA0, 0x80]),
             D.element(0x13, [0x80]), D.element(0x1E, [0x00]), D.element(0x1E, [0xD8, 0x00]),
@@ -84,7 +84,7 @@ struct DistinguishedNameTests {
     }
 
     @Test(
-        "What has a meaning in the notation is escaped",
+        "Characters with a meaning in the notation are escaped",
         arguments: [
             ("a,b", "a\\,b"), ("a+b", "a\\+b"), ("\"q\"", "\\\"q\\\""), ("a\\b", "a\\\\b"), ("<a;b>", "\\<a\\;b\\>"),
             ("#1", "\\#1"), ("a#1", "a#1"), (" a b ", "\\ a b\\ "), (" ", "\\ "), ("a=b", "a=b"),
@@ -94,7 +94,7 @@ struct DistinguishedNameTests {
     }
 
     @Test(
-        "What acts on a screen instead of being seen on it is escaped",
+        "Characters that control a display are escaped",
         arguments: [
             ("a\u{0}b", "a\\00b"), ("a\nCN=b", "a\\0ACN=b"), ("\u{1B}[2J", "\\1B[2J"), ("a\u{7F}", "a\\7F"),
             ("a\u{9B}2J", "a\\C2\\9B2J"), ("\u{202E}moc", "\\E2\\80\\AEmoc"), ("a\u{2066}b", "a\\E2\\81\\A6b"),
@@ -109,7 +109,7 @@ struct DistinguishedNameTests {
     }
 
     @Test(
-        "A name in another form is refused",
+        "A malformed name is refused",
         arguments: [
             D.set(), D.sequence(D.set()), D.sequence(D.sequence()), D.sequence(D.set(D.null)),
             D.sequence(D.set(D.sequence(common))), D.sequence(D.set(D.sequence(common, D.utf8("a"), D.null))),

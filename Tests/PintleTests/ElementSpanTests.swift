@@ -2,10 +2,10 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Spans of arrays")
+@Suite("Array spans")
 struct ElementSpanTests {
     @Test(
-        "The span of an array has its elements, in order",
+        "The span of an array has the array's elements in order",
         arguments: [[], [7], [1, 2, 3], Array(0..<200)] as [[UInt8]])
     func elements(_ bytes: [UInt8]) {
         let span = bytes.elementSpan

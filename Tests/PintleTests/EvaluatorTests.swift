@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// For callers with a TLS stack of their own; the paths are the test's.
+/// Tests the types for callers with their own TLS stack. The paths come from the tests.
 @Suite("Evaluator and pinner")
 struct EvaluatorTests {
     private let chain = TestChain()
@@ -20,10 +20,10 @@ struct EvaluatorTests {
     }
 
     private func reason(_ pinner: PublicKeyPinner, host: String = "a.example") throws -> String {
-        try pinner.validate(chain.presented, host: host, at: DecisionScene.now).reason
+        try pinner.validate(chain.presented, host: host, at: DecisionFixture.now).reason
     }
 
-    @Test("The evaluator gives the decision of its policy, with what led to it")
+    @Test("The evaluator returns its policy's decision with the data behind it")
     func evaluator() throws {
         let policy = try PinningPolicy(hosts: [
             PinnedHost("a.example", pins: [chain.keyPin(0)], backupPins: [TestChain.spare()])
@@ -31,31 +31,31 @@ struct EvaluatorTests {
         let path = chain.path
         let evaluator = ServerTrustEvaluator(policy: policy) { _ in .valid(path) }
         let server = ServerEndpoint(host: try ServerName("a.example"))
-        let evaluation = evaluator.evaluate(server, presented: chain.presented, at: DecisionScene.now)
+        let evaluation = evaluator.evaluate(server, presented: chain.presented, at: DecisionFixture.now)
         #expect(evaluation.decision.reason == "pin-matched")
         #expect(evaluation.path == path)
         #expect(evaluation.rule?.pattern == "a.example")
-        let other = evaluator.evaluate(server, presented: [], at: DecisionScene.now)
+        let other = evaluator.evaluate(server, presented: [], at: DecisionFixture.now)
         #expect(other.decision.reason == "invalid-path")
     }
 
-    @Test("What a person has approved by then counts, for hosts without a rule of a policy that asks")
+    @Test("The evaluator takes approvals into account for hosts without a rule, if the policy asks the user")
     func approvals() throws {
         let server = ServerEndpoint(host: try ServerName("a.example"))
         let leaf = try Certificate(der: chain.certificates[0])
-        let approval = try TrustApproval(.certificate(leaf.fingerprint), for: server, at: DecisionScene.now)
+        let approval = try TrustApproval(.certificate(leaf.fingerprint), for: server, at: DecisionFixture.now)
         let path = chain.path
         func reason(_ hosts: PinningPolicy.UnpinnedHosts, _ approvals: TrustApprovals) throws -> String {
             let policy = try PinningPolicy(hosts: [], unpinnedHosts: hosts)
             return ServerTrustEvaluator(policy: policy, approvals: { approvals }, validate: { _ in .valid(path) })
-                .evaluate(server, presented: chain.presented, at: DecisionScene.now).decision.reason
+                .evaluate(server, presented: chain.presented, at: DecisionFixture.now).decision.reason
         }
         #expect(try reason(.askUser, TrustApprovals([approval])) == "user-approved")
         #expect(try reason(.askUser, .none) == "unknown-host")
         #expect(try reason(.reject, TrustApprovals([approval])) == "host-not-allowed")
     }
 
-    @Test("A pinner matches its pins on the path of any host, and nothing else")
+    @Test("A pinner matches only its pins, on the path of any host")
     func pins() throws {
         let own = try pinner(chain)
         #expect(try reason(own) == "pin-matched")
@@ -64,22 +64,22 @@ struct EvaluatorTests {
         #expect(throws: ServerNameError.self) { try reason(own, host: "a b") }
     }
 
-    @Test("A pin makes no invalid path acceptable: what was sent is never compared")
+    @Test("A pin never makes an invalid path acceptable: certificates that were only sent are not compared")
     func pathFirst() throws {
         #expect(try reason(try pinner(chain, outcome: .expired)) == "invalid-path")
-        // Another path was validated than the one that the server showed certificates of.
+        // Validation built another path than the one that the server sent.
         #expect(try reason(try pinner(chain, outcome: .valid(TestChain(1).path))) == "pin-mismatch")
         #expect(try reason(try pinner(chain)) == "pin-matched")
     }
 
-    @Test("Validation is asked about the host that the caller names, with the anchors of the pinner")
+    @Test("A pinner validates for the host that the caller names, with its own anchors")
     func request() throws {
         let root = try Certificate(der: chain.certificates[2])
         let pinner = try PublicKeyPinner(
             pins: [chain.keyPin(0).description], backupPins: [spare], anchors: .only([root])
         ) { request in
             request.host.description == "a.example" && request.anchors == .only([root])
-                && request.instant == DecisionScene.now && request.chain.certificates.count == 2
+                && request.instant == DecisionFixture.now && request.chain.certificates.count == 2
                 ? .valid(ValidatedPath(uncheckedLeafToAnchor: request.chain.certificates.map(\.der))) : .selfSigned
         }
         #expect(try reason(pinner) == "pin-matched")
@@ -87,7 +87,7 @@ struct EvaluatorTests {
     }
 
     @Test(
-        "A pinner without pins or without a backup is not made",
+        "A pinner needs a pin and a backup",
         arguments: [
             ([], [], "no-pins"), (["sha256/AAAA"], [TestChain.spare().description], "wrong-pin-length"),
             ([TestChain().keyPin(0).description], [], "no-backup-pin"),
@@ -99,7 +99,7 @@ struct EvaluatorTests {
         #expect(error?.problems.map(\.id) == [id])
     }
 
-    @Test("The risk of having no backup can be accepted")
+    @Test("A pinner without a backup is possible if the caller accepts the risk")
     func noBackup() throws {
         let path = chain.path
         let pinner = try PublicKeyPinner(pins: [chain.keyPin(0).description], backup: .noneAccepted) { _ in .valid(path)

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The files stand here byte for byte as an earlier revision wrote them. A change of Swift names must not reach them.
+/// Tests files that an earlier revision wrote, byte for byte. Renaming Swift symbols must not change the formats.
 @Suite("Files of an earlier revision")
 struct FormerFilesTests {
     private static var policy: String {
@@ -85,7 +85,7 @@ struct FormerFilesTests {
 
     private static var pem: String { PEMBlock.text(label: "CERTIFICATE", bytes: MinimalCertificate.der()) }
 
-    @Test("A policy file is read as the same rules, and written with the same bytes")
+    @Test("A former policy file parses as the same rules and writes the same bytes")
     func policyFile() throws {
         let bytes = Array(Self.policy.utf8)
         let policy = try PinningPolicy(json: bytes)
@@ -150,7 +150,7 @@ struct FormerFilesTests {
 
         """
 
-    @Test("A file of approvals is read as the same approvals, and written with the same bytes")
+    @Test("A former approvals file parses as the same approvals and writes the same bytes")
     func approvalFile() throws {
         let approvals = try TrustApprovals(json: Array(Self.approvals.utf8))
         #expect(approvals.revision == 46 && approvals.record == .complete)

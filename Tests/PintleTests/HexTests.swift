@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Hexadecimal")
 struct HexTests {
-    @Test("Digits of both cases are one value")
+    @Test("Upper and lower case digits have the same value")
     func cases() throws {
         #expect(try Hex.decode("a22aF0") == [0xA2, 0x2A, 0xF0])
         #expect(Hex.encode([0xA2, 0x2A, 0x0F]) == "a22a0f")
@@ -13,7 +13,7 @@ struct HexTests {
     }
 
     @Test(
-        "Separators stand between bytes, where they are allowed",
+        "Separators are accepted only between bytes and on request",
         arguments: ["A2:2A:F0", "a2 2a f0", "a22a f0", "a2:2a:\n  f0"])
     func separators(_ text: String) throws {
         #expect(try Hex.decode(text, allowingSeparators: true) == [0xA2, 0x2A, 0xF0])
@@ -21,7 +21,7 @@ struct HexTests {
     }
 
     @Test(
-        "Separators elsewhere, odd digits and letters are errors at their place",
+        "Separators elsewhere, an odd number of digits, and letters are errors with their offset",
         arguments: [
             ("a:22a", .invalidCharacter, 1), (":a22a", .invalidCharacter, 0), ("a2::2a", .invalidCharacter, 3),
             ("a22a:", .invalidCharacter, 4), ("a22a ", .invalidCharacter, 4), ("a22", .oddDigitCount, 3),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Host table against a linear scan")
 struct HostTableReferenceTests {
-    @Test("The table answers as a scan over all rules does", arguments: 0..<60)
+    @Test("A look-up in the table finds the same rule as a scan over all rules", arguments: 0..<60)
     func random(seed: UInt64) throws {
         var generator = SplitMix64(state: seed)
         let rules = (0..<Int.random(in: 0...60, using: &generator)).map { _ in
@@ -24,7 +24,7 @@ struct HostTableReferenceTests {
         }
     }
 
-    @Test("Names that all have one hash are still told apart", arguments: 0..<20)
+    @Test("Names with equal hashes are still distinguished", arguments: 0..<20)
     func collisions(seed: UInt64) throws {
         var generator = SplitMix64(state: seed)
         let rules = (0..<40).map { _ in
@@ -40,7 +40,8 @@ struct HostTableReferenceTests {
         }
     }
 
-    /// Few letters and few labels, so that names meet, contain one another and lie next to a boundary.
+    /// Returns a random host of few letters and labels, so that names repeat, contain each other and end near a word
+    /// boundary.
     private static func host(using generator: inout SplitMix64) -> String {
         (0..<Int.random(in: 1...4, using: &generator)).map { _ in
             generator.pick(["a", "b", "ab", "ba", "aaaaaaaaa", "aaaaaaaab"])
@@ -48,7 +49,7 @@ struct HostTableReferenceTests {
     }
 }
 
-/// The rule of the look-up written down as a scan over all rules, and the way from test to table.
+/// A reference implementation of the look-up as a scan over all rules, and helpers to build the table.
 enum HostTableReference {
     struct Rule: Sendable {
         let host: String
@@ -95,7 +96,7 @@ enum HostTableReference {
     }
 }
 
-/// Random numbers that a seed fixes, so that a failure can be repeated.
+/// A random number generator with a fixed seed, so that failures can be reproduced.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

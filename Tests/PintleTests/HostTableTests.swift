@@ -6,7 +6,7 @@ import Testing
 struct HostTableTests {
     typealias Rule = HostTableReference.Rule
 
-    @Test("A parent domain covers every depth below it, and itself")
+    @Test("A parent domain's rule covers every depth below it, and the domain itself")
     func subdomains() throws {
         let rules = [Rule("example.com", subdomains: true)]
         #expect(try look(up: "example.com", in: rules) == .init(rule: 0, isExact: true))
@@ -14,7 +14,7 @@ struct HostTableTests {
         #expect(try look(up: "c.b.a.example.com", in: rules) == .init(rule: 0, isExact: false))
     }
 
-    @Test("A rule without its subdomains covers only itself")
+    @Test("A rule without its sub-domains covers only its host")
     func withoutSubdomains() throws {
         let rules = [Rule("a.example.com")]
         #expect(try look(up: "a.example.com", in: rules) != nil)
@@ -22,7 +22,7 @@ struct HostTableTests {
         #expect(try look(up: "example.com", in: rules) == nil)
     }
 
-    @Test("A name that merely ends in the same letters is another name", arguments: [true, false])
+    @Test("A name that only ends in the same letters is another name", arguments: [true, false])
     func labelBoundary(subdomains: Bool) throws {
         let rules = [Rule("example.com", subdomains: subdomains)]
         #expect(try look(up: "evilexample.com", in: rules) == nil)
@@ -32,7 +32,7 @@ struct HostTableTests {
         #expect((try look(up: "evil.example.com", in: rules) != nil) == subdomains)
     }
 
-    @Test("The port comes before exactness, and exactness before length")
+    @Test("A rule's port comes before an exact host, and that before the longer parent domain")
     func order() throws {
         var rules = [
             Rule("com", subdomains: true), Rule("example.com", subdomains: true),
@@ -45,7 +45,7 @@ struct HostTableTests {
         }
     }
 
-    @Test("The order in which rules were added decides nothing")
+    @Test("The order in which rules are added does not matter")
     func orderOfRules() throws {
         let rules = [Rule("example.com", subdomains: true), Rule("api.example.com")]
         #expect(try look(up: "api.example.com", in: rules)?.rule == 1)
@@ -60,7 +60,7 @@ struct HostTableTests {
         #expect(try look(up: "example.com", port: 8443, in: rules)?.rule == 0)
     }
 
-    @Test("The dots of an address part no labels")
+    @Test("The dots of an address do not separate labels")
     func address() throws {
         let rules = [Rule("0.0.1", subdomains: true), Rule("127.0.0.1")]
         #expect(try look(up: "127.0.0.1", isAddress: true, in: rules)?.rule == 1)
@@ -68,7 +68,7 @@ struct HostTableTests {
         #expect(try look(up: "10.0.0.1", isAddress: false, in: rules)?.rule == 0)
     }
 
-    @Test("A host and port that stands twice is reported, and the first governs")
+    @Test("A duplicate host and port is reported, and the first rule decides")
     func duplicates() throws {
         let rules = [
             Rule("example.com"), Rule("example.com", port: 443), Rule("example.com", subdomains: true),
@@ -80,7 +80,7 @@ struct HostTableTests {
         #expect(try HostTableReference.table([rules[0], rules[1], rules[4]]).duplicates == [])
     }
 
-    @Test("253 bytes are a name, 254 are none")
+    @Test("A name may have 253 bytes, but not 254")
     func length() throws {
         let label = String(repeating: "a", count: 63)
         let longest = "\(label).\(label).\(label).\(String(repeating: "b", count: 61))"

@@ -5,16 +5,16 @@ import Testing
 @Suite("IP addresses")
 struct IPAddressTests {
     @Test(
-        "IPv6 is printed as RFC 5952 asks, and every spelling is read",
+        "An IPv6 address is printed as RFC 5952 requires, and every spelling parses",
         arguments: [
             (
                 "2001:db8::1",
                 ["2001:db8:0:0:0:0:0:1", "2001:0db8::0001", "2001:DB8::1", "2001:db8:0::1", "2001:db8::0:1"]
             ),
             ("2001:db8::2:1", ["2001:db8:0:0:0:0:2:1", "2001:db8::0:2:1"]),
-            // Section 4.2.2: one group of zeros is not shortened.
+            // Section 4.2.2: a single group of zeros is not shortened.
             ("2001:db8:0:1:1:1:1:1", ["2001:db8::1:1:1:1:1"]),
-            // Section 4.2.3: the longest run, the first of two that are equal.
+            // Section 4.2.3: the longest run is shortened, or the first of two equal ones.
             ("2001:0:0:1::1", ["2001:0:0:1:0:0:0:1"]), ("2001:db8::1:0:0:1", ["2001:db8:0:0:1:0:0:1"]),
             ("::", ["0:0:0:0:0:0:0:0", "0::", "::0"]), ("::1", ["0:0:0:0:0:0:0:1", "0::1"]),
             ("1::", ["1:0:0:0:0:0:0:0", "1::0"]), ("1:2:3:4:5:6:7:8", ["0001:2:3:4:5:6:7:0008"]),
@@ -32,7 +32,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "What is no IPv6 address is not read",
+        "An invalid IPv6 address does not parse",
         arguments: [
             ":", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::", "::1:2:3:4:5:6:7:8", "1::2::3",
             "12345::", "::g", ":1::", "1::2:", "::1.2.3", "::1.2.3.4.5", "::256.1.1.1", "::01.2.3.4", "1.2.3.4::",
@@ -43,7 +43,7 @@ struct IPAddressTests {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test("IPv4 is four decimal numbers up to 255 without leading zeros")
+    @Test("An IPv4 address is four decimal numbers up to 255 without leading zeros")
     func ipv4() {
         for text in ["0.0.0.0", "255.255.255.255", "192.0.2.1", "10.0.0.10"] {
             #expect(IPAddress(text)?.description == text)
@@ -56,7 +56,7 @@ struct IPAddressTests {
         }
     }
 
-    @Test("An address under which the system connects to another one is an alias, and its neighbours are not")
+    @Test("An address for which the system connects to another one is an alias, and its neighbours are not")
     func aliases() throws {
         for text in ["0.0.0.0", "::", "::0.0.0.0", "::ffff:127.0.0.1", "::FFFF:7f00:1", "[::ffff:0.0.0.0]"] {
             #expect(AddressAlias(try ServerName(text)) != nil, "\(text)")
@@ -66,7 +66,7 @@ struct IPAddressTests {
         }
     }
 
-    @Test("Text of any length is refused, not cut off")
+    @Test("A text that is too long is refused, not cut off")
     func length() {
         let padding = String(repeating: "0", count: 60)
         for text in ["1.2.3.4" + padding, "::1" + padding, "1:2:3:4:5:6:7:8" + padding, padding] {
@@ -75,7 +75,7 @@ struct IPAddressTests {
         #expect(IPAddress("0000:0000:0000:0000:0000:ffff:255.255.255.255")?.octets.suffix(4) == [255, 255, 255, 255])
     }
 
-    @Test("Any sixteen octets are read back from what is printed", arguments: 0..<4)
+    @Test("Any sixteen octets survive printing and parsing", arguments: 0..<4)
     func roundTrip(seed: UInt64) {
         var generator = SplitMix64(state: seed)
         for _ in 0..<500 {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("A JSON document")
+@Suite("JSON documents")
 struct JSONDocumentTests {
     private func read(_ text: String, _ limits: JSONDocument.Limits = .init()) throws(JSONError) -> JSONValue {
         try JSONDocument(Array(text.utf8), limits: limits).root
@@ -22,7 +22,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "What RFC 8259 allows is read",
+        "The parser accepts everything that RFC 8259 allows",
         arguments: [
             "{}", "[]", "null", "true", "false", "0", "-0", "7", "\"\"", " [ ] ", "\t{\r\n}\n", "[1,2]", "[[],{}]",
             "{\"a\":{\"a\":1}}", "[\"\\u0041\\n\\/\\\\\\\"\"]", "\"\\ud83d\\ude00\"", "\"\u{7F}\u{80}\u{10FFFF}\"",
@@ -34,7 +34,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "What it does not allow is refused, with a code and a column",
+        "The parser refuses everything that RFC 8259 forbids, with a code and a column",
         arguments: [
             ("", .emptyDocument, 1), (" ", .emptyDocument, 2),
             ("[", .unexpectedEnd, 2), ("[1", .unexpectedEnd, 3), ("{\"a\"", .unexpectedEnd, 5),
@@ -68,7 +68,7 @@ struct JSONDocumentTests {
     }
 
     @Test(
-        "Bytes that are not UTF-8 are refused where they stand",
+        "Bytes that are not UTF-8 are refused with their position",
         arguments: [
             [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xC3, 0x28], [0xE0, 0x80, 0x80], [0xE0, 0x9F, 0xBF],
             [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80],
@@ -78,11 +78,11 @@ struct JSONDocumentTests {
         let error = failure(of: Array("[\"é".utf8) + sequence + Array("\"]".utf8))
         #expect(error?.code == .invalidUTF8)
         #expect(error?.column == 4)
-        // The last bytes of the file too.
+        // Also at the end of the file.
         #expect(failure(of: Array("\"".utf8) + sequence) != nil)
     }
 
-    @Test("In a string, whatever needs a look is found at every place", arguments: 0..<20)
+    @Test("In a string, every character that needs a check is found at every position", arguments: 0..<20)
     func everyPlace(_ count: Int) throws {
         let head = [UInt8](repeating: UInt8(ascii: "a"), count: count)
         let tail = [UInt8](repeating: UInt8(ascii: "~"), count: 20 - count)
@@ -107,19 +107,19 @@ struct JSONDocumentTests {
         }
     }
 
-    @Test("The shortest and longest of each UTF-8 length is read")
+    @Test("The lowest and the highest character of each UTF-8 length are accepted")
     func acceptsUTF8() throws {
         let text = "\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}"
         #expect(try read("\"\(text)\"").string == text)
     }
 
-    @Test("UTF-16 is named as what it is")
+    @Test("An error about UTF-16 names it")
     func namesUTF16() {
         #expect(failure(of: [0xFF, 0xFE, 0x7B, 0x00])?.code == .byteOrderMark)
         #expect(failure(of: [0xFE, 0xFF, 0x00, 0x7B])?.message.contains("UTF-16") == true)
     }
 
-    @Test("A duplicate key is refused, however it is spelt, and a key of another case is not one")
+    @Test("A duplicate key is refused in any spelling, but a key in another letter case is a different key")
     func duplicateKeys() throws {
         let error = try #require(failure(of: "{\"pins\": 1,\n \"\\u0070ins\": 2}"))
         #expect(error.code == .duplicateKey)
@@ -129,7 +129,7 @@ struct JSONDocumentTests {
         #expect(failure(of: "[{\"a\":1},{\"a\":1}]") == nil)
     }
 
-    @Test("Keys are compared scalar by scalar: canonically equivalent ones are two")
+    @Test("Keys are compared scalar by scalar, so canonically equivalent keys are different")
     func keysAreNotNormalised() throws {
         let object = try read("{\"\u{E9}\": 1, \"e\u{301}\": 2}")
         #expect(object.count == 2)
@@ -137,7 +137,7 @@ struct JSONDocumentTests {
         #expect(object["e\u{301}"]?.integer == 2)
     }
 
-    @Test("The last of many keys is found to be a duplicate", arguments: [2, 8, 9, 10, 1000])
+    @Test("A duplicate among many keys is found even at the end", arguments: [2, 8, 9, 10, 1000])
     func duplicateAmongMany(_ count: Int) {
         let members = (0..<count).map { "\"k\($0)\": 0" }
         #expect(failure(of: "{" + members.joined(separator: ",") + "}") == nil)
@@ -145,13 +145,13 @@ struct JSONDocumentTests {
         #expect(failure(of: "{" + repeated.joined(separator: ",") + "}")?.code == .duplicateKey)
     }
 
-    @Test("An object of 200,000 keys is read in linear time", .timeLimit(.minutes(1)))
+    @Test("An object with 200,000 keys parses in linear time", .timeLimit(.minutes(1)))
     func manyKeys() {
         let members = (0..<200_000).map { "\"\\u006b\($0)\":0" }
         #expect(failure(of: "{" + members.joined(separator: ",") + "}") == nil)
     }
 
-    @Test("Depth 16 is read and depth 17 refused, at the bracket that is too many")
+    @Test("Depth 16 is accepted and depth 17 refused, at the first bracket that is too deep")
     func depth() {
         let brackets: (Int) -> String = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
         #expect(failure(of: brackets(16)) == nil)
@@ -163,13 +163,13 @@ struct JSONDocumentTests {
         #expect(failure(of: brackets(1000), .init(maximumDepth: 1000))?.code == .tooDeep)
     }
 
-    @Test("A document of exactly the permitted size is read, one byte more is not")
+    @Test("A document of the maximum size is accepted, and one byte more is refused")
     func size() {
         #expect(failure(of: "[123]", .init(maximumBytes: 5)) == nil)
         #expect(failure(of: "[1234]", .init(maximumBytes: 5))?.code == .tooLarge)
     }
 
-    @Test("With any number allowed, numbers beyond integers stand, but have no integer value")
+    @Test("If any number is allowed, numbers beyond Int64 are accepted but have no integer value")
     func anyNumber() throws {
         let limits = JSONDocument.Limits(allowsAnyNumber: true)
         let list = try read("[1.5, -2E+10, 9223372036854775808, 7]", limits)
@@ -191,7 +191,7 @@ struct JSONDocumentTests {
         #expect(document.place(at: .max).line == 4)
     }
 
-    @Test("Values are read as what they are and as nothing else")
+    @Test("A value is readable only as its own type")
     func accessors() throws {
         let root = try read(
             "{\"s\": \"a\\u00e9\\ud83d\\ude00\\n\", \"i\": -12, \"t\": true, \"f\": false, \"n\": null}")
@@ -208,7 +208,7 @@ struct JSONDocumentTests {
         #expect(root["i"].map { String(decoding: $0.source, as: UTF8.self) } == "-12")
     }
 
-    @Test("Every prefix of a document, and every single damaged byte, ends in a document or an error")
+    @Test("Every prefix of a document, and every single damaged byte, gives a document or an error")
     func damage() {
         let bytes = Array("{\"a\":[1,\"\\ud83d\\ude00é\",{\"b\":null,\"c\":-7}],\"d\":true}".utf8)
         for length in 0..<bytes.count { #expect(failure(of: Array(bytes.prefix(length))) != nil) }

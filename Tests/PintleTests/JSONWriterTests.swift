@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("The JSON writer")
+@Suite("JSON writer")
 struct JSONWriterTests {
     private func write(_ writer: inout JSONWriter) {
         writer.object {
@@ -19,7 +19,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("Pretty form: two blanks a level, empty containers on their line, absent rather than null")
+    @Test("The pretty style has two blanks a level, empty containers on one line, and omits nil members")
     func pretty() {
         var writer = JSONWriter(.pretty)
         write(&writer)
@@ -41,7 +41,7 @@ struct JSONWriterTests {
                 """)
     }
 
-    @Test("Compact form: one line, no blanks")
+    @Test("The compact style has one line and no blanks")
     func compact() {
         var writer = JSONWriter(.compact)
         write(&writer)
@@ -49,7 +49,7 @@ struct JSONWriterTests {
             writer.text == #"{"host":"example.com","port":443,"live":true,"pins":["a",{"b":1}],"none":[],"empty":{}}"#)
     }
 
-    @Test("Quotes, controls and what rewrites a terminal are escaped; other text is written as it is")
+    @Test("Quotes, controls and characters that control a terminal are escaped; other text is unchanged")
     func escapes() {
         #expect(JSONWriter.quoted("a\"\\/\n\r\t\u{8}\u{0}") == #""a\"\\/\n\r\t\u0008\u0000""#)
         #expect(
@@ -59,7 +59,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "What is written is read back the same",
+        "Written text parses back as the same text",
         arguments: ["", "a\u{0}b", "\u{202E}\\u0041", "😀\u{2029}\r\n\"", "\u{7F}"])
     func roundTrip(_ text: String) throws {
         #expect(try JSONDocument(Array(JSONWriter.quoted(text).utf8)).root.string == text)

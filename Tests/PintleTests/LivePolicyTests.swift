@@ -3,13 +3,13 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Policies that are replaced")
+@Suite("Replaceable policies")
 struct LivePolicyTests {
     private func policy(_ host: String) throws -> PinningPolicy {
         try PinningPolicy(hosts: [try PinnedHost(host, pins: [Pin]())])
     }
 
-    @Test("A replaced policy is in force at once, under the next generation")
+    @Test("A replacement takes effect at once, with the next generation")
     func replace() throws {
         let live = LivePolicy(try policy("a.example"))
         #expect(live.current.generation == 1)
@@ -18,11 +18,11 @@ struct LivePolicyTests {
         #expect(after.generation == 2)
         #expect(live.current.generation == 2)
         #expect(live.current.policy.hosts.map(\.host.description) == ["b.example"])
-        // Who has read one keeps it whole.
+        // A snapshot that was read before does not change.
         #expect(before.policy.hosts.map(\.host.description) == ["a.example"])
     }
 
-    @Test("Generations of threads that replace at once are all different, and readers never see one come back")
+    @Test("Threads that replace at the same time get different generations, and readers never see an older one again")
     func concurrent() throws {
         let policies = [try policy("a.example"), try policy("b.example")]
         let live = LivePolicy(policies[0])

@@ -2,16 +2,16 @@ import Testing
 
 @testable import Pintle
 
-/// The sums that a watch of 32 bits makes with its `Int`, made here with `Int32`.
-@Suite("Integers of 32 bits")
+/// Tests arithmetic for systems with a 32-bit `Int`, such as older watches, by using `Int32` here.
+@Suite("32-bit integers")
 struct NarrowIntegerTests {
-    @Test("A host fits behind the records of a small policy, whatever the width of a size")
+    @Test("A host fits after the records of a small policy, whatever the integer width")
     func smallPolicy() {
         #expect(HostTableBuilder.hasRoom(after: Int32(0), forHostOf: 11))
         #expect(HostTableBuilder.hasRoom(after: Int64(0), forHostOf: 11))
     }
 
-    @Test("The records of a policy may fill all that 32 bits count, and no more")
+    @Test("The records of a policy may use all offsets of 32 bits, and no more")
     func largePolicy() {
         #expect(HostTableBuilder.hasRoom(after: Int32.max, forHostOf: 253))
         let last = Int64(UInt32.max) - Int64(RecordHeader.size) - 253 - 1
@@ -20,14 +20,14 @@ struct NarrowIntegerTests {
     }
 
     @Test(
-        "A length beyond the octets that are left is refused, whatever the width of an offset",
+        "A length above the number of remaining octets is refused, whatever the integer width",
         arguments: [6, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF] as [UInt32])
     func longElement(_ length: UInt32) {
         #expect(DERReader.count(length, within: Int32(5)) == nil)
         #expect(DERReader.count(length, within: Int64(5)) == nil)
     }
 
-    @Test("A length of the octets that are left is taken, whatever the width of an offset")
+    @Test("A length equal to the number of remaining octets is accepted, whatever the integer width")
     func wholeElement() {
         #expect(DERReader.count(5, within: Int32(5)) == 5)
         #expect(DERReader.count(5, within: Int64(5)) == 5)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("The nearest miss")
+@Suite("Nearest misses")
 struct NearestMissTests {
     static let chain = TestChain()
 
@@ -12,11 +12,11 @@ struct NearestMissTests {
     ) throws -> NearestMiss? {
         let backup = TestChain.spare(0, requires == .leafAndCA ? .leaf : .any)
         let host = try PinnedHost("a.example", pins: pins, backupPins: [backup], requires: requires)
-        let scene = try DecisionScene(try PinningPolicy(hosts: [host] + others), host: "a.example")
-        return scene.with { $0.presented = presented }.run().evaluation.mismatch?.slip
+        let fixture = try DecisionFixture(try PinningPolicy(hosts: [host] + others), host: "a.example")
+        return fixture.with { $0.presented = presented }.run().evaluation.mismatch?.slip
     }
 
-    @Test("A pinned certificate that was sent, but is not on the path")
+    @Test("A pinned certificate that was sent but is not on the path is found")
     func notOnPath() throws {
         let other = TestChain(4)
         for pin in [other.keyPin(1), other.certificatePin(1)] {
@@ -26,7 +26,7 @@ struct NearestMissTests {
         }
     }
 
-    @Test("A pinned key at another position")
+    @Test("A pinned key at another position is found")
     func otherPosition() throws {
         let authority = Self.chain.keyPin(1, .leaf)
         #expect(try Self.miss([authority]) == .otherPosition(authority, depth: 1))
@@ -34,7 +34,7 @@ struct NearestMissTests {
         #expect(try Self.miss([leaf]) == .otherPosition(leaf, depth: 0))
     }
 
-    @Test("One of the two that are required")
+    @Test("A match of only one of the two required kinds is found")
     func oneOfTwo() throws {
         let leaf = Self.chain.keyPin(0, .leaf)
         let other = TestChain(4)
@@ -45,14 +45,14 @@ struct NearestMissTests {
         #expect(
             try Self.miss([other.keyPin(0, .leaf), authority], requires: .leafAndCA)
                 == .onlyOneOfTwo(PinMatch(pin: authority, depth: 2, isBackup: false)))
-        // The key stands in the rule for both places; what matched is named, not what did not.
+        // The rule pins this key for both positions. The near miss names the pin that matched.
         let both = [Self.chain.keyPin(0, .ca), leaf]
         #expect(
             try Self.miss(both, requires: .leafAndCA)
                 == .onlyOneOfTwo(PinMatch(pin: leaf, depth: 0, isBackup: false)))
     }
 
-    @Test("A key that another rule pins")
+    @Test("A key that another rule pins is found")
     func otherRule() throws {
         let other = try PinnedHost(
             "b.example", port: 8443, pins: [Self.chain.keyPin(1)], backupPins: [TestChain.spare(1)])
@@ -65,7 +65,7 @@ struct NearestMissTests {
         #expect(rule.index == 1)
     }
 
-    @Test("A slip of the pen: the case of letters, or one character")
+    @Test("A pin that differs in letter case or in one character counts as misspelt")
     func misspelt() throws {
         let right = Self.chain.keyPin(0).description
         let characters = Array(right)
@@ -80,17 +80,17 @@ struct NearestMissTests {
             let miss = try Self.miss([Pin(.publicKey(wrong))])
             #expect(miss == .misspelt(configured: wrong, served: try PublicKeyPin(right)))
         }
-        // Two characters are another key.
+        // A difference in two characters means a different key.
         otherLetter[letter + 1] = characters[letter + 1] == "0" ? "1" : "0"
         #expect(try Self.miss([Pin(.publicKey(try PublicKeyPin(String(otherLetter))))]) == .nothingInCommon)
     }
 
-    @Test("Nothing in common")
+    @Test("Pins without any resemblance have nothing in common")
     func nothing() throws {
         #expect(try Self.miss([TestChain(4).keyPin(0), TestChain(5).certificatePin(1)]) == .nothingInCommon)
     }
 
-    @Test("The search costs one pass over what was presented, however many pins there are")
+    @Test("The search hashes the presented chain once, however many pins there are")
     func cost() throws {
         let pins = (0..<3_000).map { number in
             Pin(.certificate(CertificatePin(certificate: [UInt8(number & 0xFF), UInt8(number >> 8)])))
@@ -105,11 +105,11 @@ struct NearestMissTests {
             let miss = try Self.miss(pins, presented: Self.chain.presented + filler)
             #expect(miss == .nothingInCommon)
         }
-        // A pass for each pin would be twelve gigabytes to hash.
+        // One pass for each pin would hash twelve gigabytes.
         #expect(seconds < 5)
     }
 
-    @Test("Each says in words what it is")
+    @Test("Each near miss has a description in words")
     func descriptions() throws {
         let pin = Self.chain.keyPin(0)
         let misses: [NearestMiss] = [

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Returns the seconds that `body` takes. `ContinuousClock` asks for a newer macOS than the package does.
+/// Returns the seconds that `body` takes. `ContinuousClock` requires a newer macOS than this package.
 func secondsTaken(by body: () throws -> Void) rethrows -> Double {
     let start = Date()
     try body()
@@ -12,7 +12,8 @@ func secondsTaken(by body: () throws -> Void) rethrows -> Double {
 }
 
 extension String {
-    /// Where Foundation is not imported, the search of the standard library asks for a newer macOS than the package does.
+    /// Returns whether the string contains a text. Without Foundation, the standard library's search requires a newer
+    /// macOS than this package.
     func contains(_ text: String) -> Bool {
         var rest = utf8[...]
         while !rest.starts(with: text.utf8) {
@@ -22,7 +23,8 @@ extension String {
         return true
     }
 
-    /// The standard library's own `replacing` asks for a newer macOS than the package does.
+    /// Returns the string with each occurrence of a text replaced. The standard library's `replacing` requires a newer
+    /// macOS than this package.
     func replacingText(_ old: String, with new: String) -> String {
         var result = ""
         var rest = self[...]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("A PEM file")
+@Suite("PEM files")
 struct PEMReaderTests {
     private let content = (0..<100).map { UInt8($0) }
 
@@ -21,7 +21,7 @@ struct PEMReaderTests {
         }
     }
 
-    @Test("What is written is read back, block by block, with number and line")
+    @Test("Written blocks are read back in order, with number and line")
     func roundTrip() throws {
         let other = PEMBlock.text(label: "PUBLIC KEY", bytes: [1, 2, 3])
         #expect(
@@ -45,7 +45,7 @@ struct PEMReaderTests {
                 == wanted)
     }
 
-    @Test("No block at all is no error")
+    @Test("A file without blocks is not an error")
     func noBlocks() throws {
         #expect(try blocks("") == [])
         #expect(try blocks("just text\n--- BEGIN ---\n") == [])
@@ -53,7 +53,7 @@ struct PEMReaderTests {
         #expect(!PEMReader.looksLikePEM([0x30, 0x82, 0x01]))
     }
 
-    @Test("A bad block between good ones is an error that names its number and line, and the reader goes on behind it")
+    @Test("A bad block between good ones is an error with its number and line, and the reader continues after it")
     func badBlock() throws {
         let bad = block.replacingText("AAEC", with: "AA!C")
         var reader = PEMReader(Array((block + bad + block).utf8))
@@ -105,20 +105,20 @@ struct PEMReaderTests {
         #expect(error.line == line)
     }
 
-    @Test("Their accepting twin is read")
+    @Test("A valid counterpart of each refused block is accepted")
     func twin() throws {
         #expect(try blocks("-----BEGIN X-----\nAAAA\n-----END X-----\n").map(\.bytes) == [[0, 0, 0]])
         #expect(try blocks("-----BEGIN X-----\nAA==\n-----END X-----").map(\.bytes) == [[0]])
         #expect(try blocks("-----BEGIN A B-C-----\nAAAA\n-----END A B-C-----").map(\.label) == ["A B-C"])
     }
 
-    @Test("OpenSSL's trusted certificates are told apart by their label")
+    @Test("OpenSSL's trusted certificates are distinguished by their label")
     func trusted() throws {
         #expect(
             try blocks(PEMBlock.text(label: "TRUSTED CERTIFICATE", bytes: [1])).map(\.label) == ["TRUSTED CERTIFICATE"])
     }
 
-    @Test("A block of the permitted size is read, a larger one refused")
+    @Test("A block of the maximum size is accepted, and a larger one is refused")
     func size() {
         #expect(failure(block, 100) == nil)
         #expect(failure(block, 99)?.reason == .tooLarge(maximum: 99))
@@ -127,7 +127,7 @@ struct PEMReaderTests {
                 == .tooLarge(maximum: 1 << 20))
     }
 
-    /// What a person takes for a certificate, and the line to look at.
+    /// Texts that a person would take for a certificate, with the line of the mistake.
     static let strays: [(String, Int)] = [
         ("> -----BEGIN CERTIFICATE-----\n> AAAA\n> -----END CERTIFICATE-----\n", 1),
         ("text\n| -----BEGIN X509 CERTIFICATE-----\nAAAA\n", 2),
@@ -143,13 +143,13 @@ struct PEMReaderTests {
         ("----BEGIN RSA PRIVATE KEY----\n", 1),
     ]
 
-    @Test("What only looks like a boundary is an error, before a good block and behind one", arguments: strays)
+    @Test("A line that only resembles a boundary is an error, before a good block and after one", arguments: strays)
     func stray(_ text: String, _ line: Int) throws {
         let before = try #require(failure(text + block))
         #expect(before.reason == .malformedBoundary && before.line == line && before.block == 1)
         let after = try #require(failure(block + text))
         #expect(after.reason == .malformedBoundary && after.line == 5 + line && after.block == 2)
-        // One error for what was meant as one block, and what follows is read.
+        // The reader reports one error for the intended block and then reads the next block.
         var reader = PEMReader(Array((text + block + block).utf8))
         #expect(throws: PEMError.self) { try reader.next() }
         #expect(try reader.next()?.bytes == content)
@@ -158,7 +158,7 @@ struct PEMReaderTests {
     }
 
     @Test(
-        "Text that speaks of certificates is text",
+        "Prose about certificates is ordinary text",
         arguments: [
             "subject=CN = a.example\nissuer=CN = Root -- 2\n", "# BEGIN CERTIFICATE list, see below\n",
             "Certificate:\n    Data:\n        Version: 3 (0x2)\n        X509v3 extensions:\n",
@@ -175,7 +175,7 @@ struct PEMReaderTests {
         #expect(try blocks(text.replacingText("\n", with: "\r\n") + block).map(\.bytes) == wanted)
     }
 
-    @Test("A block that has lost its boundaries is an error; a word that begins like one is text")
+    @Test("A block without its boundaries is an error; a word that begins like base64 of a certificate is text")
     func strayBase64() throws {
         let certificate = PEMBlock.text(label: "CERTIFICATE", bytes: UnsignedCertificate().der)
         let bare = certificate.split(separator: "\n").dropFirst().dropLast().map { $0 + "\n" }.joined()
@@ -188,7 +188,7 @@ struct PEMReaderTests {
         #expect(try blocks(certificate + block).count == 2)
     }
 
-    @Test("Inside a block a boundary in lower case is told as one")
+    @Test("A lower-case boundary inside a block is reported as a broken boundary")
     func strayEnd() throws {
         let bad = block.replacingText("-----END CERTIFICATE-----", with: "-----end certificate-----")
         let error = try #require(failure(bad + block))
@@ -197,14 +197,14 @@ struct PEMReaderTests {
     }
 
     @Test(
-        "Bytes that are no text are an error, before a block and behind one", arguments: [0, 1, 0x08, 0x1B, 0x1F, 0x7F])
+        "Binary bytes are an error, before a block and after one", arguments: [0, 1, 0x08, 0x1B, 0x1F, 0x7F])
     func controlBytes(_ byte: UInt8) throws {
         let pem = Array(block.utf8)
         for (bytes, line) in [([byte, 0x0A] + pem, 1), (pem + [0x41, byte, 0x0A], 6), (pem + pem + [byte], 11)] {
             let error = #expect(throws: PEMError.self) { try PEMReader.blocks(in: bytes) }
             #expect(error?.reason == .notText && error?.line == line)
         }
-        // Told once, and what follows is read.
+        // The error is reported once, and the next block is read.
         var reader = PEMReader([byte, 0x0A, byte, 0x0A] + pem + [byte])
         #expect(throws: PEMError.self) { try reader.next() }
         #expect(try reader.next()?.bytes == content)
@@ -216,7 +216,7 @@ struct PEMReaderTests {
     func utf16() {
         let text: [UInt8] = [0xFF, 0xFE] + block.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), 0] }
         #expect(throws: PEMError.self) { try PEMReader.blocks(in: text) }
-        // Without its mark, and behind another file.
+        // UTF-16 without its byte-order mark, and after another file.
         #expect(throws: PEMError.self) { try PEMReader.blocks(in: Array(text.dropFirst(2))) }
         #expect(throws: PEMError.self) { try PEMReader.blocks(in: Array(block.utf8) + text) }
     }

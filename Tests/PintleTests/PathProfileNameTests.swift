@@ -2,15 +2,15 @@ import Testing
 
 @testable import Pintle
 
-/// What the profile asks of names and of constraints on them.
-@Suite("The profile of names")
+/// Tests the profile's requirements on names and name constraints.
+@Suite("Names in the profile")
 struct PathProfileNameTests {
     typealias D = DERBytes
 
-    private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileScene.dns) }
+    private static func dns(_ names: String...) -> [[UInt8]] { names.map(ProfileFixture.dns) }
 
     @Test(
-        "A DNS name is made of letters, digits and hyphens, in labels that are there",
+        "A DNS name with other characters than letters, digits and hyphens, or with an empty label, is refused",
         arguments: [
             "under_score.example.test", "_dmarc.example.test", "-a.example.test", "a-.example.test", "a..test",
             ".example.test", "example.test.", "", ".", "*", "*.", "a.*.test", "w*.example.test", "*.*.test",
@@ -19,79 +19,79 @@ struct PathProfileNameTests {
             String(repeating: "abcdefg.", count: 32) + "test",
         ])
     func noName(_ name: String) throws {
-        let found = try ProfileScene { $0.names = Self.dns(name) }.findings()
-        #expect(found == ["other 0: a DNS name that is none: \(GeneralName.dns(ArraySlice(name.utf8)))"])
+        let found = try ProfileFixture { $0.names = Self.dns(name) }.findings()
+        #expect(found == ["other 0: not a DNS name: \(GeneralName.dns(ArraySlice(name.utf8)))"])
     }
 
     @Test(
-        "And such a name is one",
+        "A well-formed DNS name is accepted",
         arguments: [
             "under-score.example.test", "a.test", "A.TEST", "9.test", "a--b.test", "xn--bcher-kva.test", "localhost",
             "*.example.test", "*.xn--bcher-kva.test", "192.0.2.7.test", String(repeating: "a", count: 63) + ".test",
             String(repeating: "abcdefg.", count: 31) + "test1",
         ])
     func name(_ name: String) throws {
-        #expect(try ProfileScene { $0.names = Self.dns(name) }.findings() == [])
+        #expect(try ProfileFixture { $0.names = Self.dns(name) }.findings() == [])
     }
 
-    @Test("Only DNS names are held to that, and the leaf's alone")
+    @Test("The syntax rules apply only to DNS names, and only to those of the leaf")
     func otherNames() throws {
         let strange = Array("under_score".utf8)
         for tag: UInt8 in [0x81, 0x86] {
-            #expect(try ProfileScene { $0.names = [D.element(tag, strange)] }.findings() == [])
+            #expect(try ProfileFixture { $0.names = [D.element(tag, strange)] }.findings() == [])
         }
-        #expect(try ProfileScene { $0.names = [] }.findings() == [])
+        #expect(try ProfileFixture { $0.names = [] }.findings() == [])
         let field = UnsignedCertificate.extensionField(
-            D.oid(2, 5, 29, 17), D.sequence(ProfileScene.dns("under_score.test")))
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == [])
-        let alone = ProfileScene {
+            D.oid(2, 5, 29, 17), D.sequence(ProfileFixture.dns("under_score.test")))
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == [])
+        let alone = ProfileFixture {
             $0.names = Self.dns("under_score.test")
             $0.leafIsAnchor = true
         }
-        #expect(try alone.findings() == ["other 0: a DNS name that is none: under_score.test"])
+        #expect(try alone.findings() == ["other 0: not a DNS name: under_score.test"])
     }
 
     @Test(
-        "A wildcard does not stand directly above a public suffix, in any letter case",
+        "A wildcard directly above a public suffix is refused, in any letter case",
         arguments: [
             ("*.com", true), ("*.co.uk", true), ("*.Co.UK", true), ("*.example.co.uk", false), ("*.uk", false),
             ("co.uk", false), ("com", false), ("*.example.com", false),
         ])
     func publicSuffix(_ name: String, isRefused: Bool) throws {
         let text = "name-mismatch 0: a wildcard for everything under \(name.lowercased().dropFirst(2))"
-        let scene = ProfileScene { $0.names = Self.dns("server.example.test", name) }
-        #expect(try scene.findings() == (isRefused ? [text] : []))
-        let alone = ProfileScene {
+        let fixture = ProfileFixture { $0.names = Self.dns("server.example.test", name) }
+        #expect(try fixture.findings() == (isRefused ? [text] : []))
+        let alone = ProfileFixture {
             $0.names = Self.dns(name)
             $0.leafIsAnchor = true
         }
         #expect(try alone.findings() == (isRefused ? [text] : []))
     }
 
-    @Test("What a public suffix is, the caller says")
+    @Test("The caller decides which names are public suffixes")
     func suffixClosure() throws {
         let names = Self.dns("*.example.test")
-        let refusing = ProfileScene {
+        let refusing = ProfileFixture {
             $0.names = names
             $0.isPublicSuffix = { $0 == "example.test" }
         }
         #expect(try refusing.findings() == ["name-mismatch 0: a wildcard for everything under example.test"])
-        let knowingNone = ProfileScene {
+        let knowingNone = ProfileFixture {
             $0.names = Self.dns("*.com")
             $0.isPublicSuffix = { _ in false }
         }
         #expect(try knowingNone.findings() == [])
-        let withoutWildcard = ProfileScene {
+        let withoutWildcard = ProfileFixture {
             $0.names = Self.dns("example.test")
             $0.isPublicSuffix = { _ in true }
         }
         #expect(try withoutWildcard.findings() == [])
     }
 
-    @Test("Alternative names are critical only where there is no subject")
+    @Test("Alternative names may be critical only if the subject is empty")
     func criticalNames() throws {
         func findings(critical: Bool, subject: [UInt8]) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 $0.isNamesCritical = critical
                 $0.leaf.subject = subject
             }.findings()
@@ -103,10 +103,10 @@ struct PathProfileNameTests {
         #expect(try findings(critical: true, subject: D.sequence()) == [])
     }
 
-    @Test("A constraint does not begin with a dot, permitted or excluded, in intermediate or anchor")
+    @Test("A DNS name constraint with a leading dot is refused, permitted or excluded, in intermediate or anchor")
     func leadingDot() throws {
         func findings(_ field: [UInt8], atRoot: Bool) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 if atRoot { $0.rootExtensions = [field] } else { $0.intermediateExtensions = [field] }
             }.findings()
         }
@@ -114,34 +114,34 @@ struct PathProfileNameTests {
             let text =
                 "name-constraint-violation \(depth): a constraint on DNS names with a leading dot: .example.test"
             for field in [
-                ProfileScene.nameConstraints(permitted: [".example.test"]),
-                ProfileScene.nameConstraints(excluded: [".example.test"]),
-                ProfileScene.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".example.test"]),
+                ProfileFixture.nameConstraints(permitted: [".example.test"]),
+                ProfileFixture.nameConstraints(excluded: [".example.test"]),
+                ProfileFixture.nameConstraints(permitted: ["example.test"], excluded: ["a.test", ".example.test"]),
             ] {
                 #expect(try findings(field, atRoot: atRoot) == [text])
             }
-            let good = ProfileScene.nameConstraints(
+            let good = ProfileFixture.nameConstraints(
                 permitted: ["example.test"], excluded: ["a.test", "b.example.test"])
             #expect(try findings(good, atRoot: atRoot) == [])
         }
     }
 
     @Test(
-        "A wildcard does not stand for a name that is excluded",
+        "A wildcard that stands for an excluded name is refused",
         arguments: [
-            // The wildcard's own suffix, above it, and one label below it.
+            // The base is the wildcard's own suffix, a parent of it, or one label below it.
             ("*.example.test", "example.test", true), ("*.example.test", "test", true),
             ("*.example.test", "secret.example.test", true), ("*.Example.TEST", "SECRET.example.TEST", true),
             ("*.example.test", "", true),
-            // Deeper than one label, beside it, or the same letters without a dot between.
+            // The base is more than one label deeper, a sibling, or ends in the same letters without a dot.
             ("*.example.test", "very.secret.example.test", false), ("*.example.test", "other.test", false),
             ("*.example.test", "ample.test", false), ("*.test", "secret.example.test", false),
             ("server.example.test", "secret.example.test", false),
         ])
     func wildcardAgainstExclusion(_ name: String, _ base: String, isRefused: Bool) throws {
-        let field = ProfileScene.nameConstraints(excluded: [base])
+        let field = ProfileFixture.nameConstraints(excluded: [base])
         for (depth, atRoot) in [(1, false), (2, true)] {
-            let found = try ProfileScene {
+            let found = try ProfileFixture {
                 $0.names = Self.dns(name)
                 if atRoot { $0.rootExtensions = [field] } else { $0.intermediateExtensions = [field] }
             }.findings()
@@ -151,13 +151,13 @@ struct PathProfileNameTests {
         }
     }
 
-    @Test("What is permitted does not concern a wildcard here: validators compare that alike")
+    @Test("The profile does not compare wildcards with permitted names, because all validators agree there")
     func wildcardAgainstPermission() throws {
-        let field = ProfileScene.nameConstraints(permitted: ["secret.example.test"])
-        let scene = ProfileScene {
+        let field = ProfileFixture.nameConstraints(permitted: ["secret.example.test"])
+        let fixture = ProfileFixture {
             $0.names = Self.dns("*.example.test")
             $0.intermediateExtensions = [field]
         }
-        #expect(try scene.findings() == [])
+        #expect(try fixture.findings() == [])
     }
 }

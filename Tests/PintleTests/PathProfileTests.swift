@@ -2,42 +2,42 @@ import Testing
 
 @testable import Pintle
 
-/// What the profile asks beyond what validators do, each demand beside a path that meets it.
+/// Tests the profile's additional requirements. Each refused path has a counterpart that meets them.
 @Suite("The profile of paths")
 struct PathProfileTests {
     typealias D = DERBytes
 
-    @Test("In a good path nothing is found, and an empty one has nothing to find")
+    @Test("A good path and an empty one have no findings")
     func good() throws {
-        #expect(try ProfileScene().findings() == [])
-        #expect(try ProfileScene { $0.leafIsAnchor = true }.findings() == [])
+        #expect(try ProfileFixture().findings() == [])
+        #expect(try ProfileFixture { $0.leafIsAnchor = true }.findings() == [])
         #expect(PathProfile { _ in true }.findings([]).isEmpty)
     }
 
     private static let strangeSerial = "a serial number that is not positive or has over 20 octets"
 
     @Test(
-        "A serial number is positive and has at most 20 octets, in leaf and intermediates",
+        "A serial number must be positive and have at most 20 octets, in leaf and intermediates",
         arguments: [
             (D.integer(0), false), (D.integer(0xFF), false), (D.integer(0x80, 0), false), (D.integer(1), true),
             (D.integer(0x7F), true), (D.integer(0, 0x80), true),
             (D.element(0x02, [1] + [UInt8](repeating: 7, count: 19)), true),
             (D.element(0x02, [1] + [UInt8](repeating: 7, count: 20)), false),
-            // 20 octets of magnitude, but the sign makes them 21.
+            // The magnitude has 20 octets, but the sign adds one.
             (D.element(0x02, [0, 0x80] + [UInt8](repeating: 7, count: 19)), false),
         ])
     func serialNumber(_ serial: [UInt8], isGood: Bool) throws {
         let found = { (depth: Int) in isGood ? [] : ["other \(depth): \(Self.strangeSerial)"] }
-        #expect(try ProfileScene { $0.leaf.serial = serial }.findings() == found(0))
-        #expect(try ProfileScene { $0.intermediate.serial = serial }.findings() == found(1))
-        // Nine public roots have a serial number of zero: anchors are what they are.
-        #expect(try ProfileScene { $0.root.serial = serial }.findings() == [])
+        #expect(try ProfileFixture { $0.leaf.serial = serial }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediate.serial = serial }.findings() == found(1))
+        // Anchors are not checked: nine public roots have serial number 0.
+        #expect(try ProfileFixture { $0.root.serial = serial }.findings() == [])
     }
 
-    @Test("A leaf that is the anchor may have the serial number zero, as an anchor may, but no other strange one")
+    @Test("A leaf that is the anchor may have serial number zero, but no other invalid one")
     func serialNumberOfAnchor() throws {
         func findings(_ serial: [UInt8]) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 $0.leaf.serial = serial
                 $0.leafIsAnchor = true
             }.findings()
@@ -49,15 +49,15 @@ struct PathProfileTests {
         #expect(try findings(D.element(0x02, [UInt8](repeating: 7, count: 20))) == [])
     }
 
-    @Test("Policy constraints are critical", arguments: [false, true])
+    @Test("Policy constraints must be critical", arguments: [false, true])
     func policyConstraints(isCritical: Bool) throws {
         let field = UnsignedCertificate.extensionField(
             D.oid(2, 5, 29, 36), critical: isCritical ? D.yes : [], D.sequence(D.element(0x80, [0])))
         let found = { (depth: Int) in isCritical ? [] : ["other \(depth): policy constraints that are not critical"] }
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == found(1))
-        #expect(try ProfileScene { $0.leafExtensions = [field] }.findings() == found(0))
-        #expect(try ProfileScene { $0.rootExtensions = [field] }.findings() == [])
-        let alone = ProfileScene {
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == found(1))
+        #expect(try ProfileFixture { $0.leafExtensions = [field] }.findings() == found(0))
+        #expect(try ProfileFixture { $0.rootExtensions = [field] }.findings() == [])
+        let alone = ProfileFixture {
             $0.leafExtensions = [field]
             $0.leafIsAnchor = true
         }
@@ -68,7 +68,7 @@ struct PathProfileTests {
     private static let location = D.element(0x86, Array("http://ocsp.example.test/".utf8))
 
     @Test(
-        "Authority information access can be read, where it is there",
+        "Authority information access must be well formed if it exists",
         arguments: [
             (D.sequence(D.sequence(ocsp, location)), true),
             (D.sequence(D.sequence(ocsp, location), D.sequence(ocsp, location)), true),
@@ -82,44 +82,46 @@ struct PathProfileTests {
         let found = { (depth: Int) in
             isGood ? [] : ["malformed-certificate \(depth): authority information access that cannot be read"]
         }
-        #expect(try ProfileScene { $0.leafExtensions = [field] }.findings() == found(0))
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == found(1))
-        #expect(try ProfileScene { $0.rootExtensions = [field] }.findings() == [])
+        #expect(try ProfileFixture { $0.leafExtensions = [field] }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == found(1))
+        #expect(try ProfileFixture { $0.rootExtensions = [field] }.findings() == [])
     }
 
     private static let serverAuth = D.oid(1, 3, 6, 1, 5, 5, 7, 3, 1)
     private static let anyPurpose = D.oid(2, 5, 29, 37, 0)
 
-    @Test("A server's certificate is for a server: not for any purpose, not critically, not an authority's")
+    @Test("A leaf that is a CA certificate, or whose extended key usage is critical or for any purpose, is refused")
     func purpose() throws {
         func findings(_ field: [UInt8]..., asAnchor: Bool = false) throws -> [String] {
-            try ProfileScene {
+            try ProfileFixture {
                 $0.leafExtensions = field
                 $0.leafIsAnchor = asAnchor
             }.findings()
         }
-        let good = ProfileScene.extendedKeyUsage(Self.serverAuth)
-        let any = ProfileScene.extendedKeyUsage(Self.serverAuth, Self.anyPurpose)
-        let critical = ProfileScene.extendedKeyUsage(Self.serverAuth, critical: true)
+        let good = ProfileFixture.extendedKeyUsage(Self.serverAuth)
+        let any = ProfileFixture.extendedKeyUsage(Self.serverAuth, Self.anyPurpose)
+        let critical = ProfileFixture.extendedKeyUsage(Self.serverAuth, critical: true)
         #expect(try findings(good) == [])
         #expect(try findings(any) == ["unsuitable-purpose 0: an extended key usage for any purpose"])
         #expect(try findings(critical) == ["unsuitable-purpose 0: an extended key usage that is critical"])
         #expect(
-            try findings(ProfileScene.authority) == ["unsuitable-purpose 0: the server's certificate is an authority's"]
+            try findings(ProfileFixture.authority) == [
+                "unsuitable-purpose 0: the server's certificate is an authority's"
+            ]
         )
-        for field in [any, critical, ProfileScene.authority] { #expect(try findings(field, asAnchor: true) == []) }
-        // An intermediate may be for anything.
-        #expect(try ProfileScene { $0.intermediateExtensions = [any] }.findings() == [])
+        for field in [any, critical, ProfileFixture.authority] { #expect(try findings(field, asAnchor: true) == []) }
+        // An intermediate may be for any purpose.
+        #expect(try ProfileFixture { $0.intermediateExtensions = [any] }.findings() == [])
     }
 
-    @Test("Constraints on names belong into authorities' certificates")
+    @Test("Only CA certificates may have name constraints")
     func nameConstraintsOfLeaf() throws {
-        let field = ProfileScene.nameConstraints(permitted: ["example.test"])
+        let field = ProfileFixture.nameConstraints(permitted: ["example.test"])
         #expect(
-            try ProfileScene { $0.leafExtensions = [field] }.findings()
+            try ProfileFixture { $0.leafExtensions = [field] }.findings()
                 == ["name-constraint-violation 0: name constraints in a server's certificate"])
-        #expect(try ProfileScene { $0.intermediateExtensions = [field] }.findings() == [])
-        let alone = ProfileScene {
+        #expect(try ProfileFixture { $0.intermediateExtensions = [field] }.findings() == [])
+        let alone = ProfileFixture {
             $0.leafExtensions = [field]
             $0.leafIsAnchor = true
         }
@@ -127,18 +129,18 @@ struct PathProfileTests {
     }
 
     @Test(
-        "An RSA key has at least 2,048 bits and whole octets, wherever it is on the path",
+        "An RSA key needs at least 2,048 bits and whole octets, anywhere on the path",
         arguments: [
             (1_024, false), (2_040, false), (2_047, false), (2_048, true), (2_049, false), (2_052, false),
             (2_056, true), (3_072, true), (4_096, true), (4_095, false),
         ])
     func rsa(bits: Int, isStrong: Bool) throws {
-        let key = ProfileScene.rsaKey(bits: bits)
+        let key = ProfileFixture.rsaKey(bits: bits)
         let found = { (depth: Int) in isStrong ? [] : ["weak-key \(depth): a key of the kind RSA \(bits)"] }
-        #expect(try ProfileScene { $0.leaf.key = key }.findings() == found(0))
-        #expect(try ProfileScene { $0.intermediate.key = key }.findings() == found(1))
-        #expect(try ProfileScene { $0.root.key = key }.findings() == found(2))
-        let alone = ProfileScene {
+        #expect(try ProfileFixture { $0.leaf.key = key }.findings() == found(0))
+        #expect(try ProfileFixture { $0.intermediate.key = key }.findings() == found(1))
+        #expect(try ProfileFixture { $0.root.key = key }.findings() == found(2))
+        let alone = ProfileFixture {
             $0.leaf.key = key
             $0.leafIsAnchor = true
         }
@@ -146,7 +148,7 @@ struct PathProfileTests {
     }
 
     @Test(
-        "Curves and algorithms of the list are strong, others are not",
+        "Listed curves and algorithms are strong, and all others weak",
         arguments: [
             (D.sequence(D.oid(1, 2, 840, 10045, 2, 1), D.oid(1, 2, 840, 10045, 3, 1, 7)), true),
             (D.sequence(D.oid(1, 2, 840, 10045, 2, 1), D.oid(1, 3, 132, 0, 34)), true),
@@ -160,7 +162,7 @@ struct PathProfileTests {
         ])
     func algorithms(_ algorithm: [UInt8], isStrong: Bool) throws {
         let key = D.sequence(algorithm, D.bitString([4] + [UInt8](repeating: 7, count: 64)))
-        let found = try ProfileScene { $0.leaf.key = key }.findings()
+        let found = try ProfileFixture { $0.leaf.key = key }.findings()
         #expect(found.map { String($0.prefix(10)) } == (isStrong ? [] : ["weak-key 0"]))
     }
 }

@@ -8,12 +8,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The two terms in policy files and in Swift.
-@Suite("Terms about the path, written")
+/// Tests both terms about the path in policy files and in Swift.
+@Suite("Terms about the path in files")
 struct PathTermsFileTests {
     private static let terms = "\"minimumPathLength\": 3, \"issuerKey\": \"\(PolicyText.third)\""
 
-    @Test("Both are read, in any notation of a pin, and written in one")
+    @Test("Both terms parse with any notation of a pin and are written with one notation")
     func roundTrip() throws {
         let key = try PublicKeyPin(PolicyText.third)
         for notation in [PolicyText.third, "sha256//" + key.base64, key.base64] {
@@ -44,7 +44,7 @@ struct PathTermsFileTests {
     }
 
     @Test(
-        "A mistake is told at its place, and the text without it is read",
+        "A mistake is reported with its position, and the text without it is valid",
         arguments: [
             ("\"minimumPathLength\": 0", "invalid-path-length", "minimumPathLength", "\"minimumPathLength\": 1"),
             ("\"minimumPathLength\": 11", "invalid-path-length", "minimumPathLength", "\"minimumPathLength\": 10"),
@@ -72,7 +72,7 @@ struct PathTermsFileTests {
         #expect(PolicyText.ids(PolicyText.policy(PolicyText.rule("a.example", right))) == [])
     }
 
-    @Test("In Swift a rule takes both, with parsed pins, with text and without pins, and tells every mistake at once")
+    @Test("A rule in Swift takes both terms, with pins as values, as text or none, and reports all mistakes at once")
     func swift() throws {
         let key = try PublicKeyPin(PolicyText.third)
         let parsed = try PinnedHost(

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Matching pins")
+@Suite("Matching of pins")
 struct PinSetTests {
-    /// Leaf, intermediate, root.
+    /// A chain of leaf, intermediate and root.
     private static let chain = TestChain()
     private static let path = chain.path
 
@@ -14,19 +14,19 @@ struct PinSetTests {
         PinSet(pins: pins, backupPins: backups, requires: requires).match(path)
     }
 
-    @Test("A key pin matches at every depth, and tells which", arguments: 0..<3)
+    @Test("A key pin matches at every depth and reports it", arguments: 0..<3)
     func depths(_ depth: Int) {
         let pin = Self.chain.keyPin(depth)
         #expect(Self.match([pin]) == PinMatch(pin: pin, depth: depth, isBackup: false))
     }
 
-    @Test("A certificate pin matches at every depth, and tells which", arguments: 0..<3)
+    @Test("A certificate pin matches at every depth and reports it", arguments: 0..<3)
     func certificateDepths(_ depth: Int) {
         let pin = Self.chain.certificatePin(depth)
         #expect(Self.match([pin]) == PinMatch(pin: pin, depth: depth, isBackup: false))
     }
 
-    @Test("A pin of no certificate on the path does not match")
+    @Test("A pin of a certificate that is not on the path does not match")
     func noMatch() throws {
         let other = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: UnsignedCertificate.p256Key(99))))
         #expect(Self.match([other]) == nil)
@@ -34,14 +34,14 @@ struct PinSetTests {
         #expect(Self.match([other, Self.chain.keyPin(2)])?.depth == 2)
     }
 
-    @Test("The leaf is looked at first, whatever the order of the pins")
+    @Test("The leaf is compared first, whatever the order of the pins")
     func leafFirst() {
         let pins = [Self.chain.keyPin(2), Self.chain.certificatePin(1), Self.chain.keyPin(0)]
         #expect(Self.match(pins)?.depth == 0)
         #expect(Self.match(Array(pins.dropLast()))?.depth == 1)
     }
 
-    @Test("A pin at the leaf matches the leaf alone, one at a ca everything above it")
+    @Test("A leaf pin matches only the leaf, and a ca pin every certificate above it")
     func positions() {
         for depth in 0..<3 {
             for pin in [Self.chain.keyPin, Self.chain.certificatePin] {
@@ -51,14 +51,14 @@ struct PinSetTests {
         }
     }
 
-    @Test("A match of a backup pin says so; the pin in use comes first at one depth")
+    @Test("A match of a backup pin is marked; at one depth the pin in use comes first")
     func backups() {
         #expect(Self.match([Self.chain.keyPin(2)], backups: [Self.chain.keyPin(0)])?.isBackup == true)
         #expect(Self.match([Self.chain.keyPin(0)], backups: [Self.chain.keyPin(2)])?.isBackup == false)
         #expect(Self.match([Self.chain.keyPin(0)], backups: [Self.chain.keyPin(0, .leaf)])?.isBackup == false)
     }
 
-    @Test("A key and a certificate are told apart, though their hashes were equal")
+    @Test("A key pin never matches a certificate with the same hash, or the reverse")
     func kinds() {
         guard case .publicKey(let key) = Self.chain.keyPin(0).subject else { return }
         #expect(Self.match([Pin(.certificate(CertificatePin(digest: key.digest)))]) == nil)
@@ -66,7 +66,7 @@ struct PinSetTests {
         #expect(Self.match([Pin(.publicKey(PublicKeyPin(digest: certificate.digest)))]) == nil)
     }
 
-    @Test("Where a leaf and a ca are required, one of them is not enough")
+    @Test("If a leaf and a ca are required, only one of them is not enough")
     func leafAndCA() {
         let leaf = Self.chain.keyPin(0, .leaf)
         let authority = Self.chain.keyPin(1, .ca)
@@ -83,7 +83,7 @@ struct PinSetTests {
         #expect(Self.match([leaf, authority], in: alone)?.pin == leaf)
     }
 
-    @Test("A certificate without a readable key hides no other certificate's match")
+    @Test("A certificate whose key cannot be read does not prevent other certificates from matching")
     func unreadableKey() {
         let certificates = [[0x30, 0x00], Self.path.certificates[1]] as [[UInt8]]
         let path = ValidatedPath(uncheckedLeafToAnchor: certificates)

@@ -1,14 +1,14 @@
 import Pintle
 import Testing
 
-@Suite("A pin whose base64 begins with a slash")
+@Suite("Pins whose base64 begins with a slash")
 struct PinSlashTests {
-    /// One hash in 64 begins like this.
+    /// A hash whose base64 begins with a slash, as one in 64 does.
     static let hash = "/Rlw8cdJwu1SfbMgfiBnaFfNLTu3V4WiZaWtnr9++zE="
-    /// The same but for the first character.
+    /// The same hash with another first character.
     static let twin = "ARlw8cdJwu1SfbMgfiBnaFfNLTu3V4WiZaWtnr9++zE="
 
-    @Test("Every notation reads it as the same pin", arguments: [hash, twin])
+    @Test("Every notation parses as the same pin", arguments: [hash, twin])
     func everyNotation(hash: String) throws {
         let pin = try PublicKeyPin(hash)
         #expect(pin.description == "sha256/" + hash)
@@ -21,7 +21,7 @@ struct PinSlashTests {
         }
     }
 
-    @Test("The slash alone does not make up for a character that is missing")
+    @Test("The leading slash does not replace a missing character")
     func missingCharacter() {
         #expect(throws: PinError.self) { try PublicKeyPin("sha256//" + Self.hash.dropFirst(3)) }
     }

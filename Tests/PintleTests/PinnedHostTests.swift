@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Rules")
+@Suite("Rules for a host")
 struct PinnedHostTests {
     static let chain = TestChain()
     static let live = chain.keyPin(0)
@@ -10,7 +10,7 @@ struct PinnedHostTests {
     static let text = live.description
     static let spareText = spare.description
 
-    /// The ids and places of what is wrong with a rule.
+    /// Returns the ids and places of a rule's problems.
     private static func problems(_ make: () throws(PolicyError) -> PinnedHost) -> [String] {
         do throws(PolicyError) {
             _ = try make()
@@ -23,7 +23,7 @@ struct PinnedHostTests {
         }
     }
 
-    @Test("A rule keeps what it was made of")
+    @Test("A rule keeps the values that it was created with")
     func fields() throws {
         let host = try PinnedHost(
             "API.example.com.", port: 8443, includingSubdomains: true, pins: [Self.text], backupPins: [Self.spareText],
@@ -40,7 +40,7 @@ struct PinnedHostTests {
         #expect(try PinnedHost("::1", port: 443, pins: [Pin]()).description == "[::1]:443")
     }
 
-    @Test("Enforced pins need a backup, unless the author does without or only reports")
+    @Test("Enforced pins need a backup, unless the author accepts the risk or the rule only reports")
     func backupRule() {
         let none: [String] = []
         #expect(
@@ -65,7 +65,7 @@ struct PinnedHostTests {
             } == ["backup-without-pin pins"])
     }
 
-    @Test("A pin stands in a rule once, as a backup too")
+    @Test("A pin may occur only once in a rule, even as a backup")
     func duplicates() {
         func problems(_ pins: [Pin], _ backups: [Pin]) -> [String] {
             Self.problems { () throws(PolicyError) in
@@ -75,7 +75,7 @@ struct PinnedHostTests {
         #expect(problems([Self.live, Self.live], [Self.spare]) == ["duplicate-pin pins[1]"])
         #expect(problems([Self.live], [Self.spare, Self.spare]) == ["duplicate-pin backupPins[1]"])
         #expect(problems([Self.live], [Self.live]) == ["duplicate-pin backupPins[0]"])
-        // The key in use at another position is no backup either, but that is for lint to say.
+        // The same key at another position is no real backup either, but only lint reports that.
         #expect(problems([Self.live], [Self.chain.keyPin(0, .leaf)]) == [])
         #expect(problems([Self.live, Self.chain.certificatePin(0)], [Self.spare]) == [])
     }
@@ -89,7 +89,7 @@ struct PinnedHostTests {
         #expect(problems == ["duplicate-pin pins[1]"])
     }
 
-    @Test("leafAndCA wants every pin to say where it belongs, and both kinds")
+    @Test("leafAndCA requires that every pin has a position and that both positions occur")
     func leafAndCA() {
         func problems(_ pins: [Pin], _ backups: [Pin] = [TestChain.spare(0, .leaf)]) -> [String] {
             Self.problems { () throws(PolicyError) in
@@ -106,7 +106,7 @@ struct PinnedHostTests {
         #expect(problems([], []) == ["leaf-and-ca-incomplete requires"])
     }
 
-    @Test("An address has no sub-domains, and there is no port 0")
+    @Test("An address must not have sub-domains, and a port must not be 0")
     func hostAndPort() {
         func problems(_ host: String, _ port: UInt16?, _ subdomains: Bool) -> [String] {
             Self.problems { () throws(PolicyError) in
@@ -119,7 +119,7 @@ struct PinnedHostTests {
         #expect(problems("a.example", 0, true) == ["invalid-port port"])
     }
 
-    @Test("Private anchors for everything under one label are too broad, and no anchors are none")
+    @Test("Private anchors for everything under a single label are refused, and so are empty anchors")
     func anchors() throws {
         let anchors = TrustAnchors.only([try UnsignedCertificate().read()])
         func problems(_ host: String, _ anchors: TrustAnchors, _ subdomains: Bool) -> [String] {
@@ -135,7 +135,7 @@ struct PinnedHostTests {
         #expect(problems("a.example", .only([]), false) == ["no-anchors anchors"])
     }
 
-    @Test("Every problem of a rule is told at once")
+    @Test("A rule reports all of its problems at once")
     func allAtOnce() {
         let problems = Self.problems { () throws(PolicyError) in
             try PinnedHost(
@@ -151,7 +151,7 @@ struct PinnedHostTests {
         #expect(host == ["invalid-pin pins[0]", "invalid-host host"])
     }
 
-    @Test("A pin that cannot be read is one problem, not one more for what it leaves missing")
+    @Test("A pin that cannot be read is one problem, without follow-up problems")
     func unreadablePins() {
         let error = #expect(throws: PolicyError.self) {
             try PinnedHost("example.com", pins: ["garbage"], backupPins: ["rubbish"])

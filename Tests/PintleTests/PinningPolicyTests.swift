@@ -23,7 +23,7 @@ struct PinningPolicyTests {
         }
     }
 
-    @Test("A policy gives back its rules in their order")
+    @Test("A policy returns its rules in their order")
     func rules() throws {
         let hosts = [
             try Self.host("b.example", port: 8443, subdomains: true), try Self.host("a.example"),
@@ -37,14 +37,14 @@ struct PinningPolicyTests {
         #expect(policy.storage.terms.count == 1)
     }
 
-    @Test("A policy without rules is one, and covers nothing")
+    @Test("A policy without rules is valid and covers no host")
     func empty() throws {
         let policy = try PinningPolicy(hosts: [])
         #expect(policy.hosts.isEmpty)
         #expect(policy.rule(for: ServerEndpoint(host: try ServerName("a.example"))) == nil)
     }
 
-    @Test("Rules are written one a line, with conditions and loops")
+    @Test("The result builder accepts rules one a line, with conditions and loops")
     func builder() throws {
         let isDebug = false
         let policy = try PinningPolicy(unpinnedHosts: .askUser) {
@@ -68,7 +68,7 @@ struct PinningPolicyTests {
         }
     }
 
-    @Test("A host and port has one rule, however it is spelt")
+    @Test("Two rules for the same host and port are refused, in any spelling")
     func duplicates() throws {
         let first = try Self.host("a.example", port: 443)
         #expect(Self.problems([first, try Self.host("a.example"), try Self.host("a.example", port: 8443)]) == [])
@@ -80,7 +80,7 @@ struct PinningPolicyTests {
         #expect(Self.problems(addresses) == ["duplicate-rule hosts[1].host"])
     }
 
-    @Test("Reports go to https hosts that no rule covers")
+    @Test("Reports must go to https hosts that no rule covers")
     func reports() throws {
         let url = { (text: String) in try Self.host("a.example", subdomains: true, reportTo: [text]) }
         #expect(try Self.problems([url("https://reports.example.net/pins")]) == [])
@@ -91,7 +91,7 @@ struct PinningPolicyTests {
         for wrong in ["http://reports.example.net/", "reports.example.net", "https://u@reports.example.net/", ""] {
             #expect(try Self.problems([url(wrong)]) == ["invalid-report-url hosts[0].reportTo[0]"], "\(wrong)")
         }
-        // Covered by another rule, on its port alone.
+        // Another rule covers this host, but only on its own port.
         let other = try Self.host("reports.example.net", port: 8443)
         #expect(try Self.problems([url("https://reports.example.net/"), other]) == [])
         #expect(
@@ -99,7 +99,7 @@ struct PinningPolicyTests {
                 == ["report-host-covered hosts[0].reportTo[0]"])
     }
 
-    @Test("Every problem of a policy is told at once")
+    @Test("A policy reports all of its problems at once")
     func allAtOnce() throws {
         let broken = PinnedHost(
             unchecked: try ServerName("192.0.2.1"), port: 0, includesSubdomains: true,

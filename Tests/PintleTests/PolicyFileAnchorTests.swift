@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Anchors of a policy file")
+@Suite("Anchors in a policy file")
 struct PolicyFileAnchorTests {
     private struct NoSuchFile: Error, CustomStringConvertible {
         let description = "no such file"
@@ -13,7 +13,7 @@ struct PolicyFileAnchorTests {
         return PolicyText.problems(text, files: { _ in Array(content.utf8) })
     }
 
-    @Test("A bundle with text between its certificates is read whole, and DER too")
+    @Test("All certificates of a PEM bundle with text between them are read, and so is a DER certificate")
     func reads() throws {
         let bundle =
             "# first\n" + MinimalCertificate.pem(named: "A") + "# second\n" + MinimalCertificate.pem(named: "B")
@@ -40,7 +40,7 @@ struct PolicyFileAnchorTests {
         #expect(policy.hosts.count == 2)
     }
 
-    @Test("A certificate that cannot be read names file, block and what is wrong; the others do not hide it")
+    @Test("Each unreadable certificate is reported with file, block and reason, without hiding the next one")
     func badBlock() throws {
         let good = MinimalCertificate.pem()
         let notBase64 = "-----BEGIN CERTIFICATE-----\nAA!A\n-----END CERTIFICATE-----\n"
@@ -54,7 +54,7 @@ struct PolicyFileAnchorTests {
     }
 
     @Test(
-        "What is no certificate is not passed over",
+        "Content that is not a certificate is an error and is never skipped",
         arguments: [
             ("", "no-anchor"), ("just text", "no-anchor"),
             (PEMBlock.text(label: "PRIVATE KEY", bytes: [1]), "invalid-anchor"),
@@ -65,7 +65,7 @@ struct PolicyFileAnchorTests {
         #expect(problems(of: content).map(\.id) == [id])
     }
 
-    @Test("A file that cannot be read is named, with the reason")
+    @Test("An unreadable file is reported with its name and the reason")
     func unreadable() {
         let text = PolicyText.policy(PolicyText.rule("a.example", "\"anchors\": {\"include\": [\"gone.pem\"]}"))
         let found = PolicyText.problems(text, files: { _ in throw NoSuchFile() })
@@ -73,7 +73,7 @@ struct PolicyFileAnchorTests {
         #expect(found.first?.message == "cannot read the anchor file \"gone.pem\": no such file")
     }
 
-    @Test("Private anchors for everything under a public suffix are refused; without sub-domains they are not")
+    @Test("Private anchors for a public suffix are refused with sub-domains and accepted without")
     func publicSuffix() {
         let anchors = "\"anchors\": {\"include\": [\(JSONWriter.quoted(MinimalCertificate.pem()))]}"
         let isSuffix: (String) -> Bool = { $0 == "co.uk" }
@@ -83,7 +83,7 @@ struct PolicyFileAnchorTests {
         #expect(PolicyText.problems(narrow, isPublicSuffix: isSuffix) == [])
         #expect(
             PolicyText.problems(PolicyText.policy(PolicyText.rule("co.uk", anchors)), isPublicSuffix: isSuffix) == [])
-        // The same through the initialiser that has no list, and so knows no suffix.
+        // The same file is accepted by the initializer without a list, because it knows no public suffix.
         #expect(PolicyText.problems(broad) == [])
         let label = PolicyText.policy(PolicyText.rule("uk", "\"includeSubdomains\": true, \(anchors)"))
         #expect(PolicyText.ids(label) == ["anchors-too-broad"])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Keys of a policy file")
+@Suite("Keys in a policy file")
 struct PolicyFileKeyTests {
     private func expectNames<Key: PolicyFileKey>(_ keys: Key.Type) {
         #expect(Key.allNames == Key.allCases.map { "\($0)" })
@@ -11,7 +11,7 @@ struct PolicyFileKeyTests {
         #expect(Key.allNames.count <= 16)
     }
 
-    @Test("Each is spelled as it is called, in the order of the cases")
+    @Test("Each key is spelled like its case, in the order of the cases")
     func names() {
         expectNames(PolicyFileKeys.Policy.self)
         expectNames(PolicyFileKeys.Updates.self)
@@ -21,7 +21,7 @@ struct PolicyFileKeyTests {
         expectNames(PolicyFileKeys.Anchors.self)
     }
 
-    @Test("A key with escapes is the key that it spells, and nearly the key is none")
+    @Test("A key with escapes equals the key that it spells, and a similar key is unknown")
     func spelling() throws {
         let escaped = PolicyText.rule().replacingText("\"host\"", with: "\"h\\u006fst\"")
         #expect(PolicyText.ids(PolicyText.policy(escaped)) == [])
@@ -31,7 +31,7 @@ struct PolicyFileKeyTests {
         }
     }
 
-    @Test("A pin with escapes is the pin that it spells")
+    @Test("A pin with escapes equals the pin that it spells")
     func escapedPin() throws {
         let plain = PolicyText.policy(PolicyText.rule())
         let policy = try PinningPolicy(json: Array(plain.replacingText("sha256/", with: "sha256\\/").utf8))

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Pintle
 
-/// Each mistake that an author makes, told by its id, beside the text without it.
+/// Tests the id of each mistake. Each wrong text has a counterpart without the mistake.
 @Suite("Mistakes in a policy file")
 struct PolicyFileMistakeTests {
     @Test(
-        "Each mistake has its id, and without it the policy is read",
+        "Each mistake has its id, and the policy without it is valid",
         arguments: [
             ("{}", "missing-key version", PolicyText.policy()),
             ("{\"version\": 1}", "missing-key hosts", PolicyText.policy()),
@@ -113,7 +113,7 @@ struct PolicyFileMistakeTests {
         #expect(problems.first?.path == "hosts[0].pins[0]" + path)
     }
 
-    @Test("A wrong key comes with the right one")
+    @Test("A message about a wrong key suggests the right one")
     func didYouMean() throws {
         let problem = try #require(
             PolicyText.problems(PolicyText.policy(PolicyText.rule("a.example", "\"pin\": []"))).first)

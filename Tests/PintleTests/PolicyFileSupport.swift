@@ -2,24 +2,24 @@ import Testing
 
 @testable import Pintle
 
-// On Apple's systems there is no tool.
+// The command-line tool is not available on Apple's systems.
 #if os(Linux)
 @testable import PintleTools
 #endif
 
-/// Shorthands of the tests on policy files.
+/// Helpers for tests of policy files.
 enum PolicyText {
     static let pin = "sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="
     static let backup = "sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="
     static let third = "sha256/iQhb885ViYmzwhaN8HXndRaUrXpOBHfKAvqhDM3XTDI="
     static let fingerprint = "cc751c67698229d9277c61d1a6d811ad2af2c0959a0486f5d5f38ece3e4ae2cf"
 
-    /// A policy with these rules, each a JSON object.
+    /// Returns a policy with these rules, each a JSON object.
     static func policy(_ rules: String..., top: String = "") -> String {
         "{\"version\": 1, \(top)\"hosts\": [\(rules.joined(separator: ",\n"))]}"
     }
 
-    /// A sound rule with these members added.
+    /// Returns a valid rule with these members added.
     static func rule(_ host: String = "example.com", _ more: String = "") -> String {
         let comma = more.isEmpty ? "" : ", "
         return "{\"host\": \"\(host)\", \"pins\": [\"\(pin)\"], \"backupPins\": [\"\(backup)\"]\(comma)\(more)}"
@@ -48,7 +48,7 @@ enum PolicyText {
     static func ids(_ text: String) -> [String] { problems(text).map(\.id) }
 }
 
-/// The least that is read as a certificate. Nothing validates its signature.
+/// The smallest certificate that parses. Its signature is invalid.
 enum MinimalCertificate {
     static func der(named name: String = "Test Root", until year: Int = 2046) -> [UInt8] {
         let algorithm = tlv(0x30, tlv(0x06, [0x2B, 0x65, 0x70]))

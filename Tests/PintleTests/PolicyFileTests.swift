@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("A policy file")
+@Suite("Policy files")
 struct PolicyFileTests {
     private let everything = """
         { "version": 1,
@@ -23,7 +23,7 @@ struct PolicyFileTests {
             "withdraws": "the key was stolen" } ] }
         """
 
-    @Test("Every key of the format is read as what it says")
+    @Test("Every key of the format has its effect")
     func readsEverything() throws {
         let policy = try PinningPolicy(json: Array(everything.utf8)) { path in
             #expect(path == "roots/private.pem")
@@ -51,7 +51,7 @@ struct PolicyFileTests {
         #expect(host.withdrawalReason == "the key was stolen")
     }
 
-    @Test("Absent keys have the defaults of the format")
+    @Test("Missing keys have the defaults of the format")
     func defaults() throws {
         let text = PolicyText.policy("{\"host\": \"example.com\"}")
         let policy = try PinningPolicy(json: Array(text.utf8))
@@ -65,7 +65,7 @@ struct PolicyFileTests {
         #expect(try PinningPolicy(json: Array(anchors.utf8)).hosts.first?.anchors == .system)
     }
 
-    @Test("A policy printed and read again is the same, and printed again the same text")
+    @Test("A written policy reads back as an equal policy, and writes the same text again")
     func roundTrip() throws {
         let files: (String) throws -> [UInt8] = { _ in Array(MinimalCertificate.pem().utf8) }
         let more = PolicyText.policy(
@@ -84,7 +84,7 @@ struct PolicyFileTests {
         }
     }
 
-    @Test("A printed policy leaves defaults out")
+    @Test("A written policy omits default values")
     func printed() throws {
         let policy = try PinningPolicy(json: Array(PolicyText.policy(PolicyText.rule()).utf8))
         #expect(
@@ -107,7 +107,7 @@ struct PolicyFileTests {
                 """)
     }
 
-    @Test("All problems are told at once, in the order of the file, each at its place")
+    @Test("All problems are reported at once, in the order of the file, each with its position")
     func allAtOnce() {
         let text = """
             { "version": 1,
@@ -139,7 +139,7 @@ struct PolicyFileTests {
             ])
     }
 
-    @Test("Broken JSON is the only problem, at its place")
+    @Test("Invalid JSON is reported as the only problem, with its position")
     func brokenJSON() {
         let problems = PolicyText.problems("{\"version\": 1,\n \"hosts\": [{}],\n \"version\": 1}")
         #expect(problems.map(\.id) == ["duplicate-key"])
@@ -149,7 +149,7 @@ struct PolicyFileTests {
         #expect(PolicyText.ids("") == ["empty-document"])
     }
 
-    @Test("No more than 1,000 problems are told, and that there are more")
+    @Test("At most 1,000 problems are reported, and then that there are more")
     func manyProblems() {
         let rules = (0..<1500).map { _ in "7" }.joined(separator: ",")
         let problems = PolicyText.problems(PolicyText.policy(rules))
@@ -160,7 +160,7 @@ struct PolicyFileTests {
         #expect(PolicyText.problems(PolicyText.policy(semantic.joined(separator: ","))).count == 1001)
     }
 
-    @Test("The problems of a single rule end there too, and what is told still has its places")
+    @Test("The limit also applies to the problems of a single rule, and the reported ones keep their positions")
     func manyProblemsOfOneRule() {
         func problems(_ duplicates: Int) -> [PolicyProblem] {
             let pins = [String](repeating: "\"\(PolicyText.pin)\"", count: duplicates + 1).joined(separator: ",\n")
@@ -175,7 +175,7 @@ struct PolicyFileTests {
         #expect(many[999].path == "hosts[0].pins[1000]" && many[999].line == 1_001)
     }
 
-    @Test("Places deep inside a long list are found without walking to each")
+    @Test("Positions in a long list are found without walking the list for each")
     func placesInLongLists() throws {
         let text =
             "{\"hosts\": [{\"host\": \"a\", \"pins\": [\([String](repeating: "7", count: 200_000).joined(separator: ","))]}]}"
@@ -191,11 +191,11 @@ struct PolicyFileTests {
         #expect(places.value(at: .rule(0)["backupPins"]).offset == start)
         #expect(places.value(at: .rule(0)["expiry"]["after"]).string == "a")
         #expect(places.value(at: .rule(1)).kind == .array)
-        // Walking takes 200 million steps; this is generous for a debug build on a busy machine.
+        // Walking the list would take 200 million steps. 10 s suffice for a debug build on a busy machine.
         #expect(seconds < 10)
     }
 
-    @Test("A policy inside another document has its places there, and reads no files")
+    @Test("A policy inside another document has positions in that document and reads no files")
     func inside() throws {
         let text = "{\"id\": 1,\n \"policy\": \(PolicyText.policy(PolicyText.rule("a b")))}"
         let value = try #require(try JSONDocument(Array(text.utf8)).root["policy"])
@@ -204,7 +204,7 @@ struct PolicyFileTests {
         #expect(error?.problems.map(\.id) == ["invalid-host"])
     }
 
-    @Test("A damaged policy is read or told what is wrong, and never traps")
+    @Test("A damaged policy is either valid or an error, and never traps")
     func damage() {
         let bytes = Array(everything.utf8)
         var generator = SplitMix(state: 7)
@@ -218,7 +218,7 @@ struct PolicyFileTests {
                 let start = Int(generator.next() % UInt64(bytes.count))
                 damaged.removeSubrange(start..<min(bytes.count, start + Int(generator.next() % 40)))
             default:
-                // A value somewhere else: the JSON stays sound more often than not.
+                // Replace a value, which usually keeps the JSON valid.
                 let values = ["null", "true", "7", "\"\"", "[]", "{}", "[[7]]", "\"sha256/AAAA\""]
                 let colons = bytes.indices.filter { bytes[$0] == UInt8(ascii: ":") }
                 let colon = colons[Int(generator.next() % UInt64(colons.count))]

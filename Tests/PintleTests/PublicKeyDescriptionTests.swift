@@ -23,7 +23,7 @@ struct PublicKeyDescriptionTests {
     static let elliptic = D.oid(1, 2, 840, 10045, 2, 1)
 
     @Test(
-        "Keys have the names and sizes that people know",
+        "Keys are described with their common names and sizes",
         arguments: [
             (key(elliptic, D.oid(1, 2, 840, 10045, 3, 1, 7)), "EC P-256", "EC", 256),
             (key(elliptic, D.oid(1, 3, 132, 0, 34)), "EC P-384", "EC", 384),
@@ -65,7 +65,7 @@ struct PublicKeyDescriptionTests {
         #expect(try Self.describe(Self.rsa(modulus: [0x7F], exponent: D.integer(3))).bits == 7)
     }
 
-    @Test("An RSA-PSS key is told from an RSA key, with and without parameters")
+    @Test("An RSA-PSS key is distinguished from an RSA key, with and without parameters")
     func pss() throws {
         let numbers = D.sequence(D.element(0x02, [0x7F, 0xFF]), D.integer(3))
         let identifier = D.oid(1, 2, 840, 113549, 1, 1, 10)
@@ -74,7 +74,7 @@ struct PublicKeyDescriptionTests {
     }
 
     @Test(
-        "A key whose structure is broken is refused",
+        "A key with a broken structure is refused",
         arguments: [
             rsa(modulus: []), rsa(modulus: [0, 1]), rsa(modulus: [0x7F], exponent: []),
             rsa(modulus: [0x7F], exponent: D.integer(3) + D.integer(5)), key(D.oid(1, 2, 840, 113549, 1, 1, 1)),

@@ -18,7 +18,7 @@ struct PublicKeyPinTests {
     }
 
     @Test(
-        "Every notation in use is one pin, and one notation is printed",
+        "Every common notation parses as the same pin, which is printed in one notation",
         arguments: [
             canonical, "sha256//" + base64, base64, "pin-sha256=\"\(base64)\"", "pin-sha256=" + base64,
             "sha256/" + base64.dropLast(), "sha256//" + base64.dropLast(), String(base64.dropLast()),
@@ -29,7 +29,7 @@ struct PublicKeyPinTests {
         #expect(pin.description == Self.canonical)
     }
 
-    @Test("The notation that is printed is read at once, and no other is: each byte of it counts")
+    @Test("The fast path parses exactly the printed notation: changing any byte makes it fail or differ")
     func printed() throws {
         let plain = Array(Self.canonical.utf8)
         var texts = [plain, Array(plain.dropLast()), plain + plain.suffix(1), [], Array("sha256/".utf8)]
@@ -53,7 +53,7 @@ struct PublicKeyPinTests {
         #expect(count > 200 && count < texts.count)
     }
 
-    @Test("The URL-safe alphabet spells the same pin")
+    @Test("The URL-safe alphabet gives the same pin")
     func urlSafe() throws {
         let standard = "sha256//38lEAVIGBmLdPBCBjgzbI4iCNAvrsWIcCkn+M/rPyk="
         let safe = "sha256/_38lEAVIGBmLdPBCBjgzbI4iCNAvrsWIcCkn-M_rPyk"
@@ -61,7 +61,7 @@ struct PublicKeyPinTests {
         #expect(try PublicKeyPin(safe + "=").bytes.count == 32)
     }
 
-    @Test("A hash whose base64 begins with a slash is told from curl's notation, padded or not")
+    @Test("A hash whose base64 begins with a slash is distinguished from curl's notation, padded or not")
     func leadingSlash() throws {
         let base64 = "/38lEAVIGBmLdPBCBjgzbI4iCNAvrsWIcCkn+M/rPyk="
         let pin = try PublicKeyPin(base64)
@@ -77,7 +77,7 @@ struct PublicKeyPinTests {
         }
     }
 
-    @Test("Whatever is printed reads as what it was", arguments: 0..<4)
+    @Test("A printed pin parses as the same pin", arguments: 0..<4)
     func roundTrip(seed: UInt64) throws {
         var generator = SplitMix64(state: seed)
         for first in UInt8.min...UInt8.max {
@@ -91,7 +91,7 @@ struct PublicKeyPinTests {
     }
 
     @Test(
-        "What is no pin is refused with its code",
+        "An invalid pin is refused with its code",
         arguments: [
             ("", "invalid-pin"), ("sha256/", "invalid-pin"), ("sha256//", "invalid-pin"),
             ("pin-sha256=", "invalid-pin"), ("pin-sha256=\"\"", "invalid-pin"),
@@ -113,7 +113,7 @@ struct PublicKeyPinTests {
         #expect(error?.hint.isEmpty == false)
     }
 
-    @Test("Another length is named, and 20 bytes are told for what they are")
+    @Test("An error names a wrong length, and names SHA-1 for 20 bytes")
     func lengths() {
         let short = Self.refusal("d6qzRu9zOECb90Uez27xWltNsj0=")
         #expect(short?.reason == .wrongLength(20))
@@ -124,7 +124,7 @@ struct PublicKeyPinTests {
         }
     }
 
-    @Test("A certificate's fingerprint is told for what it is", arguments: ["", ":"])
+    @Test("A certificate's fingerprint is recognized as one", arguments: ["", ":"])
     func fingerprints(separator: String) {
         let text = (0..<32).map { _ in "aB" }.joined(separator: separator)
         for prefix in ["", "sha256/"] {
@@ -134,7 +134,7 @@ struct PublicKeyPinTests {
         }
     }
 
-    @Test("Bits that belong to no byte are an error that spells the pin right")
+    @Test("Bits that belong to no byte are an error that shows the correct pin")
     func canonicalBase64() throws {
         for last in ["N", "O", "P"] {
             let error = Self.refusal("sha256/" + Self.base64.dropLast(2) + last + "=")
@@ -148,7 +148,7 @@ struct PublicKeyPinTests {
         #expect(Self.refusal(Self.canonical) == nil)
     }
 
-    @Test("An error quotes what it was given, but not at any length")
+    @Test("An error quotes its input, shortened")
     func quoting() {
         #expect(Self.refusal("??")?.text == "??")
         let marks = "e" + String(repeating: "\u{301}", count: 1_000_000)
@@ -157,7 +157,7 @@ struct PublicKeyPinTests {
         #expect(error?.text.hasSuffix("…") == true)
     }
 
-    @Test("The placeholder that examples carry is a pin, and is known")
+    @Test("A placeholder from examples parses as a pin and is recognized")
     func placeholder() throws {
         let zeros = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
         #expect(zeros.isPlaceholder)
@@ -173,13 +173,13 @@ struct PublicKeyPinTests {
             #expect(Self.refusal(text)?.description.contains("a placeholder that examples carry") == true)
             #expect(Self.refusal(text)?.hint.hasPrefix("put the pin of your key") == true)
         }
-        // One letter that differs, at either end.
+        // One character differs, at either end.
         for text in ["BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE="] {
             #expect(try !PublicKeyPin(text).isPlaceholder)
         }
     }
 
-    @Test("A whole SubjectPublicKeyInfo is hashed, raw key bytes are refused")
+    @Test("A whole SubjectPublicKeyInfo is hashed, and raw key bytes are refused")
     func subjectPublicKeyInfo() throws {
         let info = UnsignedCertificate.p256Key(1)
         var certificate = UnsignedCertificate()
@@ -189,7 +189,7 @@ struct PublicKeyPinTests {
         #expect(try Array(certificate.read().subjectPublicKeyInfo) == info)
         #expect(PublicKeyPin(sliceOf: certificate.der) == pin)
         let raw = Array(info.suffix(65))
-        // The point of a curve begins with the tag of an OCTET STRING.
+        // An uncompressed point begins with 0x04, the tag of an OCTET STRING.
         let wrong: [([UInt8], DERError.Reason)] = [
             (raw, .unexpectedTag), ([], .truncated), (info + [0], .trailingData), (Array(info.dropLast()), .truncated),
             (DERBytes.bitString(raw), .unexpectedTag), (certificate.der, .invalidValue),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Pintle
 
-@Suite("A second look at an evaluation")
+@Suite("A second check of an evaluation")
 struct RequireTests {
     private static let chain = TestChain()
 
@@ -11,9 +11,9 @@ struct RequireTests {
     ) throws -> TrustEvaluation {
         let backups = pins.isEmpty ? [] : [TestChain.spare()]
         let rule = try PinnedHost("a.example", pins: pins, backupPins: backups)
-        var scene = try DecisionScene(try PinningPolicy(hosts: [rule]), host: "a.example")
-        scene.outcome = .valid(path)
-        return scene.run().evaluation
+        var fixture = try DecisionFixture(try PinningPolicy(hosts: [rule]), host: "a.example")
+        fixture.outcome = .valid(path)
+        return fixture.run().evaluation
     }
 
     private static func failure(
@@ -27,14 +27,14 @@ struct RequireTests {
         }
     }
 
-    /// The evaluation with another path, as a tool inside the process may put it there.
+    /// Returns the evaluation with another path, as an attacker's tool inside the process could forge it.
     private static func forged(_ evaluation: TrustEvaluation, _ path: [[UInt8]]?) -> TrustEvaluation {
         TrustEvaluation(
             endpoint: evaluation.endpoint, decision: evaluation.decision, rule: evaluation.rule,
             presented: evaluation.presented, path: path.map { ValidatedPath(uncheckedLeafToAnchor: $0) })
     }
 
-    @Test("Length and issuer are required as asked, and no more", arguments: [true, false])
+    @Test("Only the requested length and issuer are required", arguments: [true, false])
     func requirements(isPinned: Bool) throws {
         let evaluation = try Self.evaluation(pins: isPinned ? [Self.chain.keyPin(0)] : [])
         let keys = try Self.chain.certificates.map { try #require(PublicKeyPin(sliceOf: $0)) }
@@ -45,7 +45,7 @@ struct RequireTests {
         #expect(Self.failure(evaluation, 3, keys[0]) == .otherIssuer(keys[1], required: keys[0]))
     }
 
-    @Test("A refusal meets no requirement, and a verdict without a path meets none")
+    @Test("A refusal meets no requirement, and neither does a verdict without a path")
     func refusals() throws {
         let refused = try Self.evaluation(pins: [TestChain(1).keyPin(0)])
         guard case .rejected(let rejection) = refused.decision else {
@@ -59,7 +59,7 @@ struct RequireTests {
         #expect(Self.failure(Self.forged(trusted, []), 1) == .pathTooShort(0, minimum: 1))
     }
 
-    @Test("Certificates that were put in afterwards are found by their hashes")
+    @Test("Certificates that were inserted later are detected by their hashes")
     func forgery() throws {
         let evaluation = try Self.evaluation()
         let pin = Self.chain.keyPin(0)

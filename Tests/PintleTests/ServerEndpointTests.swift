@@ -2,10 +2,10 @@ import Testing
 
 @testable import Pintle
 
-@Suite("Endpoints")
+@Suite("Server endpoints")
 struct ServerEndpointTests {
     @Test(
-        "A host and a port are read",
+        "A host and port parse",
         arguments: [
             ("example.com", "example.com:443"), ("Example.com:8443", "example.com:8443"),
             ("example.com.:443", "example.com:443"), ("192.0.2.1:1", "192.0.2.1:1"), ("[::1]", "[::1]:443"),
@@ -16,7 +16,7 @@ struct ServerEndpointTests {
     }
 
     @Test(
-        "What is no host and port is not read",
+        "An invalid host or port does not parse",
         arguments: [
             "", ":443", "example.com:", "example.com:0", "example.com:65536", "example.com:-1", "example.com:+1",
             "example.com:4a", "example.com:443:443", "example.com:99999999999999999999", "[::1]:", "[::1]x:443",
@@ -26,14 +26,14 @@ struct ServerEndpointTests {
         #expect(ServerEndpoint(text) == nil)
     }
 
-    @Test("A default port stands in where none is written")
+    @Test("The default port is used if the text has none")
     func defaultPort() {
         #expect(ServerEndpoint("a.example", defaultPort: 8443)?.port == 8443)
         #expect(ServerEndpoint("a.example:443", defaultPort: 8443)?.port == 443)
     }
 
     @Test(
-        "The plain form of an https URL leads to a server",
+        "An https URL in the plain form gives an endpoint",
         arguments: [
             ("https://example.com", "example.com:443"), ("HTTPS://Example.com/", "example.com:443"),
             ("https://example.com:8443/a?b#c", "example.com:8443"), ("https://example.com?q", "example.com:443"),
@@ -46,7 +46,7 @@ struct ServerEndpointTests {
     }
 
     @Test(
-        "URLs that parsers read differently from one another lead nowhere",
+        "URLs on which parsers disagree give no endpoint",
         arguments: [
             "", "https://", "https:///", "http://example.com", "https:/example.com", "https:example.com",
             "//example.com", "example.com", " https://example.com", "https://user@example.com/",
@@ -63,7 +63,7 @@ struct ServerEndpointTests {
         #expect(ServerEndpoint(httpsURL: text) == nil)
     }
 
-    @Test("A URL longer than 8,192 bytes leads nowhere")
+    @Test("A URL longer than 8,192 bytes gives no endpoint")
     func length() {
         let start = "https://example.com/"
         let longest = start + String(repeating: "a", count: 8192 - start.utf8.count)

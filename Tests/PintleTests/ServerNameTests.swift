@@ -5,7 +5,7 @@ import Testing
 @Suite("Server names")
 struct ServerNameTests {
     static let label63 = String(repeating: "a", count: 63)
-    /// 253 characters in four labels.
+    /// A name of 253 characters in four labels.
     static let longest = [label63, label63, label63, String(repeating: "b", count: 61)].joined(separator: ".")
 
     private static func refusal(_ text: String) -> ServerNameError? {
@@ -35,7 +35,7 @@ struct ServerNameTests {
         #expect(name.hashValue == (try ServerName(canonical).hashValue))
     }
 
-    @Test("A name that is taken as it stands is one that the reader of all names leaves as it is")
+    @Test("A name that the fast path accepts is left unchanged by the full parser")
     func plain() {
         var texts: [[UInt8]] = [[]]
         for _ in 0..<5 {
@@ -57,7 +57,7 @@ struct ServerNameTests {
     }
 
     @Test(
-        "What is no host is refused with its reason and a remedy",
+        "An invalid host is refused with its reason and a remedy",
         arguments: [
             ("", .empty), (".", .empty), ("..", .emptyLabel), (".example.com", .emptyLabel),
             ("example..com", .emptyLabel), ("example.com..", .emptyLabel), (label63 + "a", .labelTooLong),
@@ -82,7 +82,7 @@ struct ServerNameTests {
     }
 
     @Test(
-        "Spellings of addresses that URL parsers read differently are refused",
+        "Spellings of addresses on which URL parsers disagree are refused",
         arguments: [
             "127.1", "127.0.1", "1.2.3", "1", "2130706433", "0x7f.1", "0x7f000001", "0X7F.0.0.1", "0x", "a.0x",
             "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.04", "1.2.3.4.", "127.1.", "example.1", "example.0x1f",
@@ -95,7 +95,7 @@ struct ServerNameTests {
         #expect(Self.refusal("127.0.0.1") == nil)
     }
 
-    @Test("Labels are those of a name; an address has none")
+    @Test("A DNS name has labels, and an address has none")
     func labels() throws {
         #expect(try ServerName("a.b.c.").labels == ["a", "b", "c"])
         #expect(try ServerName("1.2.3.4").labels.isEmpty)
@@ -103,7 +103,7 @@ struct ServerNameTests {
         #expect(try ServerName("a.b").ipAddress == nil)
     }
 
-    @Test("An IPv4 address and the IPv6 address it is mapped to are two hosts")
+    @Test("An IPv4 address and its mapped IPv6 address are different hosts")
     func mapped() throws {
         #expect(try ServerName("::ffff:192.0.2.1") != ServerName("192.0.2.1"))
         #expect(try ServerName("::ffff:c000:201") == ServerName("::ffff:192.0.2.1"))

@@ -2,11 +2,11 @@ import PintleCrypto
 
 @testable import Pintle
 
-/// Leaf, intermediate and root that nobody signed, and the pins of each.
+/// A leaf, an intermediate and a root with invalid signatures, and the pins of each.
 struct TestChain {
     let certificates: [[UInt8]]
 
-    /// Chains with other numbers have other keys.
+    /// Creates a chain. Chains with different numbers have different keys.
     init(_ number: Int = 0) {
         certificates = (0..<3).map { depth in
             var certificate = UnsignedCertificate()
@@ -17,7 +17,7 @@ struct TestChain {
         }
     }
 
-    /// What a server sends: all but the root.
+    /// The certificates that a server sends: all but the root.
     var presented: [[UInt8]] { Array(certificates.dropLast()) }
     var path: ValidatedPath { ValidatedPath(uncheckedLeafToAnchor: certificates) }
 
@@ -30,7 +30,7 @@ struct TestChain {
         Pin(.certificate(CertificatePin(certificate: certificates[depth])), at: position)
     }
 
-    /// A pin that no chain here has: a backup.
+    /// Returns a pin that matches no chain of these tests, for use as a backup.
     static func spare(_ number: Int = 0, _ position: PinPosition = .any) -> Pin {
         TestChain(1_000 + number).keyPin(0, position)
     }

@@ -10,7 +10,7 @@ import Foundation
 
 @Suite("Approvals")
 struct TrustApprovalsTests {
-    private static let now = DecisionScene.now
+    private static let now = DecisionFixture.now
 
     private static func approval(
         _ number: Int = 0, host: String = "nas.example", port: UInt16 = 443, until expiry: Date? = nil
@@ -20,7 +20,7 @@ struct TrustApprovalsTests {
             at: now, until: expiry)
     }
 
-    @Test("Each change is a new revision, and nothing else is")
+    @Test("Each change increments the revision, and a call without effect does not")
     func generations() throws {
         let approval = try Self.approval()
         var approvals = TrustApprovals.none
@@ -35,26 +35,26 @@ struct TrustApprovalsTests {
         #expect(approvals.revision == 2)
     }
 
-    @Test("Another certificate is approved after a revocation, not instead of a live approval or an expired one")
+    @Test("Another certificate can be approved only after a revocation, even if the old approval has expired")
     func conflict() throws {
         for expiry in [nil, Self.now + 1] {
             var approvals = TrustApprovals([try Self.approval(until: expiry)])
             let error = #expect(throws: TrustApprovalError.self) { try approvals.approve(try Self.approval(1)) }
             #expect(error == .approvedOtherwise(try Self.approval(until: expiry)))
             #expect(approvals.revision == 0)
-            // The same one is renewed.
+            // Approving the same certificate again renews the approval.
             try approvals.approve(try Self.approval(until: Self.now + 99))
             #expect(approvals.count == 1 && approvals.all[0].expiresAt == Self.now + 99)
             approvals.revoke(try Self.approval().endpoint, at: Self.now)
             try approvals.approve(try Self.approval(1))
             #expect(approvals.all == [try Self.approval(1)])
-            // Whoever brings the new fingerprint need not revoke.
+            // `replace` needs no revocation, because the user enters the new fingerprint.
             approvals.replace(try Self.approval(2))
             #expect(approvals.all == [try Self.approval(2)])
         }
     }
 
-    @Test("The list is in the order of hosts and ports")
+    @Test("The list is sorted by host and port")
     func order() throws {
         let hosts =
             [("b.example", 443), ("a.example", 8443), ("a.example", 443), ("192.0.2.1", 1)] as [(String, UInt16)]
@@ -70,7 +70,7 @@ struct TrustApprovalsTests {
         let endpoint: ServerEndpoint
         let comparisons: Counter
 
-        // Touched by the one thread that runs the test.
+        // Safe, because only the thread that runs the test uses it.
         final class Counter: @unchecked Sendable {
             var value = 0
         }
@@ -83,9 +83,9 @@ struct TrustApprovalsTests {
         func hash(into hasher: inout Hasher) { hasher.combine(endpoint) }
     }
 
-    @Test("One among a thousand is found with as many comparisons as one among ten", arguments: [10, 1_000])
+    @Test("A look-up among a thousand approvals takes as few comparisons as among ten", arguments: [10, 1_000])
     func constantTime(count: Int) throws {
-        // A hundred ports a host: a hash of the host alone would not tell them apart.
+        // With a hundred ports for each host, hashing only the host would cause collisions.
         let endpoints = try (0..<count).map { number in
             ServerEndpoint(host: try ServerName("host-\(number / 100).example"), port: UInt16(1 + number % 100))
         }

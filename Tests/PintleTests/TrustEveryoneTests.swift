@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// There is nothing to write, in a file or in Swift, that trusts whoever comes.
-@Suite("Nobody is trusted by decree")
+/// Tests that neither a policy file nor Swift code can express trust in every server.
+@Suite("A policy cannot trust every server")
 struct TrustEveryoneTests {
     @Test(
-        "No key or value of a policy file switches the checks off",
+        "No key or value of a policy file disables the checks",
         arguments: [
             ("\"trustEveryone\": true", "unknown-key trustEveryone"),
             ("\"disableValidation\": true", "unknown-key disableValidation"),
@@ -31,7 +31,7 @@ struct TrustEveryoneTests {
     }
 
     @Test(
-        "No key or value of a rule does",
+        "No key or value of a rule disables the checks",
         arguments: [
             ("\"evaluate\": false", "unknown-key hosts[0].evaluate"),
             ("\"trust\": \"everyone\"", "unknown-key hosts[0].trust"),
@@ -62,7 +62,7 @@ struct TrustEveryoneTests {
     }
 
     @Test(
-        "No pin matches everything",
+        "No pin matches every certificate",
         arguments: [
             ("\"*\"", "invalid-pin hosts[0].pins[0]"), ("\"sha256/*\"", "invalid-pin hosts[0].pins[0]"),
             ("\"\"", "invalid-pin hosts[0].pins[0]"), ("\"any\"", "invalid-pin hosts[0].pins[0]"),
@@ -83,16 +83,16 @@ struct TrustEveryoneTests {
         #expect(Self.problems(policy("\"\(PolicyText.pin)\"")) == [])
     }
 
-    @Test("No host stands for all", arguments: ["*", "*.example.com", "", ".", "**", "%", "0.0.0.0/0"])
+    @Test("No host pattern covers every host", arguments: ["*", "*.example.com", "", ".", "**", "%", "0.0.0.0/0"])
     func hosts(_ host: String) {
         #expect(Self.problems(PolicyText.policy(PolicyText.rule(host))) == ["invalid-host hosts[0].host"])
         #expect(Self.problems(PolicyText.policy(PolicyText.rule("example.com"))) == [])
     }
 
-    /// Every case there is: a case that were added breaks the build or the lists here.
+    /// All cases of `PinExpiry`. A new case breaks the build of `isKnown`.
     private static let expiries: [PinExpiry] = [
-        .never, .systemTrust(after: DecisionScene.now - 1), .systemTrust(after: DecisionScene.now + 1),
-        .rejecting(after: DecisionScene.now - 1), .rejecting(after: DecisionScene.now + 1),
+        .never, .systemTrust(after: DecisionFixture.now - 1), .systemTrust(after: DecisionFixture.now + 1),
+        .rejecting(after: DecisionFixture.now - 1), .rejecting(after: DecisionFixture.now + 1),
     ]
 
     private static func isKnown(_ expiry: PinExpiry) -> Bool {
@@ -101,7 +101,7 @@ struct TrustEveryoneTests {
         }
     }
 
-    @Test("Whatever a policy in Swift says, a path that is not valid is refused, and a good one with its pin is not")
+    @Test("Any policy written in Swift refuses an invalid path and trusts a valid one with a matching pin")
     func builder() throws {
         #expect(Enforcement.allCases == [.enforce, .reportOnly])
         #expect(PinningPolicy.UnpinnedHosts.allCases == [.systemTrust, .reject, .askUser])
@@ -115,13 +115,13 @@ struct TrustEveryoneTests {
                         "example.com", pins: pins, backupPins: pins.isEmpty ? [] : [TestChain.spare()],
                         expiry: expiry, enforcement: enforcement)
                     let policy = try PinningPolicy(hosts: [rule], unpinnedHosts: unpinnedHosts)
-                    let scene = try DecisionScene(policy, host: "example.com", chain: chain)
-                    #expect(scene.with { $0.outcome = .selfSigned }.verdict() == "rejected invalid-path self-signed")
-                    #expect(scene.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
-                    if expiry != .rejecting(after: DecisionScene.now - 1) || pins.isEmpty {
-                        #expect(scene.verdict().hasPrefix("trusted "))
+                    let fixture = try DecisionFixture(policy, host: "example.com", chain: chain)
+                    #expect(fixture.with { $0.outcome = .selfSigned }.verdict() == "rejected invalid-path self-signed")
+                    #expect(fixture.with { $0.outcome = .expired }.verdict() == "rejected invalid-path expired")
+                    if expiry != .rejecting(after: DecisionFixture.now - 1) || pins.isEmpty {
+                        #expect(fixture.verdict().hasPrefix("trusted "))
                     }
-                    let other = try DecisionScene(policy, host: "other.example", chain: chain)
+                    let other = try DecisionFixture(policy, host: "other.example", chain: chain)
                     #expect(other.with { $0.outcome = .selfSigned }.verdict().hasPrefix("rejected "))
                     #expect(other.verdict().hasPrefix(unpinnedHosts == .systemTrust ? "trusted " : "rejected "))
                 }

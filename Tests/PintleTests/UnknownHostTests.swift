@@ -8,34 +8,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a person is shown, and what becomes of the answer.
+/// Tests the question that a user sees and the effect of the answer.
 @Suite("Unknown hosts")
 struct UnknownHostTests {
-    private static let now = DecisionScene.now
+    private static let now = DecisionFixture.now
 
-    private static func scene(
+    private static func fixture(
         _ certificate: UnsignedCertificate = UnsignedCertificate(), _ approvals: [TrustApproval] = []
-    ) throws -> DecisionScene {
-        var scene = try DecisionScene(PinningPolicy(hosts: [], unpinnedHosts: .askUser), host: "nas.example")
-        scene.presented = [certificate.der]
-        scene.outcome = .selfSigned
-        scene.approvals = TrustApprovals(approvals)
-        return scene
+    ) throws -> DecisionFixture {
+        var fixture = try DecisionFixture(PinningPolicy(hosts: [], unpinnedHosts: .askUser), host: "nas.example")
+        fixture.presented = [certificate.der]
+        fixture.outcome = .selfSigned
+        fixture.approvals = TrustApprovals(approvals)
+        return fixture
     }
 
-    private static func ask(_ scene: DecisionScene) throws -> UnknownHost {
-        try ApprovalDecisionTests.unknown(scene)
+    private static func ask(_ fixture: DecisionFixture) throws -> UnknownHost {
+        try ApprovalDecisionTests.unknown(fixture)
     }
 
-    @Test("A first contact says what the system thinks, and what the certificate claims")
+    @Test("A first contact holds the system's verdict and the certificate's claims")
     func firstContact() throws {
-        let scene = try Self.scene()
-        let host = try Self.ask(scene)
-        #expect(host.endpoint == scene.endpoint)
+        let fixture = try Self.fixture()
+        let host = try Self.ask(fixture)
+        #expect(host.endpoint == fixture.endpoint)
         #expect(host.pathFailure?.code == .selfSigned)
         #expect(host.unacceptableFailure == nil)
         #expect(host.previous == nil && !host.wasKnownWithAnotherKey)
-        let trusted = try Self.ask(scene.with { $0.outcome = .valid($0.leafOutcome.path!) })
+        let trusted = try Self.ask(fixture.with { $0.outcome = .valid($0.leafOutcome.path!) })
         #expect(trusted.pathFailure == nil)
         let text = "\(host)"
         for part in [
@@ -45,26 +45,26 @@ struct UnknownHostTests {
         #expect("\(trusted)".contains("the system would trust it"))
     }
 
-    @Test("A server that was known before is told with what was approved then")
+    @Test("A server that was known before is reported with its earlier approval")
     func history() throws {
-        let leaf = try Self.ask(try Self.scene()).leaf
+        let leaf = try Self.ask(try Self.fixture()).leaf
         for subject in [Pin.Subject.certificate(leaf.fingerprint), TestChain(1).keyPin(0).subject] {
-            let approval = try TrustApproval(subject, for: try Self.scene().endpoint, at: Self.now - 9)
+            let approval = try TrustApproval(subject, for: try Self.fixture().endpoint, at: Self.now - 9)
             var approvals = TrustApprovals([approval])
             let revoked = approvals.revoke(approval.endpoint, at: Self.now - 5)
-            let host = try Self.ask(try Self.scene().with { $0.approvals = approvals })
+            let host = try Self.ask(try Self.fixture().with { $0.approvals = approvals })
             #expect(host.previous == revoked)
-            #expect(host.wasKnownWithAnotherKey == !approval.names(leaf))
+            #expect(host.wasKnownWithAnotherKey == !approval.matches(leaf))
             #expect("\(host)".contains("\(Pin(subject))"))
         }
         let expired = try TrustApproval(
-            .certificate(leaf.fingerprint), for: try Self.scene().endpoint, at: Self.now - 9, until: Self.now - 1)
-        let host = try Self.ask(try Self.scene(UnsignedCertificate(), [expired]))
+            .certificate(leaf.fingerprint), for: try Self.fixture().endpoint, at: Self.now - 9, until: Self.now - 1)
+        let host = try Self.ask(try Self.fixture(UnsignedCertificate(), [expired]))
         #expect(host.previous == expired && !host.wasKnownWithAnotherKey)
     }
 
     @Test(
-        "A certificate of thousands of names, or of one that is a book, is told in a line", arguments: [0, 8, 9, 2_000])
+        "A certificate with thousands of names or a huge name is described on one line", arguments: [0, 8, 9, 2_000])
     func manyNames(count: Int) throws {
         var certificate = UnsignedCertificate()
         certificate.subject = UnsignedCertificate.commonName(String(repeating: "x", count: 50_000))
@@ -74,7 +74,7 @@ struct UnknownHostTests {
             UnsignedCertificate.extensionField(
                 DERBytes.oid(2, 5, 29, 17), DERBytes.sequence(long + names.flatMap(\.self)))
         ]
-        let host = try Self.ask(try Self.scene(certificate))
+        let host = try Self.ask(try Self.fixture(certificate))
         #expect(host.names.count == count + 1)
         let text = "\(host)"
         #expect(text.utf8.count < 2_000)
@@ -82,35 +82,35 @@ struct UnknownHostTests {
         #expect(text.contains("host-6.example") == (count > 6) && !text.contains("host-7.example"))
     }
 
-    @Test("What is not known of the past is told, and is no first contact", arguments: TrustApprovals.Record.allCases)
+    @Test("An incomplete record is reported and is not a first contact", arguments: TrustApprovals.Record.allCases)
     func record(_ record: TrustApprovals.Record) throws {
-        let scene = try Self.scene().with { $0.approvals = TrustApprovals(record: record) }
-        let host = try Self.ask(scene)
+        let fixture = try Self.fixture().with { $0.approvals = TrustApprovals(record: record) }
+        let host = try Self.ask(fixture)
         #expect(host.approvalRecord == record)
         #expect(host.isFirstContact == (record == .complete))
         #expect("\(host)".contains("whether it was approved before") == (record != .complete))
-        // The same for a path that the caller's own validation has found good.
-        let path = ValidatedPath(uncheckedLeafToAnchor: scene.presented)
-        let decision = scene.policy.decide(scene.endpoint, path: path, approvals: scene.approvals, at: Self.now)
+        // Also for a path that the caller's own validation has accepted.
+        let path = ValidatedPath(uncheckedLeafToAnchor: fixture.presented)
+        let decision = fixture.policy.decide(fixture.endpoint, path: path, approvals: fixture.approvals, at: Self.now)
         guard case .rejected(.unknownHost(let other)) = decision else {
             Issue.record("\(decision)")
             return
         }
         #expect(other.approvalRecord == record)
-        // Where the past is not known, a yes counts only if the caller says that the person was told so.
-        var approvals = scene.approvals
+        // With an incomplete record, an approval counts only if the caller says that the user was told.
+        var approvals = fixture.approvals
         if record != .complete {
             let refused = #expect(throws: TrustApprovalError.self) { try approvals.approve(host, at: Self.now) }
             #expect(refused?.code == "incomplete-record")
         }
         try approvals.approve(host, at: Self.now, acceptingIncompleteRecord: record != .complete)
-        #expect(scene.with { $0.approvals = approvals }.verdict() == "trusted user-approved")
+        #expect(fixture.with { $0.approvals = approvals }.verdict() == "trusted user-approved")
         #expect(approvals.record == record)
         let again = #expect(throws: TrustApprovalError.self) { try approvals.approve(host, at: Self.now) }
         #expect(again?.code == "changed-meanwhile" && again.map { "\($0)".contains("nas.example:443") } == true)
     }
 
-    @Test("Names in a certificate cannot rewrite the question")
+    @Test("Names in a certificate cannot change the text of the question")
     func hostileNames() throws {
         var certificate = UnsignedCertificate()
         certificate.subject = UnsignedCertificate.commonName("a\u{1B}[2J\u{202E}moc.elgoog\u{2066}\nfingerprint: 00")
@@ -120,7 +120,7 @@ struct UnknownHostTests {
                 DERBytes.oid(2, 5, 29, 17),
                 DERBytes.sequence(DERBytes.element(0x82, Array("x\u{1B}]0;owned\u{07}.example".utf8))))
         ]
-        let host = try Self.ask(try Self.scene(certificate))
+        let host = try Self.ask(try Self.fixture(certificate))
         for text in ["\(host)", "\(host.leaf.subject)", "\(host.leaf.issuer)"] + host.names {
             #expect(!text.unicodeScalars.contains { $0.isUnsafeToPrint }, "\(text.debugDescription)")
         }
@@ -129,9 +129,9 @@ struct UnknownHostTests {
 
     // MARK: The answer
 
-    @Test("Yes makes an approval that accepts what was seen, for the certificate or for the key")
+    @Test("The user's agreement gives an approval of the seen failures, for the certificate or the key")
     func yes() throws {
-        let host = try Self.ask(try Self.scene())
+        let host = try Self.ask(try Self.fixture())
         let expiry = Self.now + 86_400.5
         let approval = try host.approval(at: Self.now + 0.9, until: expiry, note: "label on the box")
         #expect(approval.endpoint == host.endpoint)
@@ -142,31 +142,31 @@ struct UnknownHostTests {
         #expect(approval.note == "label on the box")
         #expect(approval.state(at: Self.now) == .live)
         #expect(try host.approval(of: .key, at: Self.now).subject == .publicKey(host.leaf.publicKeyPin))
-        let next = try Self.scene().with { $0.approvals = TrustApprovals([approval]) }
+        let next = try Self.fixture().with { $0.approvals = TrustApprovals([approval]) }
         #expect(next.verdict() == "trusted user-approved")
     }
 
-    @Test("A server that would be refused all the same is not approved")
+    @Test("A server that would be refused in any case cannot be approved")
     func unacceptable() throws {
-        let scene = try Self.scene()
-        #expect(throws: Never.self) { try Self.ask(scene).approval(at: Self.now) }
+        let fixture = try Self.fixture()
+        #expect(throws: Never.self) { try Self.ask(fixture).approval(at: Self.now) }
         for refused in [
-            scene.with { $0.outcome = .expired }, scene.with { $0.leafOutcome = .expired },
+            fixture.with { $0.outcome = .expired }, fixture.with { $0.leafOutcome = .expired },
         ] {
             let host = try Self.ask(refused)
             #expect(host.unacceptableFailure?.code == .expired)
             let error = #expect(throws: TrustApprovalError.self) { try host.approval(at: Self.now) }
             #expect(error?.code == "unacceptable-failure")
-            // And if somebody approves it by its fingerprint: it is refused.
+            // Even an approval by fingerprint does not make the server trusted.
             let approval = try TrustApproval(.certificate(host.leaf.fingerprint), for: host.endpoint, at: Self.now)
             #expect(
                 refused.with { $0.approvals = TrustApprovals([approval]) }.verdict() == "rejected invalid-path expired")
         }
     }
 
-    @Test("An approval that would be over, or whose note is a book, is not made")
+    @Test("An approval that has already expired or has a too long note is refused")
     func bounds() throws {
-        let host = try Self.ask(try Self.scene())
+        let host = try Self.ask(try Self.fixture())
         func code(until expiry: Date? = nil, note: String? = nil) -> String? {
             do throws(TrustApprovalError) {
                 _ = try host.approval(at: Self.now, until: expiry, note: note)

@@ -1,7 +1,7 @@
 @testable import Pintle
 
-/// A certificate with a signature that nobody made: the core reads certificates and leaves signatures
-/// to validation. Each field may be anything.
+/// A certificate with an invalid signature and freely chosen fields. The core parses certificates but leaves signatures
+/// to validation.
 struct UnsignedCertificate {
     var version: [UInt8] = DERBytes.element(0xA0, DERBytes.integer(2))
     var serial: [UInt8] = DERBytes.integer(0x2A)
@@ -10,12 +10,12 @@ struct UnsignedCertificate {
     var notAfter: [UInt8] = DERBytes.utcTime("351231235959Z")
     var subject: [UInt8] = Self.commonName("Subject")
     var key: [UInt8] = Self.p256Key(7)
-    /// What stands between the key and the extensions.
+    /// The elements between the key and the extensions.
     var uniqueIdentifiers: [UInt8] = []
-    /// Whole Extension elements; `nil` leaves the field out.
+    /// Complete Extension elements; `nil` omits the field.
     var extensions: [[UInt8]]?
     var signature: [UInt8] = DERBytes.bitString([0x30, 0x00])
-    /// Behind the last field, inside the certificate.
+    /// Bytes after the last field, inside the certificate.
     var trailing: [UInt8] = []
 
     static let ecdsaWithSHA256 = DERBytes.sequence(DERBytes.oid(1, 2, 840, 10045, 4, 3, 2))
@@ -36,12 +36,12 @@ struct UnsignedCertificate {
         DERBytes.sequence(attribute(DERBytes.utf8(text)))
     }
 
-    /// A SET of one attribute, a common name unless said otherwise.
+    /// Returns a SET of one attribute, by default a common name.
     static func attribute(_ value: [UInt8], type: [UInt8] = DERBytes.oid(2, 5, 4, 3)) -> [UInt8] {
         DERBytes.set(DERBytes.sequence(type, value))
     }
 
-    /// A P-256 key whose point nobody checked; another number is another key.
+    /// Returns a P-256 key with an arbitrary point. Different numbers give different keys.
     static func p256Key(_ number: Int) -> [UInt8] {
         let point = (0..<64).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0 &* 7) }
         return DERBytes.sequence(
@@ -55,7 +55,7 @@ struct UnsignedCertificate {
 }
 
 extension DERError {
-    /// What a reading threw; `nil` where it went well.
+    /// Returns the error that parsing threw; `nil` if it succeeded.
     static func thrown(by body: () throws(DERError) -> Void) -> DERError? {
         do throws(DERError) {
             try body()

@@ -1,10 +1,10 @@
 import AttackDemo
 import Testing
 
-/// The program that runs through both adapters.
+/// Runs the attack demo, which uses the same program for both adapters.
 @Suite("Pinned sessions: one demo for both adapters")
 struct AttackDemoTests {
-    @Test("Each attack of the catalogue ends as on the other adapter, and gets not a byte")
+    @Test("Each attack of the catalogue ends as with the other adapter, and the attacker gets no byte")
     func verdicts() async throws {
         let results = try await AttackDemo().run()
         #expect(results.count >= 35)

@@ -1,12 +1,12 @@
-/// Compressed data that no compressor would write (RFC 1951).
+/// Compressed data that no real compressor would produce (RFC 1951).
 enum Deflate {
-    /// A stored block without content, which is not the last.
+    /// A stored block without content that is not the last block.
     static let emptyBlock: [UInt8] = [0, 0, 0, 0xFF, 0xFF]
 
     /// A stored block of one byte.
     static func block(_ byte: UInt8, isLast: Bool = false) -> [UInt8] { [isLast ? 1 : 0, 1, 0, 0xFE, 0xFF, byte] }
 
-    /// The letter `a`, 258 * `count` + 1 times, in 13 bits for each 258.
+    /// Returns the letter `a`, 258 * `count` + 1 times. Each 258 letters take 13 bits.
     static func letters(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         var (buffer, used): (UInt8, UInt8) = (0, 0)
@@ -20,10 +20,10 @@ enum Deflate {
                 }
             }
         }
-        // The last block, with fixed codes; the letter; a copy of length 258 from distance 1; the end.
+        // The last block with fixed codes, the letter, copies of length 258 from distance 1, and the end.
         put("110")
         put("10010001")
-        // Eight copies fill 13 bytes, so that only the first eight need to be packed.
+        // Eight copies fill 13 bytes exactly, so only the first eight have to be packed bit by bit.
         for _ in 0..<min(count, 8) { put("1100010100000") }
         if count > 8 {
             let pattern = bytes.suffix(13)

@@ -9,11 +9,11 @@ import Testing
 /// The order and the size of a delegate's callbacks, without a transfer.
 @Suite("Pinned sessions: the delegate's outbox")
 struct DelegateOutboxTests {
-    /// An outbox whose queue stands still until ``run()``, and the list of the callbacks that ran.
+    /// An outbox whose queue is suspended until ``run()``, and the list of the callbacks that ran.
     private final class Fixture: Sendable {
         let outbox: DelegateOutbox
         let queue: OperationQueue
-        // The outbox does not keep its task alive.
+        // Kept here, because the outbox does not keep its task alive.
         private let task: URLSessionTask
         private let session: PinnedURLSession
         private let log = Mutex<[String]>([])
@@ -24,7 +24,8 @@ struct DelegateOutboxTests {
             queue.maxConcurrentOperationCount = 1
             queue.isSuspended = true
             session = PinnedURLSession(
-                source: LivePolicy(try Stage().policy()), configuration: .ephemeral, delegate: nil, delegateQueue: queue
+                source: LivePolicy(try SessionFixture().policy()), configuration: .ephemeral, delegate: nil,
+                delegateQueue: queue
             )
             task = session.dataTask(with: try #require(URL(string: "https://localhost/")))
             outbox = DelegateOutbox(session)
@@ -35,7 +36,7 @@ struct DelegateOutboxTests {
 
         func send(_ name: String) { outbox.send { [self] _, _ in note(name) } }
 
-        /// - Returns: `true` where the backlog is beyond its limit.
+        /// - Returns: `true` if the backlog is over its limit.
         func sendContent(_ data: Data?, count: Int? = nil, received: Int64 = 0) -> Bool {
             outbox.sendContent(data, count: count ?? data?.count ?? 0, received: received) { [self] piece, _, _ in
                 let text = piece.count > 100 ? "" : String(decoding: piece.data, as: UTF8.self)
@@ -57,7 +58,7 @@ struct DelegateOutboxTests {
 
         func close(isQueued: Bool = true) { outbox.close(isQueued: isQueued) { [self] in note("completion") } }
 
-        /// Ends the task that was never resumed, which the session keeps otherwise, and lets the queue run empty.
+        /// Cancels the task, which the session would otherwise keep, and lets the queue run empty.
         func end() {
             queue.isSuspended = false
             session.invalidateAndCancel()
@@ -69,8 +70,7 @@ struct DelegateOutboxTests {
         }
     }
 
-    @Test(
-        "The completion runs behind all callbacks that wait, and no callback runs after it", arguments: [true, false])
+    @Test("The completion runs behind all queued callbacks, and no callback runs after it", arguments: [true, false])
     func order(isClosed: Bool) async throws {
         let fixture = try Fixture()
         defer { fixture.end() }
@@ -86,7 +86,7 @@ struct DelegateOutboxTests {
         await fixture.run()
         let before = ["first", "content ab 2 of 2"]
         if isClosed {
-            // The bytes that were sent after the close are of another transfer, whose callback does not run.
+            // The bytes sent after the close belong to another transfer, whose callback does not run.
             #expect(fixture.events == before + ["sent 3, 3 of 9", "completion"])
         } else {
             #expect(
@@ -94,8 +94,7 @@ struct DelegateOutboxTests {
         }
     }
 
-    @Test(
-        "Content joins a piece that waits, and not one behind which another callback waits", arguments: [true, false])
+    @Test("Content joins a queued piece, but not a piece with another callback behind it", arguments: [true, false])
     func joining(isInterrupted: Bool) async throws {
         let fixture = try Fixture()
         defer { fixture.end() }
@@ -109,7 +108,7 @@ struct DelegateOutboxTests {
         #expect(fixture.events == pieces + ["content ef 2 of 6"])
     }
 
-    @Test("Content that is in a file joins by its count")
+    @Test("Content that is already in a file joins a piece by its size")
     func joiningInFile() async throws {
         let fixture = try Fixture()
         defer { fixture.end() }
@@ -130,24 +129,26 @@ struct DelegateOutboxTests {
         #expect(fixture.events == ["sent 5, 5 of 9", "sent 4, 4 of 9"])
     }
 
-    @Test("The backlog is full beyond its limit, and relieved once when it is within it again", arguments: [0, 1])
+    @Test(
+        "The backlog is full over its limit, and the relieve callback runs once it is within the limit again",
+        arguments: [0, 1])
     func backlog(excess: Int) async throws {
         let fixture = try Fixture()
         defer { fixture.end() }
         let limit = DelegateOutbox.backlogLimit
         #expect(!fixture.sendContent(nil, count: limit, received: Int64(limit)))
         fixture.send("other")
-        // A piece costs at least a kilobyte: this one joins none.
+        // A piece costs at least a kilobyte, so this one is over the limit. It joins no other piece.
         #expect(fixture.sendContent(nil, count: 1, received: Int64(limit) + 1))
         await fixture.run()
         #expect(fixture.events == ["content  \(limit) of \(limit)", "relieve", "other", "content  1 of \(limit + 1)"])
-        // All of it was subtracted.
+        // The backlog is empty again: content up to the limit fits.
         #expect(fixture.sendContent(nil, count: limit + excess, received: 0) == (excess > 0))
         await fixture.run()
         #expect(fixture.events.filter { $0 == "relieve" }.count == 1 + excess)
     }
 
-    @Test("Pieces of one byte fill the backlog too", arguments: [1_024, 1_025])
+    @Test("Pieces of one byte also fill the backlog", arguments: [1_024, 1_025])
     func smallPieces(count: Int) throws {
         let fixture = try Fixture()
         defer { fixture.end() }
@@ -159,7 +160,9 @@ struct DelegateOutboxTests {
         #expect(isFull == (count > 1_024))
     }
 
-    @Test("An async call completes at once, and its delegate hears what was sent before", arguments: [true, false])
+    @Test(
+        "An async call completes at once, and its delegate still gets the callbacks queued before",
+        arguments: [true, false])
     func unqueuedClose(hasDelegate: Bool) async throws {
         let fixture = try Fixture()
         defer { fixture.end() }

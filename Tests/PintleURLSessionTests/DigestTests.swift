@@ -9,13 +9,13 @@ import Testing
 @Suite("Digest authentication")
 struct DigestTests {
     @Test(
-        "The answers are those of RFC 7616",
+        "The answers match the examples of RFC 7616",
         arguments: [
             ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
             ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
         ])
     func vectors(algorithm: String, response: String) throws {
-        // Section 3.9.1.
+        // RFC 7616 section 3.9.1.
         let field =
             "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=\(algorithm), "
             + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
@@ -32,7 +32,7 @@ struct DigestTests {
                 + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\"")
     }
 
-    @Test("A quotation mark is escaped, whatever mark stands on it", arguments: ["a\"\u{301}b", "a\u{301}b"])
+    @Test("A quotation mark is escaped, even with a combining mark on it", arguments: ["a\"\u{301}b", "a\u{301}b"])
     func quotation(user: String) throws {
         let challenge = try #require(
             AuthenticationChallenges(["Digest realm=\"r\", nonce=\"n\""]).all.first.flatMap(DigestChallenge.init))
@@ -42,9 +42,9 @@ struct DigestTests {
         #expect(Data((answer ?? "").utf8).range(of: Data("username=\"\(escaped)\", realm".utf8)) != nil)
     }
 
-    @Test("A server from before RFC 2617 has its own answer")
+    @Test("A server older than RFC 2617 gets the answer of RFC 2069")
     func withoutQuality() throws {
-        // RFC 2069 section 2.4, as its erratum 749 corrects it.
+        // RFC 2069 section 2.4, corrected by erratum 749.
         let field =
             "Digest realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", opaque=\"5ccc\""
         let challenge = try #require(AuthenticationChallenges([field]).all.first.flatMap(DigestChallenge.init))
@@ -56,7 +56,7 @@ struct DigestTests {
     }
 
     @Test(
-        "Challenges are told from parameters, and nonsense is passed over",
+        "The parser tells challenges from parameters and skips invalid text",
         arguments: [
             ("Basic realm=\"a\"", ["basic realm=a"]), ("basic", ["basic"]), ("Basic, NTLM", ["basic", "ntlm"]),
             ("Negotiate YII=, Basic realm = b", ["negotiate", "basic realm=b"]),
@@ -76,13 +76,14 @@ struct DigestTests {
         #expect(read == expected)
     }
 
-    @Test("A thousand challenges are sixteen")
+    @Test("Only the first 16 of a thousand challenges are read")
     func limit() {
         let field = Array(repeating: "Basic realm=\"a\"", count: 1_000).joined(separator: ", ")
         #expect(AuthenticationChallenges([field, field]).all.count == AuthenticationChallenges.limit)
     }
 
-    /// Checks as a server does, by the vectors' own code: nonces, counts, and the answer.
+    /// A server that checks nonces, counts and answers. It computes the expected answer with the code under test, which
+    /// the tests above compare with the RFC's examples.
     private final class Guard: Sendable {
         let log = Mutex<(nonces: [String], counts: [String])>(([], []))
 
@@ -106,12 +107,14 @@ struct DigestTests {
         }
     }
 
-    @Test("A nonce is counted, and one that went stale is renewed without asking", arguments: ["pass", "wrong"])
+    @Test(
+        "The client counts the uses of a nonce, and renews an expired nonce without asking",
+        arguments: ["pass", "wrong"])
     func session(password: String) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let door = Guard()
         let challenge = "Digest realm=\"r\", qop=\"auth\", algorithm=SHA-256"
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             // The page behind the redirect wants another nonce.
             let nonce = request.target == "/late" ? "second" : "first"
             if door.admits(request, nonce: nonce) {
@@ -124,11 +127,11 @@ struct DigestTests {
             let stale = request.target == "/late" ? ", stale=true" : ""
             return .unauthorized(challenge: "\(challenge), nonce=\"\(nonce)\"\(stale)")
         }
-        let delegate = Correspondent { challenge in
+        let delegate = RecordingDelegate { challenge in
             guard challenge.previousFailureCount == 0 else { return (.performDefaultHandling, nil) }
             return (.useCredential, URLCredential(user: "user", password: password, persistence: .none))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address("?a=b"))
         if password == "pass" {
             #expect(

@@ -3,7 +3,7 @@ import PintleTestKit
 import Synchronization
 import Testing
 
-/// What a hostile server sends as fast as it can, for as long as the client takes it.
+/// Data that a hostile server sends as fast as it can, for as long as the client reads it.
 enum Flood: String, CaseIterable, CustomTestStringConvertible {
     /// Before the verdict: HelloRequest messages, which a client ignores during a handshake (RFC 5246 section 7.4.1.1).
     case helloRequest
@@ -14,19 +14,19 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
     case emptyData
     case ping
     case windowUpdate
-    /// Over plain http: content without end.
+    /// Over plain HTTP: endless content.
     case content
-    /// Over plain http: the same in chunks of one byte (RFC 9112 section 7.1).
+    /// Over plain HTTP: endless content in chunks of one byte (RFC 9112 section 7.1).
     case chunks
-    /// Over plain http: responses with status 100, which precede the final one (RFC 9110 section 15.2.1).
+    /// Over plain HTTP: responses with status 100, which precede the final one (RFC 9110 section 15.2.1).
     case interim
 
-    /// Those that bring nothing that a request waits for.
+    /// The floods that contain nothing a request waits for.
     static let useless: [Flood] = [.helloRequest, .keyUpdate, .priority, .emptyData, .ping, .windowUpdate]
 
     var testDescription: String { rawValue }
 
-    /// About 16 KiB of it.
+    /// About 16 KiB of the flood.
     var piece: [UInt8] {
         func repeated(_ bytes: [UInt8]) -> [UInt8] { Array(repeatElement(bytes, count: 16_384 / bytes.count).joined()) }
         switch self {
@@ -34,7 +34,7 @@ enum Flood: String, CaseIterable, CustomTestStringConvertible {
         case .keyUpdate: return []
         case .priority: return repeated([0, 0, 5, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 16])
         case .emptyData: return repeated([0, 0, 0, 0, 0, 0, 0, 0, 1])
-        // An acknowledgement of nothing: nghttp2 counts those that it has to answer, and gives up.
+        // Acknowledgements that no PING asked for: nghttp2 would count real PINGs, which it has to answer, and give up.
         case .ping: return repeated([0, 0, 8, 6, 1, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8))
         case .windowUpdate: return repeated([0, 0, 4, 8, 0, 0, 0, 0, 1, 0, 0, 0, 1])
         case .content: return repeated([0x78])
@@ -53,7 +53,7 @@ final class FloodServer: Sendable {
 
     private let server: Server
     private let written: Written
-    /// Bytes written so far, without TLS framing; some of them may wait in the sockets' buffers.
+    /// The bytes written so far, without TLS framing. Some of them may still be in the sockets' buffers.
     var byteCount: Int { written.count.load(ordering: .relaxed) }
     let url: URL
 
@@ -61,7 +61,7 @@ final class FloodServer: Sendable {
         let count = Atomic<Int>(0)
     }
 
-    init(_ flood: Flood, at stage: Stage) throws {
+    init(_ flood: Flood, at fixture: SessionFixture) throws {
         let written = Written()
         self.written = written
         let pour: @Sendable (any ByteStream) -> Void = { stream in
@@ -82,7 +82,7 @@ final class FloodServer: Sendable {
             server = .plain(tcp)
             address = flood == .helloRequest ? "https://localhost:\(tcp.port)/" : "http://127.0.0.1:\(tcp.port)/"
         case .keyUpdate:
-            let tls = try LoopbackTLSServer(stage.identity) { configuration in
+            let tls = try LoopbackTLSServer(fixture.identity) { configuration in
                 configuration.application = .stream { stream in
                     guard (try? stream.read(upTo: 4_096)) != nil, let stream = stream as? any RekeyingStream else {
                         return
@@ -94,7 +94,7 @@ final class FloodServer: Sendable {
             server = .secure(tls)
             address = tls.url()
         default:
-            let tls = try LoopbackTLSServer(stage.identity) { configuration in
+            let tls = try LoopbackTLSServer(fixture.identity) { configuration in
                 configuration.applicationProtocols = ["h2"]
                 configuration.application = .stream { stream in
                     guard Frame.readRequest(stream) else { return }
@@ -109,7 +109,7 @@ final class FloodServer: Sendable {
         self.url = url
     }
 
-    /// Waits until the flood is on its way.
+    /// Waits until the flood has begun.
     func isFlooding() async -> Bool {
         for _ in 0..<1_000 {
             if byteCount > 1 << 18 { return true }
@@ -139,7 +139,7 @@ extension Frame {
 
     /// Reads up to the end of the next request of a connection.
     ///
-    /// - Returns: the last byte of the number of its stream.
+    /// - Returns: The last byte of the stream's number.
     static func readNextRequest(_ stream: any ByteStream) -> UInt8? {
         while true {
             guard let header = try? stream.read(exactly: 9) else { return nil }

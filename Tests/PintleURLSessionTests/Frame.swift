@@ -1,11 +1,11 @@
-/// HTTP/2 frames (RFC 9113 section 6), as many as are needed here. All are about stream 1 unless they say so.
+/// The HTTP/2 frames that the tests need (RFC 9113 section 6). All are about stream 1 unless they say otherwise.
 enum Frame {
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     static let settings = frame(4, stream: 0, [])
     /// `:status 200` is entry 8 of the static table (RFC 7541).
     static let head = frame(1, flags: 4, stream: 1, [0x88])
 
-    /// With `content-length`, entry 28 of it, of one digit.
+    /// Returns a head with `content-length` (entry 28 of the static table) of one digit.
     static func head(length: Int) -> [UInt8] {
         frame(1, flags: 4, stream: 1, [0x88, 0x0F, 0x0D, 1, UInt8(truncatingIfNeeded: 0x30 + length)])
     }
@@ -14,7 +14,7 @@ enum Frame {
         frame(0, flags: isLast ? 1 : 0, stream: 1, Array(text.utf8))
     }
 
-    /// A response with coded content, in frames of 16 KiB.
+    /// Returns a response with encoded content, in frames of 16 KiB.
     static func response(_ content: [UInt8], coding: String, stream: UInt8) -> [UInt8] {
         // `content-encoding` is entry 26.
         let field = [0x88, 0x0F, 0x0B, UInt8(truncatingIfNeeded: coding.utf8.count)] + Array(coding.utf8)
@@ -26,7 +26,7 @@ enum Frame {
         return frames
     }
 
-    /// A response that a cache may keep for a minute, with or without `content-length`.
+    /// Returns a response that a cache may keep for a minute, with or without `content-length`.
     static func cacheable(_ text: String, length: Int?, isLast: Bool, stream: UInt8) -> [UInt8] {
         // `cache-control` is entry 24, `content-length` entry 28.
         func field(_ entry: UInt8, _ value: String) -> [UInt8] {
@@ -37,17 +37,17 @@ enum Frame {
             + frame(0, flags: isLast ? 1 : 0, stream: stream, Array(text.utf8))
     }
 
-    /// A question that a client answers once it has read all that came before.
+    /// A PING. A client answers it once it has read everything before it.
     static let ping = frame(6, stream: 0, [UInt8](repeating: 0, count: 8))
 
-    /// A response without content.
+    /// Returns a response without content.
     static func empty(stream: UInt8) -> [UInt8] { frame(1, flags: 5, stream: stream, [0x88]) }
 
     static func reset(code: UInt8, stream: UInt8 = 1) -> [UInt8] { frame(3, stream: stream, [0, 0, 0, code]) }
 
     static func goAway(last: UInt8) -> [UInt8] { frame(7, stream: 0, [0, 0, 0, last, 0, 0, 0, 0]) }
 
-    /// Room for so many bytes more, of the stream and of the connection.
+    /// Returns WINDOW_UPDATE frames that allow this many more bytes, for the stream and for the connection.
     static func room(_ count: Int) -> [UInt8] {
         let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) }
         return frame(8, stream: 0, bytes) + frame(8, stream: 1, bytes)

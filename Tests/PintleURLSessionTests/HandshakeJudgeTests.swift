@@ -7,24 +7,24 @@ import Testing
 @testable import PintleOpenSSL
 @testable import PintleURLSession
 
-/// A judge on a context as libcurl makes it, where the client does what libcurl does not.
+/// A judge on a context as libcurl makes it, with a client that does what libcurl never does.
 @Suite("The judge of a session's connections")
 struct HandshakeJudgeTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let server: LoopbackTLSServer
     private let client: BareTLSClient
 
     init() throws {
-        stage = try Stage()
-        server = try stage.server()
+        fixture = try SessionFixture()
+        server = try fixture.server()
         client = try BareTLSClient()
     }
 
-    /// A judge of `localhost`, installed on a client's context.
+    /// Returns a judge of `localhost`, installed on a client's context.
     private func judge(rightPin: Bool = true, on other: BareTLSClient? = nil) throws -> (
         HandshakeJudge, PolicyGeneration
     ) {
-        let policy = try stage.policy(rightPin: rightPin)
+        let policy = try fixture.policy(rightPin: rightPin)
         let generation = PolicyGeneration(policy.current, of: policy, validator: PathValidator())
         let judge = HandshakeJudge(
             of: ServerEndpoint(host: try ServerName("localhost"), port: server.port), in: generation,
@@ -33,8 +33,7 @@ struct HandshakeJudgeTests {
         return (judge, generation)
     }
 
-    @Test(
-        "SNI that names another server than the transfer's ends the handshake", arguments: ["localhost", "127.0.0.1"])
+    @Test("SNI for another server than the transfer's ends the handshake", arguments: ["localhost", "127.0.0.1"])
     func otherName(sent: String) throws {
         let (judge, _) = try judge()
         let isConnected = try client.connect(to: server.port, naming: sent)
@@ -44,11 +43,11 @@ struct HandshakeJudgeTests {
         #expect(judge.state == (isConnected ? .accepted : .failed(.otherName)))
         #expect((ConnectionReceipt.attached(to: ssl) != nil) == isConnected)
         #expect(judge.rejection == nil && judge.lacksVerdict == !isConnected)
-        // The certificates were readable: the failure is not theirs.
+        // The certificates were readable, so they are not the reason for the failure.
         #expect(!judge.hasUnreadableCertificates)
     }
 
-    @Test("A context that ignores refusals does so no more once a judge is installed", arguments: [true, false])
+    @Test("A judge makes a context that ignored refusals obey them", arguments: [true, false])
     func ignoredRefusal(rightPin: Bool) throws {
         SSL_CTX_set_verify(client.context, SSL_VERIFY_NONE, nil)
         let (judge, _) = try judge(rightPin: rightPin)
@@ -57,7 +56,7 @@ struct HandshakeJudgeTests {
     }
 
     @Test(
-        "A second chain on a connection takes its receipt away, so that it carries no request",
+        "A second chain on a connection removes its receipt, so that it carries no request",
         arguments: [true, false])
     func askedTwice(isAttacked: Bool) throws {
         let (judge, generation) = try judge()
@@ -66,7 +65,7 @@ struct HandshakeJudgeTests {
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
         #expect(ConnectionReceipt.attached(to: ssl)?.allows(endpoint, in: generation, at: Date()) == true)
         if isAttacked {
-            let error = try client.withAnotherChain(stage.identity.certificate.der) { store in
+            let error = try client.withAnotherChain(fixture.identity.certificate.der) { store in
                 #expect(VerificationHook.answer(store) == 0)
                 return X509_STORE_CTX_get_error(store)
             }
@@ -76,7 +75,7 @@ struct HandshakeJudgeTests {
         #expect((ConnectionReceipt.attached(to: ssl) == nil) == isAttacked)
     }
 
-    @Test("The context keeps the judge, also where the transfer that made the connection is over")
+    @Test("The context keeps the judge alive even after the transfer that made the connection has ended")
     func lifetime() throws {
         weak var kept: HandshakeJudge?
         var client: BareTLSClient? = try BareTLSClient()

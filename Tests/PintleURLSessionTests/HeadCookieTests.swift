@@ -4,7 +4,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Cookies that a server sets, on their way to Foundation's parser.
+/// Cookies of a response, before they reach Foundation's parser.
 @Suite("Cookies of a head")
 struct HeadCookieTests {
     /// Foundation's parser traps on these two together.
@@ -29,7 +29,7 @@ struct HeadCookieTests {
         return head.cookies(for: url).map { "\($0.name)=\($0.value)" }
     }
 
-    @Test("A cookie that is not ASCII is none, and does not take the others away")
+    @Test("A cookie that is not ASCII is ignored, and the other cookies stay")
     func notASCII() throws {
         #expect(try cookies(Self.trap) == [])
         #expect(try cookies(Self.trap + [Array("a=b; Path=/".utf8)]) == ["a=b"])
@@ -37,9 +37,7 @@ struct HeadCookieTests {
         #expect(try cookies([Array("a=e".utf8), Array("c=d".utf8)]) == ["a=e", "c=d"])
     }
 
-    @Test(
-        "A cookie is for its server or for a domain around it, and not for a whole top-level domain or a range of addresses"
-    )
+    @Test("A cookie is for its server or a parent domain, not for a whole top-level domain or a range of addresses")
     func domain() throws {
         for (host, domain, isCookie) in [
             ("a.example", "a.example", true), ("www.a.example", "a.example", true), ("www.a.example", "example", false),
@@ -55,7 +53,7 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("A public suffix that is a server sets cookies for itself, and another server for what lies below it")
+    @Test("A server that is a public suffix sets cookies for itself only; other servers also for their sub-domains")
     func publicSuffix() throws {
         for (host, domain) in [("github.io", "github.io"), ("example.com", ".example.com")] {
             var head = ResponseHead()
@@ -66,7 +64,7 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("The prefix of a name is a promise that the cookie keeps, in whatever case it is")
+    @Test("A cookie has to keep the promise of its name's prefix, in upper or lower case")
     func prefix() throws {
         for (cookie, address, isKept) in [
             ("__Secure-a=b; Secure", "https://a.example/", true), ("__Secure-a=b", "https://a.example/", false),
@@ -75,7 +73,7 @@ struct HeadCookieTests {
             ("__Host-a=b; Secure; Path=/", "https://a.example/", true),
             ("__Host-a=b; Secure; Path=/x", "https://a.example/", false),
             ("__Host-a=b; Path=/", "https://a.example/", false),
-            // The path of the request would be "/" too, and the server has not said so.
+            // The path of the request is "/" too, but the server has not set it.
             ("__Host-a=b; Secure", "https://a.example/", false), ("__hoSt-a=b; Secure", "https://a.example/x", false),
             ("__Host-a=b; Secure; XPath=/", "https://a.example/", false),
             ("__Host-a=Path=/; Secure", "https://a.example/", false),
@@ -92,13 +90,13 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("Plain http sets no secure cookie", arguments: ["http", "https"])
+    @Test("A response over plain HTTP sets no secure cookie", arguments: ["http", "https"])
     func secure(scheme: String) throws {
         let kept = try cookies([Array("a=b; Secure".utf8), Array("c=d".utf8)], from: "\(scheme)://a.example/")
         #expect(kept == (scheme == "https" ? ["a=b", "c=d"] : ["c=d"]))
     }
 
-    @Test("A cookie from plain http overlays a secure one of its name, at a host and path that both go to")
+    @Test("A cookie from plain HTTP overlays a secure one of the same name if both go to one host and path")
     func overlay() throws {
         func cookie(_ name: String, _ domain: String, _ path: String, isSecure: Bool) throws -> HTTPCookie {
             var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "1", .domain: domain, .path: path]
@@ -115,7 +113,7 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("One response sets fifty cookies and no more, in as many fields or in one", arguments: [true, false])
+    @Test("One response sets at most fifty cookies, in separate fields or in one", arguments: [true, false])
     func count(inOneField: Bool) throws {
         for count in [50, 51, 500] {
             let pairs = (0..<count).map { "c\($0)=v" }
@@ -124,7 +122,7 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("Cookies that are refused are among the fifty, in as many fields or in one", arguments: [true, false])
+    @Test("Refused cookies count towards the fifty, in separate fields or in one", arguments: [true, false])
     func refused(inOneField: Bool) throws {
         for count in [49, 50] {
             let pairs = (0..<count).map { "c\($0)=v; Domain=example" }
@@ -133,7 +131,7 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("Of commas and semicolons one response has a thousand, and a field with more does not take the others away")
+    @Test("One response may have a thousand commas and semicolons; a field over that limit does not remove the others")
     func separators() throws {
         for separator in [";", ",", ";x=y"] {
             let first = "a=1" + String(repeating: separator, count: 500)
@@ -145,18 +143,18 @@ struct HeadCookieTests {
         }
     }
 
-    @Test("A comma in a date ends no cookie, and one before another cookie does")
+    @Test("A comma in a date does not end a cookie, but a comma before another cookie does")
     func commas() throws {
         let date = "Expires=Wed, 09 Jun 2032 10:18:14 GMT"
         #expect(try cookies([Array("a=b; \(date); Path=/".utf8)]) == ["a=b"])
         #expect(try cookies([Array("a=b; \(date), c=d; \(date)".utf8), Array("e=f".utf8)]) == ["a=b", "c=d", "e=f"])
-        // Fifty with dates in one field: what is cut off is the rest, and no date.
+        // Fifty-one cookies with dates in one field: the last cookie is cut off, and no date.
         let pairs = (0..<51).map { "c\($0)=v" }
         let field = pairs.map { "\($0); \(date)" }.joined(separator: ",")
         #expect(try cookies([Array(field.utf8)]) == Array(pairs.prefix(50)))
     }
 
-    @Test("A cookie has at most 5000 bytes, and one that is longer does not take the others away")
+    @Test("A cookie has at most 5000 bytes, and a longer one does not remove the others")
     func size() throws {
         let longest = "a=" + String(repeating: "x", count: 4_998)
         #expect(try cookies([Array(longest.utf8), Array("c=d".utf8)]) == [longest, "c=d"])

@@ -5,7 +5,7 @@ import Testing
 @Suite("Lines of a response's head")
 struct HeadLineTests {
     @Test(
-        "Status lines, fields and the end are told apart",
+        "The parser tells status lines, fields and the end apart",
         arguments: [
             ("HTTP/1.1 200 OK\r\n", HeadLine.status(version: "HTTP/1.1", code: 200)),
             ("HTTP/2 404 \r\n", .status(version: "HTTP/2", code: 404)),
@@ -20,7 +20,7 @@ struct HeadLineTests {
     }
 
     @Test(
-        "What is none of them is passed over",
+        "The parser skips lines of any other kind",
         arguments: [
             "HTTP/1.1", "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 -20 OK", "HTTP/1.1 +20 OK", "HTTP/1.1 099 OK",
             "a\r\n", ": b\r\n", "a : b\r\n", "\u{E4}: b\r\n", "a\0: b\r\n",
@@ -29,7 +29,9 @@ struct HeadLineTests {
         #expect(Array(text.utf8).withUnsafeBytes { HeadLine($0) } == nil)
     }
 
-    @Test("A line break inside a value is a blank", arguments: ["a: b\rc: d\r\n", "a: b\0c: d\r\n", "a: b\nc: d\r\n"])
+    @Test(
+        "A line break inside a value becomes a blank",
+        arguments: ["a: b\rc: d\r\n", "a: b\0c: d\r\n", "a: b\nc: d\r\n"])
     func lineBreaks(text: String) {
         #expect(Array(text.utf8).withUnsafeBytes { HeadLine($0) } == .field(name: "a", value: "b c: d"))
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Errors in an alert")
 struct LocalizedErrorTests {
-    @Test("What localizedDescription shows is what the error says, with its remedy")
+    @Test("The localizedDescription of an error has its text and its remedy")
     func alerts() throws {
         let attempts: [() throws -> Void] = [
             { _ = try PublicKeyPin("x") }, { _ = try ServerName("*.example.com") },

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A policy file, with both modules imported")
 struct PolicyFileOverloadTests {
-    @Test("One spelling reads the file, also where both modules have it")
+    @Test("The same call reads the file even though both modules declare the initializer")
     func bothModules() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("{\"version\": 1, \"hosts\": [{\"host\": \"a.test\"}]}", to: "policy.json")

@@ -8,20 +8,20 @@ import Testing
 
 @Suite("A second look at a receipt")
 struct ReceiptTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
     init() throws {
-        stage = try Stage()
+        fixture = try SessionFixture()
     }
 
-    /// What a response came with.
+    /// Returns the receipt of a response.
     private func receipt() async throws -> TrustReceipt {
-        let server = try stage.server()
-        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let server = try fixture.server()
+        let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         return try #require(response.trustReceipt)
     }
 
-    /// What is left of it after something in the process put other certificates in.
+    /// Returns the receipt after code in the process has replaced its certificates.
     private func forged(_ receipt: TrustReceipt, path: [[UInt8]], basis: TrustBasis? = nil) -> TrustReceipt {
         TrustReceipt(
             endpoint: receipt.endpoint, basis: basis ?? receipt.basis, rule: receipt.rule,
@@ -40,19 +40,19 @@ struct ReceiptTests {
         }
     }
 
-    @Test("What was decided holds on a second look; a longer path or another issuer is missed")
+    @Test("The second check accepts the path of the handshake, but not a longer minimum or another issuer")
     func expectations() async throws {
         let receipt = try await receipt()
-        let root = try PublicKeyPin(subjectPublicKeyInfo: stage.root.certificate.spkiDER)
-        let leaf = try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)
+        let root = try PublicKeyPin(subjectPublicKeyInfo: fixture.root.certificate.spkiDER)
+        let leaf = try PublicKeyPin(subjectPublicKeyInfo: fixture.identity.certificate.spkiDER)
         #expect(mismatch(receipt, 2, root) == nil)
         #expect(mismatch(receipt, -1) == nil)
         #expect(mismatch(receipt, 3, root) == .pathTooShort(2, minimum: 3))
-        // The leaf is no issuer.
+        // The leaf is not an issuer.
         #expect(mismatch(receipt, 2, leaf) == .otherIssuer(root, required: leaf))
     }
 
-    @Test("Certificates that were put in afterwards are found by their hashes")
+    @Test("The second check finds replaced certificates by their hashes")
     func forgery() async throws {
         let receipt = try await receipt()
         let pin = try #require(receipt.matchedPin).pin
@@ -63,7 +63,7 @@ struct ReceiptTests {
         #expect(mismatch(forged(receipt, path: [[1], [2]])) == .unreadableCertificate(depth: 0))
         let outside = TrustBasis.pinMatched(PinMatch(pin: pin, depth: 7, isBackup: false))
         #expect(mismatch(forged(receipt, path: receipt.path.certificates, basis: outside)) == .pinNotOnPath(pin))
-        let certificate = Pin(.certificate(CertificatePin(certificate: stage.identity.certificate.der)))
+        let certificate = Pin(.certificate(CertificatePin(certificate: fixture.identity.certificate.der)))
         let byCertificate = TrustBasis.pinMatched(PinMatch(pin: certificate, depth: 0, isBackup: false))
         let genuine = receipt.path.certificates
         #expect(mismatch(forged(receipt, path: genuine, basis: byCertificate)) == nil)
@@ -71,9 +71,9 @@ struct ReceiptTests {
         #expect(mismatch(swapped) == .pinNotOnPath(certificate))
     }
 
-    @Test("Without a pin the path alone is looked at")
+    @Test("Without a pin the second check looks only at the path")
     func unpinned() async throws {
-        let receipt = forged(try await receipt(), path: stage.identity.chainWithRoot, basis: .hostNotPinned)
+        let receipt = forged(try await receipt(), path: fixture.identity.chainWithRoot, basis: .hostNotPinned)
         #expect(mismatch(receipt) == nil)
         #expect(mismatch(receipt, 3) == .pathTooShort(2, minimum: 3))
     }

@@ -5,11 +5,11 @@ import Testing
 
 @testable import PintleURLSession
 
-/// One reading of a URL: the policy is asked about the host that is connected to.
+/// One parse of a URL: the policy is asked about the same host that libcurl connects to.
 @Suite("Pinned sessions: addresses")
 struct SessionAddressTests {
     @Test(
-        "A URL that programs read differently is refused",
+        "A URL that programs parse differently is refused",
         arguments: [
             "https://user@localhost/", "https://user:pw@localhost/", "https://localhost\\@127.0.0.1/",
             "https://127.0.0.1\\.localhost/", "https:\\\\localhost/", "https://127\u{3002}0\u{3002}0\u{3002}1/",
@@ -26,7 +26,7 @@ struct SessionAddressTests {
     }
 
     @Test(
-        "The twin: one that all programs read alike, or that is brought into the one form",
+        "A URL that all programs parse alike, or that can be normalized, is accepted",
         arguments: [
             ("https://localhost/", "localhost:443"), ("https://LOCALHOST./", "localhost:443"),
             ("https://127.0.0.1/", "127.0.0.1:443"), ("https://127.1/", "127.0.0.1:443"),
@@ -43,23 +43,23 @@ struct SessionAddressTests {
     }
 
     @Test(
-        "Whatever Foundation makes of a spelling, the policy is asked about what is connected to",
+        "The policy is asked about the host that libcurl connects to, however Foundation parses the URL",
         arguments: [
             "127.0.0.1", "127.1", "0x7f.1", "2130706433", "127\u{3002}0\u{3002}0\u{3002}1", "\u{FF11}27.0.0.1",
             "[::ffff:127.0.0.1]",
         ])
     func spelling(host: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        // What Foundation itself takes for no URL cannot be asked for.
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        // Foundation cannot represent some of these spellings at all, so no request is possible.
         guard let url = URL(string: "https://\(host):\(server.port)/") else { return }
-        let bad = URLSession.pinned(to: try stage.policy(["127.0.0.1"], rightPin: false))
+        let bad = URLSession.pinned(to: try fixture.policy(["127.0.0.1"], rightPin: false))
         let error = await #expect(throws: URLError.self) { try await bad.data(from: url) }
         let isRefused = error?.refusal == .invalidRequest
         #expect(isRefused || error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
         #expect(server.requestByteCount == 0)
         guard !isRefused else { return }
-        let good = URLSession.pinned(to: try stage.policy(["127.0.0.1"]))
+        let good = URLSession.pinned(to: try fixture.policy(["127.0.0.1"]))
         #expect(try await good.data(from: url).1.trustReceipt?.matchedPin != nil)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Self-signed servers and a person's decision, from plain URLSession code.
+/// Self-signed servers and the user's decisions, with plain URLSession code.
 @Suite("Pinned sessions: approvals")
 struct SessionApprovalTests {
     private static func server(_ identity: Identity) throws -> LoopbackTLSServer {
@@ -26,7 +26,7 @@ struct SessionApprovalTests {
         }
     }
 
-    /// An approval of somebody who has the fingerprint from elsewhere.
+    /// Returns an approval by a user who got the fingerprint over another channel.
     private static func approval(
         _ identity: Identity, _ server: LoopbackTLSServer, byKey: Bool = false, until expiry: Date? = nil
     ) throws -> TrustApproval {
@@ -36,7 +36,9 @@ struct SessionApprovalTests {
             for: ServerEndpoint(host: ServerName("localhost"), port: server.port), at: Date(), until: expiry)
     }
 
-    @Test("Fail, ask, store, try again: in memory and on disk, for a certificate and for a key")
+    @Test(
+        "A request fails, the user approves, and the next request succeeds: in memory or on disk, by certificate or key"
+    )
     func loop() async throws {
         let folder = try TemporaryDirectory()
         for subject in UnknownHost.Subject.allCases {
@@ -63,7 +65,7 @@ struct SessionApprovalTests {
         }
     }
 
-    @Test("A device with another name and a past date is reached once exactly its certificate was approved")
+    @Test("A device with another name and an expired certificate is reached once exactly its certificate is approved")
     func exceptions() async throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"]) { $0.notAfter = .fromNow(days: -1) }
         let server = try Self.server(identity)
@@ -81,12 +83,12 @@ struct SessionApprovalTests {
             #expect(data == Data("ok\n".utf8))
             #expect(response.trustReceipt?.basis == .userApproved(approval))
         }
-        // Revoked, the same device is asked about again.
+        // After the approval is revoked, the user is asked about the same device again.
         try store.revoke(host.endpoint)
         #expect(try await Self.rejection(session, try server.address())?.reason == "unknown-host")
     }
 
-    @Test("Another name is accepted at one approved endpoint only, and never where a rule decides")
+    @Test("Another name is accepted only at the approved endpoint, and never where a rule decides")
     func checkOfTheName() async throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"])
         let server = try Self.server(identity)
@@ -97,15 +99,15 @@ struct SessionApprovalTests {
         try store.approve(TrustApproval(.certificate(leaf.fingerprint), for: endpoint, accepting: accepts, at: Date()))
         let asking = URLSession.pinned(to: try Self.asking(), approvals: store)
         #expect(try await asking.data(from: try server.address()).0.count == 3)
-        // The same certificate at another address was not approved.
+        // The same certificate was not approved at this address.
         #expect(
             try await Self.rejection(asking, try server.address(host: "127.0.0.1"))?.reason == "unknown-host")
-        // A rule for the host: the approval does not count.
+        // The host has a rule, so the approval does not count.
         let ruled = try PinningPolicy(
             hosts: [PinnedHost("localhost", pins: [Pin](), anchors: .only([leaf]))], unpinnedHosts: .askUser)
         let strict = URLSession.pinned(to: ruled, approvals: store)
         #expect(try await Self.rejection(strict, try server.address())?.pathFailure?.code == .nameMismatch)
-        // Another certificate at the approved endpoint is an alarm.
+        // Another certificate at the approved endpoint is reported as a pin mismatch.
         let other = try Identity.selfSigned(hosts: ["router.test"])
         server.close()
         let next = try Self.server(other)
@@ -114,7 +116,7 @@ struct SessionApprovalTests {
         #expect(try await Self.rejection(asking, try next.address())?.reason == "pin-mismatch")
     }
 
-    @Test("One server that signs itself, reached through a bundled root and through an approval")
+    @Test("One self-signed server is reached through a bundled root and through an approval")
     func twoWays() async throws {
         let identity = try Identity.selfSigned()
         let server = try Self.server(identity)
@@ -127,7 +129,7 @@ struct SessionApprovalTests {
         try store.approve(try Self.approval(identity, server))
         let approved = URLSession.pinned(to: try Self.asking(), approvals: store)
         #expect(try await approved.data(from: try server.address()).0.count == 3)
-        // Neither: the rule needs its anchor, and approvals count for nobody else.
+        // Neither works here: the rule has no anchor of its own, and approvals do not apply to hosts with a rule.
         let strict = try PinningPolicy(hosts: [try PinnedHost("localhost", pins: [Pin]())], unpinnedHosts: .askUser)
         for policy in [strict, try PinningPolicy(hosts: [])] {
             let session = URLSession.pinned(to: policy, approvals: store)
@@ -135,7 +137,7 @@ struct SessionApprovalTests {
         }
     }
 
-    @Test("Where it is not known who was approved before, the session says so")
+    @Test("The rejection says so if the record of earlier approvals is lost or unreadable")
     func record() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "trust.json")
@@ -162,7 +164,7 @@ struct SessionApprovalTests {
         #expect(try await Self.rejection(session, try server.address())?.reason == "pin-mismatch")
     }
 
-    @Test("A changed key is an alarm, and gets not a byte")
+    @Test("A changed key is a pin mismatch, and the server gets no byte")
     func changedKey() async throws {
         let (genuine, attacker) = (try Identity.selfSigned(), try Identity.selfSigned())
         let server = try Self.server(attacker)
@@ -181,7 +183,7 @@ struct SessionApprovalTests {
         }
     }
 
-    @Test("What has expired since is refused although it was approved", arguments: [-1, 1] as [Int])
+    @Test("A certificate that expired after its approval is refused", arguments: [-1, 1] as [Int])
     func expiredCertificate(days: Int) async throws {
         let identity = try Identity.selfSigned { $0.notAfter = .fromNow(days: days) }
         let server = try Self.server(identity)
@@ -194,7 +196,9 @@ struct SessionApprovalTests {
         #expect((server.requestByteCount > 0) == (days > 0))
     }
 
-    @Test("Revoked, by another process too, a kept connection carries no new request", arguments: [true, false])
+    @Test(
+        "After an approval is revoked, even by another process, a kept connection carries no new request",
+        arguments: [true, false])
     func revoked(isOther: Bool) async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "trust.json")
@@ -209,7 +213,7 @@ struct SessionApprovalTests {
         #expect(server.completedHandshakeCount == 1)
 
         let endpoint = ServerEndpoint(host: try ServerName("localhost"), port: server.port)
-        // Another word about another server is a new generation, and nothing else.
+        // An approval of another server starts a new generation, but changes nothing for this server.
         try other.approve(try TrustApproval(.publicKey(PublicKeyPin(Self.somePin)), for: Self.elsewhere, at: Date()))
         _ = try await session.data(from: try server.address())
         #expect(await server.hasCompletedHandshakes(2))
@@ -232,7 +236,7 @@ struct SessionApprovalTests {
         get throws { ServerEndpoint(host: try ServerName("elsewhere.test")) }
     }
 
-    @Test("The receipt ends with the approval, and a kept connection with the receipt")
+    @Test("The receipt ends with the approval, and a kept connection ends with the receipt")
     func expiry() async throws {
         let identity = try Identity.selfSigned()
         let server = try Self.server(identity)
@@ -250,14 +254,14 @@ struct SessionApprovalTests {
             #expect((receipt?.validUntil == expiry) == (end != nil))
             #expect(receipt.map { $0.validUntil >= expiry } == true)
             isLate.withLock { $0 = true }
-            // By that clock a new connection is over before it begins.
+            // By that clock the receipt of a new connection has already expired.
             let error = await Result { try await session.data(from: try server.address()) }
             #expect(error.refusal == (end == nil ? nil : .notJudged))
             #expect(server.requests.count == before + (end == nil ? 2 : 1))
         }
     }
 
-    @Test("Nobody waits for the person: the connection is closed, and other servers are served meanwhile")
+    @Test("No request waits for the user: the connection is closed, and other servers are served meanwhile")
     func noWaiting() async throws {
         let (unknown, known) = (try Identity.selfSigned(), try Identity.selfSigned())
         let (stranger, friend) = (try Self.server(unknown), try Self.server(known))
@@ -274,7 +278,7 @@ struct SessionApprovalTests {
             Issue.record("\(error)")
             return
         }
-        // The person thinks. Nothing of it is left open, and everything else goes on.
+        // The user is still deciding. The connection is closed, and other requests go on.
         #expect(stranger.waitUntilClosed())
         #expect(try await session.data(from: try friend.address()).0.count == 3)
         #expect(stranger.connectionCount == 1)
@@ -282,16 +286,16 @@ struct SessionApprovalTests {
         #expect(try await session.data(from: try stranger.address()).0.count == 3)
     }
 
-    /// Which store the impostor meets: one that was damaged, one whose damage was set aside, or a new one.
+    /// The store that the impostor meets: a damaged one, one whose damaged file was set aside, or a new one.
     enum Loss: CaseIterable { case damaged, setAside, none }
 
-    @Test("After a loss of the store the short way does not approve an impostor", arguments: Loss.allCases)
+    @Test("After the store was lost, a plain approve call does not approve an impostor", arguments: Loss.allCases)
     func impostor(loss: Loss) async throws {
         let folder = try TemporaryDirectory()
         let (genuine, impostor) = (try Identity.selfSigned(), try Identity.selfSigned())
         let (server, other) = (try Self.server(genuine), try Self.server(impostor))
         let store = try TrustApprovalStore(path: folder.path(of: "trust.json"))
-        // The same host and port would have been the genuine server's.
+        // Otherwise the store had known the genuine server at the same host and port.
         if loss != .none {
             try store.approve(try Self.approval(genuine, other))
             try folder.write("{\n  \"version\": 1,\n  \"gen", to: "trust.json")
@@ -318,7 +322,7 @@ struct SessionApprovalTests {
         #expect(try await session.data(from: try other.address()).0.count == 3)
     }
 
-    @Test("A yes to a question of before the loss is not taken after it")
+    @Test("An answer to a question from before the store was lost is refused afterwards")
     func lateLoss() async throws {
         let folder = try TemporaryDirectory()
         let identity = try Identity.selfSigned()
@@ -335,17 +339,17 @@ struct SessionApprovalTests {
         #expect(error == .approval(.incompleteRecord(.lost)))
     }
 
-    @Test("A store that cannot be read approves nobody, and pinned hosts go on")
+    @Test("A store that cannot be read approves no server, and pinned hosts still work")
     func brokenStore() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "trust.json")
         let events = Mutex<[TrustStoreEvent]>([])
         let store = try TrustApprovalStore(path: path) { event in events.withLock { $0.append(event) } }
-        let (identity, stage) = (try Identity.selfSigned(), try Stage())
-        let (approved, pinned) = (try Self.server(identity), try stage.server())
+        let (identity, fixture) = (try Identity.selfSigned(), try SessionFixture())
+        let (approved, pinned) = (try Self.server(identity), try fixture.server())
         try store.approve(try Self.approval(identity, approved))
         let session = URLSession.pinned(
-            to: try stage.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store)
+            to: try fixture.policy(port: pinned.port, unpinnedHosts: .askUser), approvals: store)
         #expect(try await session.data(from: try approved.address()).0.count == 3)
         try folder.write("garbage", to: "trust.json")
         #expect(try await Self.rejection(session, try approved.address())?.reason == "unknown-host")

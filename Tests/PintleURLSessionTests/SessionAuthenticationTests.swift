@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Who asks: a 401 is answered inside, over connections that the policy has judged.
+/// Authentication: the session answers a 401 over connections that the policy has accepted.
 @Suite("Pinned sessions: authentication")
 struct SessionAuthenticationTests {
     private let right = URLCredential(user: "Mufasa", password: "Circle of Life", persistence: .forSession)
@@ -14,10 +14,10 @@ struct SessionAuthenticationTests {
     private let basic = "Basic TXVmYXNhOkNpcmNsZSBvZiBMaWZl"
 
     private func guarded(
-        _ stage: Stage, challenge: String = "Basic realm=\"pride\""
+        _ fixture: SessionFixture, challenge: String = "Basic realm=\"pride\""
     ) throws -> LoopbackTLSServer {
         let expected = basic
-        return try stage.server { request in
+        return try fixture.server { request in
             request["authorization"] == expected
                 ? HTTPResponse(
                     status: 200, reason: "OK", body: request.body.isEmpty ? Array("ok\n".utf8) : request.body)
@@ -25,13 +25,13 @@ struct SessionAuthenticationTests {
         }
     }
 
-    @Test("A delegate's credential gets in, and the challenge says what Foundation's does")
+    @Test("A delegate's credential is accepted, and the challenge has the same properties as Foundation's")
     func basicCredential() async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
         let right = right
-        let delegate = Correspondent { _ in (.useCredential, right) }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await delegate.run(session.dataTask(with: try server.address("den")))
         #expect(delegate.events == ["challenge 0", "response 200", "data", "complete"])
         #expect(delegate.log.withLock { $0.data } == Data("ok\n".utf8))
@@ -49,35 +49,35 @@ struct SessionAuthenticationTests {
         #expect(server.completedHandshakeCount == 1)
     }
 
-    @Test("A wrong credential is asked about again, with the count; one who never gives up is stopped")
+    @Test("The delegate is asked again after a wrong credential, with the count, and stopped at a limit")
     func wrongCredential() async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
         let (right, wrong) = (right, wrong)
-        let delegate = Correspondent {
+        let delegate = RecordingDelegate {
             ($0.previousFailureCount < 2 ? (.useCredential, wrong) : (.useCredential, right))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await delegate.run(session.dataTask(with: try server.address()))
         #expect(
             delegate.events == ["challenge 0", "challenge 1", "challenge 2", "response 200", "data", "complete"])
 
-        let stubborn = Correspondent { _ in (.useCredential, wrong) }
-        let other = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: stubborn)
+        let stubborn = RecordingDelegate { _ in (.useCredential, wrong) }
+        let other = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: stubborn)
         await other.run(stubborn, try server.address())
         #expect(stubborn.events.suffix(3) == ["challenge 19", "response 401", "complete"])
     }
 
     @Test(
-        "The delegate's other answers are as in Foundation",
+        "The delegate's other answers have the same effect as in Foundation",
         arguments: [
             ("nil", "response 401"), ("default", "response 401"), ("reject", "response 401"), ("cancel", "complete"),
         ])
     func dispositions(answer: String, next: String) async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
-        let delegate = Correspondent { challenge in
-            // One of them in the older way, and twice: the first counts.
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
+        let delegate = RecordingDelegate { challenge in
+            // One answer uses the older method of the sender, and answers twice: only the first counts.
             if answer == "default" { challenge.sender?.performDefaultHandling(for: challenge) }
             return switch answer {
             case "nil": (.useCredential, nil)
@@ -85,17 +85,19 @@ struct SessionAuthenticationTests {
             default: (.cancelAuthenticationChallenge, nil)
             }
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(delegate.events.prefix(2) == ["challenge 0", next])
         #expect((delegate.error?.code == .cancelled) == (answer == "cancel"))
         #expect(server.requests.count == 1)
     }
 
-    @Test("Without a delegate the stored credential is used, of another realm's none", arguments: ["pride", "other"])
+    @Test(
+        "Without a delegate the session uses the stored credential, but not one of another realm",
+        arguments: ["pride", "other"])
     func storedCredential(realm: String) async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
         let configuration = URLSessionConfiguration.ephemeral
         let storage = URLCredentialStorage()
         configuration.urlCredentialStorage = storage
@@ -104,87 +106,87 @@ struct SessionAuthenticationTests {
             for: URLProtectionSpace(
                 host: "localhost", port: Int(server.port), protocol: "https", realm: realm,
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let (_, response) = try await session.data(from: try server.address())
         #expect((response as? HTTPURLResponse)?.statusCode == (realm == "pride" ? 200 : 401))
         #expect(storage.allCredentials.count == 1)
     }
 
-    @Test("A credential that was taken is proposed the next time, one that was refused is not")
+    @Test("A credential that was accepted is proposed the next time, one that was refused is not")
     func proposal() async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
         let (right, wrong) = (right, wrong)
-        let delegate = Correspondent { challenge in
+        let delegate = RecordingDelegate { challenge in
             challenge.proposedCredential == nil ? (.useCredential, right) : (.performDefaultHandling, nil)
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         await session.run(delegate, try server.address())
         let proposed = delegate.log.withLock { $0.challenges.map { $0.proposedCredential?.password } }
         #expect(proposed == [nil, "Circle of Life"])
 
-        let strange = try stage.server { _ in .unauthorized() }
+        let strange = try fixture.server { _ in .unauthorized() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCredentialStorage?.setDefaultCredential(
             wrong,
             for: URLProtectionSpace(
                 host: "localhost", port: Int(strange.port), protocol: "https", realm: "test",
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
-        let bare = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let bare = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let (_, response) = try await bare.data(from: try strange.address())
         #expect((response as? HTTPURLResponse)?.statusCode == 401)
         #expect(strange.requests.count == 2)
     }
 
     @Test(
-        "Challenges of other kinds are handed over, and nobody is asked",
+        "Challenges of other kinds become the response, and the delegate is not asked",
         arguments: ["NTLM", "Negotiate YII=", "Bearer realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", algorithm=MD6"])
     func otherKinds(challenge: String) async throws {
-        let stage = try Stage()
-        let server = try guarded(stage, challenge: challenge)
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture, challenge: challenge)
         let right = right
-        let delegate = Correspondent { _ in (.useCredential, right) }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(delegate.events == ["response 401", "complete"])
     }
 
-    @Test("Of several ways the strongest is tried first, and a rejected one makes room for the next")
+    @Test("The strongest of several schemes comes first, and after its rejection the next one")
     func severalWays() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try guarded(
-            stage,
+            fixture,
             challenge: "Basic realm=\"pride\", Digest realm=\"a, b\", nonce=\"n\", qop=\"auth\", algorithm=SHA-256")
         let right = right
-        let delegate = Correspondent { challenge in
+        let delegate = RecordingDelegate { challenge in
             challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest
                 ? (.rejectProtectionSpace, nil) : (.useCredential, right)
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(delegate.log.withLock { $0.challenges.map { $0.protectionSpace.realm } } == ["a, b", "pride"])
         #expect(delegate.events.contains("response 200"))
     }
 
-    @Test("A credential stays with its origin, on every way that leads elsewhere", arguments: [true, false])
+    @Test("A credential does not leave its origin after a redirect", arguments: [true, false])
     func origin(isSame: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let (basic, right) = (basic, right)
-        let target = try stage.server()
-        let server = try stage.server { request in
+        let target = try fixture.server()
+        let server = try fixture.server { request in
             guard request["authorization"] == basic else { return .unauthorized(challenge: "Basic realm=\"pride\"") }
             return request.target == "/end" ? .ok : .redirect(to: isSame ? "/end" : target.url())
         }
-        let delegate = Correspondent { _ in (.useCredential, right) }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(delegate.events == ["challenge 0", "redirect 302", "response 200", "data", "complete"])
         #expect((isSame ? server : target).requests.last?["authorization"] == (isSame ? basic : nil))
     }
 
     @Test(
-        "A nonce that went stale is renewed without asking, and nothing else is",
+        "Only an expired nonce is renewed without asking the delegate",
         arguments: [
             ("Digest realm=\"b\", nonce=\"n1\", algorithm=MD5", 1),
             ("Digest realm=\"a\", nonce=\"n1\", algorithm=MD5", 2),
@@ -193,15 +195,15 @@ struct SessionAuthenticationTests {
             ("Digest realm=\"b\", nonce=\"n1\", algorithm=MD5, qop=auth", 2), ("Basic realm=\"b\"", 2),
         ])
     func renewal(first: String, questions: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             guard let answer = request["authorization"] else { return .unauthorized(challenge: first) }
             let next = "Digest realm=\"b\", nonce=\"n2\", algorithm=MD5, stale=true"
             return answer.contains("nonce=\"n2\"") ? .ok : .unauthorized(challenge: next)
         }
         let right = right
-        let delegate = Correspondent { _ in (.useCredential, right) }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(delegate.log.withLock { $0.challenges.count } == questions)
         #expect(delegate.events.contains("response 200"))
@@ -210,17 +212,17 @@ struct SessionAuthenticationTests {
 
     @Test("Failures are counted by server and realm", arguments: [true, false])
     func failures(isSame: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let (basic, right) = (basic, right)
-        let target = try guarded(stage)
-        let server = try stage.server { request in
+        let target = try guarded(fixture)
+        let server = try fixture.server { request in
             guard request["authorization"] == basic, request.target != "/end" else {
                 return .unauthorized(challenge: "Basic realm=\"pride\"")
             }
             return .redirect(to: isSame ? "/end" : target.url())
         }
-        let delegate = Correspondent { (.useCredential, $0.previousFailureCount == 0 ? right : nil) }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate { (.useCredential, $0.previousFailureCount == 0 ? right : nil) }
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await session.run(delegate, try server.address())
         #expect(
             delegate.events.prefix(4)
@@ -229,12 +231,14 @@ struct SessionAuthenticationTests {
                     : ["challenge 0", "redirect 302", "challenge 0", "response 200"]))
     }
 
-    @Test("What one server was given is proposed to another where it is stored for it", arguments: [true, false])
+    @Test(
+        "A redirect to another server gets the stored credential only if it is stored for that server too",
+        arguments: [true, false])
     func storedForBoth(isStored: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let basic = basic
-        let target = try guarded(stage)
-        let server = try stage.server { request in
+        let target = try guarded(fixture)
+        let server = try fixture.server { request in
             request["authorization"] == basic
                 ? .redirect(to: target.url()) : .unauthorized(challenge: "Basic realm=\"pride\"")
         }
@@ -246,18 +250,18 @@ struct SessionAuthenticationTests {
                     host: "localhost", port: Int(port), protocol: "https", realm: "pride",
                     authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let (_, response) = try await session.data(from: try server.address())
         #expect((response as? HTTPURLResponse)?.statusCode == (isStored ? 200 : 401))
     }
 
-    @Test("What is uploaded goes again with the credential", arguments: ["data", "file"])
+    @Test("An upload is sent again together with the credential", arguments: ["data", "file"])
     func upload(kind: String) async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
         let right = right
-        let delegate = Correspondent { _ in (.useCredential, right) }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate { _ in (.useCredential, right) }
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let body = Data(repeating: 0x61, count: 300_000)
         let files = try TemporaryDirectory()
         try body.write(to: URL(fileURLWithPath: files.path(of: "body")))
@@ -272,13 +276,13 @@ struct SessionAuthenticationTests {
         #expect(server.requests.map(\.body.count) == [300_000, 300_000])
     }
 
-    @Test("The answer to a challenge is decided by the policy that is in force by then", arguments: [true, false])
+    @Test("The policy in force after the delegate's answer decides about the next request", arguments: [true, false])
     func policyChange(rightPin: Bool) async throws {
-        let stage = try Stage()
-        let server = try guarded(stage)
-        let (right, next) = (right, try stage.policy(rightPin: rightPin))
-        let live = LivePolicy(try stage.policy())
-        let delegate = Correspondent { _ in
+        let fixture = try SessionFixture()
+        let server = try guarded(fixture)
+        let (right, next) = (right, try fixture.policy(rightPin: rightPin))
+        let live = LivePolicy(try fixture.policy())
+        let delegate = RecordingDelegate { _ in
             live.replace(with: next)
             return (.useCredential, right)
         }
@@ -289,15 +293,15 @@ struct SessionAuthenticationTests {
         #expect(rejection?.reason == (rightPin ? nil : "pin-mismatch"))
     }
 
-    @Test("An interceptor that asks for a credential gets no request at all; its twin with the pin gets both")
+    @Test("An interceptor that asks for a credential gets no request; with the pin the server gets both")
     func pinned() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let right = right
         for rightPin in [true, false] {
-            let server = try guarded(stage)
-            let delegate = Correspondent { _ in (.useCredential, right) }
+            let server = try guarded(fixture)
+            let delegate = RecordingDelegate { _ in (.useCredential, right) }
             let session = URLSession.pinned(
-                to: try stage.policy(rightPin: rightPin), configuration: .ephemeral, delegate: delegate)
+                to: try fixture.policy(rightPin: rightPin), configuration: .ephemeral, delegate: delegate)
             await session.run(delegate, try server.address())
             #expect(server.requests.count == (rightPin ? 2 : 0))
             #expect(rightPin || server.requestByteCount == 0)
@@ -306,7 +310,7 @@ struct SessionAuthenticationTests {
 }
 
 extension URLSession {
-    func run(_ delegate: Correspondent, _ url: URL) async {
+    func run(_ delegate: RecordingDelegate, _ url: URL) async {
         await delegate.run(dataTask(with: url))
     }
 }

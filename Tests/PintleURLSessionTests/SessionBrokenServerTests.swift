@@ -5,15 +5,15 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Servers that are slow, broken or mean. Each test has a twin that differs in the fault alone.
+/// Servers that are slow, broken or malicious. Each test has a control that differs only in the fault.
 @Suite("Pinned sessions: broken servers")
 struct SessionBrokenServerTests {
-    /// What a server writes, in pieces, and whether it then says nothing more instead of hanging up.
+    /// The pieces that a server writes, and whether it then stays silent instead of closing the connection.
     struct Answer: CustomTestStringConvertible {
         let testDescription: String
         var pieces: [String]
         var stays = false
-        /// `nil`: it is a good answer, whose content is `body`.
+        /// The expected error; `nil` for a good response, whose content is `body`.
         var error: URLError.Code?
     }
 
@@ -66,17 +66,17 @@ struct SessionBrokenServerTests {
             error: .badServerResponse),
     ]
 
-    @Test("An answer is whole or an error, whatever the server does", arguments: answers)
+    @Test("A response is complete or an error, whatever the server does", arguments: answers)
     func answer(_ answer: Answer) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             for piece in answer.pieces { guard (try? stream.write(Array(piece.utf8))) != nil else { return } }
             while answer.stays, (try? stream.read(upTo: 4_096).isEmpty) == false {}
         })
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = answer.error == .timedOut ? 0.3 : 60
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for style in [TaskStyle.dataAsync, .uploadDataDelegate, .downloadCompletion] {
             let request = URLRequest(url: try server.address())
             if let code = answer.error {
@@ -89,11 +89,11 @@ struct SessionBrokenServerTests {
         }
     }
 
-    @Test("Content up to the end has one that TLS vouches for, not the network", arguments: [true, false])
+    @Test("Content without a length is complete only if close_notify ends it", arguments: [true, false])
     func truncation(isCut: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\nbody".utf8))
             gate.wait()
@@ -103,7 +103,7 @@ struct SessionBrokenServerTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let task = session.dataTask(with: try server.address())
         task.delegate = recorder
         async let run: Void = recorder.run(task)
@@ -116,21 +116,21 @@ struct SessionBrokenServerTests {
         #expect(recorder.log.withLock { $0.data } == Data("body".utf8))
     }
 
-    @Test("A handshake that stands still times out; one that pauses does not", arguments: [true, false])
+    @Test("A stalled handshake times out; one that only pauses does not", arguments: [true, false])
     func stalledHandshake(isMidway: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         func server(seconds: Double) throws -> LoopbackTLSServer {
-            try LoopbackTLSServer(stage.identity) {
+            try LoopbackTLSServer(fixture.identity) {
                 $0.stall = isMidway ? .midHandshake(seconds: seconds) : .beforeServerHello(seconds: seconds)
             }
         }
         let (patient, still) = (try server(seconds: 0.1), try server(seconds: 60))
         let configuration = URLSessionConfiguration.ephemeral
         #expect(
-            try await URLSession.pinned(to: try stage.policy(), configuration: configuration)
+            try await URLSession.pinned(to: try fixture.policy(), configuration: configuration)
                 .data(from: try patient.address()).0.count == 3)
         configuration.timeoutIntervalForRequest = 0.3
-        let hasty = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let hasty = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let error = await #expect(throws: URLError.self) { try await hasty.data(from: try still.address()) }
         #expect(error?.code == .timedOut)
         #expect(error?.isAboutTrust == false)
@@ -138,7 +138,7 @@ struct SessionBrokenServerTests {
     }
 
     @Test(
-        "Who speaks no TLS is no server; nothing is sent to it",
+        "A server without TLS is an error, and gets nothing of the request",
         arguments: ["", "HTTP/1.1 400 Bad Request\r\n\r\n", "\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}", "220 ready\r\n"])
     func noTLS(greeting: String) async throws {
         let heard = Mutex<[UInt8]>([])
@@ -149,7 +149,7 @@ struct SessionBrokenServerTests {
         }
         let url = try #require(URL(string: "https://localhost:\(server.port)/?secret"))
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try Stage().policy()).data(from: url)
+            try await URLSession.pinned(to: try SessionFixture().policy()).data(from: url)
         }
         #expect(error?.code == .secureConnectionFailed)
         #expect(error.flatMap { TrustRejection(underlying: $0) } == nil)
@@ -158,16 +158,16 @@ struct SessionBrokenServerTests {
     }
 
     @Test(
-        "A connection that the server closes just when it is used again costs nothing but another one, or another tunnel",
+        "A connection that the server closes on reuse is replaced by another one, or by another tunnel",
         arguments: [false, true])
     func closedOnReuse(usesProxy: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Atomic<Int>(0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             let isFirst = count.add(1, ordering: .relaxed).newValue == 1
             while case let head = (try? stream.read(upTo: 4_096)) ?? [], !head.isEmpty {
                 try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody".utf8))
-                // Takes the next request and hangs up on it.
+                // Reads the next request and closes the connection without a response.
                 if isFirst {
                     _ = try? stream.read(upTo: 4_096)
                     return
@@ -179,13 +179,13 @@ struct SessionBrokenServerTests {
         if usesProxy {
             configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for _ in 0..<3 { #expect(try await session.data(from: try server.address()).0 == Data("body".utf8)) }
         #expect(server.completedHandshakeCount == 2)
         #expect(proxy.connections.count == (usesProxy ? 2 : 0))
     }
 
-    @Test("A reset amid the content is an error", arguments: [true, false])
+    @Test("A reset in the middle of the content is an error", arguments: [true, false])
     func reset(isReset: Bool) async throws {
         let server = try LoopbackTCPServer { connection in
             _ = try? connection.read(upTo: 4_096)
@@ -193,7 +193,7 @@ struct SessionBrokenServerTests {
             if isReset { connection.resetOnClose() }
         }
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
-        let session = URLSession.pinned(to: try Stage().policy())
+        let session = URLSession.pinned(to: try SessionFixture().policy())
         if isReset {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
             #expect(error?.code == .networkConnectionLost)

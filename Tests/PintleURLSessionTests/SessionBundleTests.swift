@@ -28,18 +28,18 @@ struct SessionBundleTests {
         }
     }
 
-    @Test("A self-signed server is reached through a root that came with the app, and another is not")
+    @Test("A self-signed server is reached through a bundled root, and another server is not")
     func selfSigned() async throws {
         let roots = try CertificateBundle(contentsOfFile: directory.path(of: "App/roots/home.pem"))
         let policy = try PinningPolicy { try PinnedHost("localhost", anchors: .only(roots)) }
         #expect(try await load(policy, from: home) == "3 bytes")
         #expect(try await load(policy, from: try .selfSigned(hosts: ["localhost"])) == "invalid-path")
-        // The same without the root.
+        // Without the root the same server is refused.
         let without = try PinningPolicy(hosts: [])
         #expect(try await load(without, from: home) == "invalid-path")
     }
 
-    @Test("Pins out of a bundle of certificates")
+    @Test("The certificates of a bundle provide pins")
     func pins() async throws {
         let bundle = try CertificateBundle(contentsOfFolder: directory.path(of: "App/roots"))
         let other = try Identity.selfSigned(hosts: ["localhost"])
@@ -53,7 +53,7 @@ struct SessionBundleTests {
         }
     }
 
-    @Test("Resources of a bundle are found by name, and all certificates among them at once")
+    @Test("Resources of a bundle are found by name, and all certificates of a folder at once")
     func resources() throws {
         let app = try #require(Bundle(path: directory.path(of: "App")))
         let der = home.certificate.der
@@ -65,7 +65,7 @@ struct SessionBundleTests {
             try CertificateBundle(resource: "gone", withExtension: "pem", in: app)
         }
         #expect(gone?.problems.map(\.file) == ["gone.pem"])
-        // Those at the top are none: the settings are no certificate, and are not taken for one.
+        // The top level has only a settings file, which does not count as a certificate.
         let none = #expect(throws: CertificateFilesError.self) { try CertificateBundle(resourcesOf: app) }
         #expect(none?.problems.map(\.message) == ["no certificate among the resources"])
 

@@ -6,16 +6,16 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Content codings (RFC 9110 section 8.4), through which a few bytes cost much.
+/// Content codings (RFC 9110 section 8.4), which can expand a few bytes to very many.
 @Suite("Pinned sessions: content codings")
 struct SessionCodingTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
-    init() throws { stage = try Stage() }
+    init() throws { fixture = try SessionFixture() }
 
-    /// Runs a request to a server that answers with these bytes, over TLS or in the clear.
+    /// Makes a request to a server that answers with these bytes, over TLS or plain HTTP.
     private func load(_ answer: [UInt8], isPlain: Bool) async throws -> Data {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let serve: @Sendable (any ByteStream) -> Void = { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(answer)
@@ -24,7 +24,7 @@ struct SessionCodingTests {
             let server = try LoopbackTCPServer { serve($0) }
             return try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(server.port)/"))).0
         }
-        let server = try stage.server(stream: serve)
+        let server = try fixture.server(stream: serve)
         return try await session.data(from: try server.address()).0
     }
 
@@ -45,7 +45,7 @@ struct SessionCodingTests {
     }
 
     @Test(
-        "Content with one coding is decoded, and content without a coding comes as it is",
+        "Content with one coding is decoded, and content without a coding stays unchanged",
         arguments: ["deflate", "deflate,", "identity", ""])
     func one(coding: String) async throws {
         let isCoded = coding.hasPrefix("deflate")
@@ -68,7 +68,7 @@ struct SessionCodingTests {
         }
     }
 
-    @Test("A decoder that takes and gives nothing ends the request", arguments: [false, true])
+    @Test("A decoder that reads input but produces no output ends the request", arguments: [false, true])
     func silent(isPlain: Bool) async throws {
         let written = Mutex(0)
         let piece = Array(repeatElement(Deflate.emptyBlock, count: 3_000).joined())
@@ -77,10 +77,10 @@ struct SessionCodingTests {
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n".utf8))
             while (try? stream.write(piece)) != nil { written.withLock { $0 += piece.count } }
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let counter = try session.resources.transports.transport().counter
         let plain = try LoopbackTCPServer { serve($0) }
-        let secure = try stage.server(stream: serve)
+        let secure = try fixture.server(stream: serve)
         let url = isPlain ? URL(string: "http://127.0.0.1:\(plain.port)/") : try secure.address()
         let error = await #expect(throws: URLError.self) { try await session.data(from: try #require(url)) }
         #expect(error?.code == .cannotDecodeContentData)
@@ -88,15 +88,15 @@ struct SessionCodingTests {
         #expect(error?.localizedDescription == "more than 256 KiB of coded content decode to nothing")
         print("a silent decoder: \(counter.turn) turns, \(counter.byteCount) bytes over TLS")
         if isPlain {
-            // What libcurl reads in one turn, and what the sockets' buffers hold.
+            // The bytes that libcurl reads in one turn, and those in the sockets' buffers.
             #expect(written.withLock { $0 } < 32 << 20)
         } else {
-            // The limit, what one turn may add to it, and the handshake.
+            // The limit, the bytes that one turn may add to it, and the handshake.
             #expect(counter.byteCount < Int(Transfer.silentDecodingLimit) + ReadLimits().perTurn + 64 << 10)
         }
     }
 
-    @Test("A decoder that gives little for much goes on")
+    @Test("A decoder that produces little output for much input is not stopped")
     func slow() async throws {
         let blocks = (0..<100_000).flatMap { Deflate.block(UInt8($0 % 251), isLast: $0 == 99_999) }
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(blocks.count)\r\n\r\n"
@@ -104,7 +104,7 @@ struct SessionCodingTests {
         #expect(data == Data((0..<100_000).map { UInt8($0 % 251) }))
     }
 
-    /// "ab" in each coding that libcurl undoes, and the bytes of it that bring "a".
+    /// "ab" in each coding that libcurl decodes, with the number of bytes that produce "a".
     static let endings: [(coding: String, content: [UInt8], cut: Int)] = [
         (
             "gzip",
@@ -117,10 +117,10 @@ struct SessionCodingTests {
         ("zstd", [0x28, 0xB5, 0x2F, 0xFD, 0, 0x38, 8, 0, 0, 0x61, 9, 0, 0, 0x62], 10),
     ]
 
-    /// libcurl and browsers take coded content that stops before its coding's own end: many servers leave the
-    /// trailer of gzip out. libcurl decodes, and does not report where its decoder stopped.
+    /// libcurl and browsers accept encoded content that stops before the end of its coding: many servers omit the
+    /// trailer of gzip. libcurl decodes such content and does not report where its decoder stopped.
     @Test(
-        "Coded content ends where its framing says so, and its coding's own end is not asked for",
+        "Encoded content ends where its framing says so, even without the end of its coding",
         arguments: endings, [false, true])
     func unfinished(_ ending: (coding: String, content: [UInt8], cut: Int), isChunked: Bool) async throws {
         func answer(_ content: [UInt8], announced: Int) -> [UInt8] {
@@ -134,14 +134,14 @@ struct SessionCodingTests {
         let (whole, cut) = (ending.content, Array(ending.content.prefix(ending.cut)))
         #expect(try await load(answer(whole, announced: whole.count), isPlain: false) == Data("ab".utf8))
         #expect(try await load(answer(cut, announced: cut.count), isPlain: false) == Data("a".utf8))
-        // The framing counts: the same bytes are an error where more were to come.
+        // The framing decides: the same bytes are an error if the length announces more.
         let error = await #expect(throws: URLError.self) {
             try await load(answer(cut, announced: whole.count), isPlain: false)
         }
         #expect(error?.code == .networkConnectionLost && error.flatMap { TrustRejection(underlying: $0) } == nil)
     }
 
-    /// libcurl keeps 64 MiB of what it has decoded beyond the share of a turn.
+    /// libcurl keeps up to 64 MiB of decoded content beyond the share of a turn.
     @Test(
         "A piece that decodes to hundreds of megabytes at once is an error, and one of 25 MiB is not",
         arguments: [200, 2_000])
@@ -160,16 +160,16 @@ struct SessionCodingTests {
         }
     }
 
-    @Test("Content that expands very much comes whole, over several turns, and others are served meanwhile")
+    @Test("Content that expands very much arrives completely, over several turns, while other servers are served")
     func expanding() async throws {
-        let (copies, good) = (400_000, try stage.server { _ in .text("good") })
+        let (copies, good) = (400_000, try fixture.server { _ in .text("good") })
         let content = Deflate.letters(copies)
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(content.count)\r\n\r\n"
         let plain = try LoopbackTCPServer { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array(head.utf8) + content)
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let counter = try session.resources.transports.transport().counter
         let url = try #require(URL(string: "http://127.0.0.1:\(plain.port)/"))
         async let large = session.data(from: url)
@@ -177,20 +177,19 @@ struct SessionCodingTests {
         #expect(try await small.0 == Data("good".utf8))
         #expect(try await large.0 == Data(repeating: 0x61, count: 258 * copies + 1))
         print("\(258 * copies) bytes decoded in \(counter.turn) turns")
-        // A turn takes 32 MiB, and one piece of 64 KiB more, which expands to 10 MiB here.
+        // A turn takes 32 MiB plus one piece of 64 KiB, which expands to 10 MiB here.
         #expect(counter.turn > 258 * copies / (DecodingBudget.perTurn + 11 << 20))
     }
 
-    @Test(
-        "Many responses over one connection share what it may decode in a turn, and another server is served meanwhile")
+    @Test("Responses over one connection share the decoding budget of a turn, and other servers are served meanwhile")
     func manyStreams() async throws {
         let (count, copies) = (6, 96_000)
         let content = Deflate.letters(copies)
-        let good = try stage.server { _ in .text("good") }
-        let hostile = try LoopbackTLSServer(stage.identity) { configuration in
+        let good = try fixture.server { _ in .text("good") }
+        let hostile = try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
-                // The first response lets the client know that the connection carries several.
+                // After the first response the client knows that the connection carries several.
                 guard Frame.readRequest(stream) else { return }
                 try? stream.write(Frame.empty(stream: 1))
                 let streams = (0..<count).compactMap { _ in Frame.readNextRequest(stream) }
@@ -199,7 +198,7 @@ struct SessionCodingTests {
                 while (try? stream.read(upTo: 4_096).isEmpty) == false {}
             }
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let counter = try session.resources.transports.transport().counter
         let (address, goodAddress) = (try hostile.address(), try good.address())
         _ = try await session.data(from: address)

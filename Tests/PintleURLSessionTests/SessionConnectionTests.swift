@@ -6,14 +6,14 @@ import Testing
 
 @testable import PintleURLSession
 
-/// The connection that was judged is the one that carries the request, each of them.
+/// Each request uses exactly the connection that the policy has accepted.
 @Suite("Pinned sessions: connections")
 struct SessionConnectionTests {
-    /// A server that ends each connection after one response.
+    /// A server that closes each connection after one response.
     private func server(
-        _ stage: Stage, versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
+        _ fixture: SessionFixture, versions: ClosedRange<LoopbackTLSServer.Version> = .tls12 ... .tls13
     ) throws -> LoopbackTLSServer {
-        try LoopbackTLSServer(stage.identity) {
+        try LoopbackTLSServer(fixture.identity) {
             $0.versions = versions
             $0.application = .http { _ in
                 var response = HTTPResponse.ok
@@ -27,16 +27,16 @@ struct SessionConnectionTests {
         "A refusal ends the handshake; with the right pin the server sees it complete",
         arguments: [LoopbackTLSServer.Version.tls12, .tls13])
     func refusalInsideHandshake(version: LoopbackTLSServer.Version) async throws {
-        let stage = try Stage()
-        let server = try server(stage, versions: version...version)
-        let bad = URLSession.pinned(to: try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try server(fixture, versions: version...version)
+        let bad = URLSession.pinned(to: try fixture.policy(rightPin: false))
         await #expect(throws: URLError.self) { try await bad.data(from: try server.address()) }
         #expect(server.waitUntilClosed())
-        // Not the second gate: with VERIFYPEER off libcurl would have finished it in spite of the verdict.
+        // The verdict ended the handshake, not the second gate: with VERIFYPEER off libcurl would have completed it.
         #expect(server.completedHandshakeCount == 0)
         #expect(server.alertsReceived.map(\.code) == [46])
         #expect(server.requestByteCount == 0)
-        let good = URLSession.pinned(to: try stage.policy())
+        let good = URLSession.pinned(to: try fixture.policy())
         #expect(try await good.data(from: try server.address()).0.count == 3)
         #expect(await server.hasCompletedHandshakes(1))
     }
@@ -45,12 +45,12 @@ struct SessionConnectionTests {
         "No TLS session is resumed, neither under one policy nor under the next",
         arguments: [LoopbackTLSServer.Version.tls12, .tls13])
     func resumption(version: LoopbackTLSServer.Version) async throws {
-        let stage = try Stage()
-        let server = try server(stage, versions: version...version)
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try server(fixture, versions: version...version)
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy)
         for _ in 0..<3 { _ = try await session.data(from: try server.address()) }
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let before = server.requestByteCount
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(error.flatMap { TrustRejection(underlying: $0) }?.reason == "pin-mismatch")
@@ -58,7 +58,7 @@ struct SessionConnectionTests {
         #expect(server.connections.allSatisfy { !$0.isResumed })
         #expect(server.requestByteCount == before)
 
-        // The twin: who keeps sessions gets them resumed by this server.
+        // Control: a client that keeps TLS sessions can resume them with this server.
         let files = try TemporaryDirectory()
         for option in ["-sess_out", "-sess_in"] {
             let request = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
@@ -72,13 +72,13 @@ struct SessionConnectionTests {
         #expect(server.connections.map(\.isResumed) == [false, false, false, false, false, true])
     }
 
-    @Test("A server that changes its key between connections is judged anew", arguments: [true, false])
+    @Test("The policy checks a server again that changes its key between connections", arguments: [true, false])
     func changedKey(keepsKey: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         let first = try await session.data(from: try server.address()).1.trustReceipt
-        let renewed = keepsKey ? try stage.root.issue(key: stage.identity.key) : try stage.root.issue()
+        let renewed = keepsKey ? try fixture.root.issue(key: fixture.identity.key) : try fixture.root.issue()
         try server.replaceCredential(.init(renewed))
         let before = server.requestByteCount
         if keepsKey {
@@ -92,13 +92,13 @@ struct SessionConnectionTests {
         }
     }
 
-    @Test("A task's delegate hides the session's, and not the policy", arguments: [true, false])
+    @Test("A task's delegate overrides the session's, but not the policy", arguments: [true, false])
     func taskDelegate(rightPin: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
         let (ofSession, ofTask) = (Recorder(), Recorder())
         let session = URLSession.pinned(
-            to: try stage.policy(rightPin: rightPin), configuration: .ephemeral, delegate: ofSession)
+            to: try fixture.policy(rightPin: rightPin), configuration: .ephemeral, delegate: ofSession)
         let task = session.dataTask(with: try server.address())
         task.delegate = ofTask
         await ofTask.run(task)
@@ -113,7 +113,7 @@ struct SessionConnectionTests {
         }
     }
 
-    @Test("Names that lead to one address have connections and verdicts of their own", arguments: [true, false])
+    @Test("Two names for one address have separate connections and verdicts", arguments: [true, false])
     func names(rightPin: Bool) async throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue(hosts: ["one.example", "two.example"])
@@ -140,7 +140,7 @@ struct SessionConnectionTests {
     }
 }
 
-/// Rules for `one.example`, whose pin is the identity's, and `two.example`.
+/// Rules for `one.example`, with the identity's pin, and for `two.example`.
 func twoNames(_ root: CertificateAuthority, _ identity: Identity, rightPin: Bool) throws -> PinningPolicy {
     let key = identity.certificate.spkiDER
     let keys = ["one.example": key, "two.example": rightPin ? key : try PrivateKey().spkiDER]

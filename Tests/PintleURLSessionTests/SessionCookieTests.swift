@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Servers that set cookies without measure.
+/// Servers that set very many cookies.
 @Suite("Pinned sessions: cookies")
 struct SessionCookieTests {
     private func response(_ fields: [String], status: Int = 200) -> HTTPResponse {
@@ -18,15 +18,17 @@ struct SessionCookieTests {
             })
     }
 
-    /// Foundation's default storage writes all it has to the disk for each cookie: a thousand take two minutes.
+    /// Foundation's default storage writes its whole content to the disk for each cookie: a thousand cookies take two
+    /// minutes.
     @Test(
-        "Cookies are kept beside the transport's thread: whoever sets none is not held up", arguments: ["", "cookie"])
+        "Cookies are stored off the transport's thread, so a response without cookies does not wait",
+        arguments: ["", "cookie"])
     func storing(path: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] request in
             response(request.target == "/cookie" ? ["Set-Cookie:a=b"] : ["X-Field:a=b"])
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         session.resources.cookieQueue.isSuspended = true
         let isOver = Atomic(false)
         async let answer = {
@@ -34,7 +36,7 @@ struct SessionCookieTests {
             return try await session.data(from: try server.address(path))
         }()
         #expect(await server.hasRequest())
-        // It ends while the other one waits, if it has to.
+        // These requests complete even while the other response waits for its cookies.
         for _ in 0..<3 { _ = try await session.data(from: try server.address("other")) }
         if path == "cookie" {
             #expect(
@@ -49,11 +51,11 @@ struct SessionCookieTests {
     }
 
     @Test(
-        "Whatever follows a response that sets a cookie has it: a redirect, an answered challenge, a refusal to follow",
+        "A request after a redirect or a challenge already sends the cookie that the response set",
         arguments: [302, 401, 303])
     func following(status: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] request in
             guard request["cookie"] == nil else { return .ok }
             return response(
                 ["Set-Cookie:a=b; Path=/", "Location:/next", "WWW-Authenticate:Basic realm=\"r\""], status: status)
@@ -64,7 +66,7 @@ struct SessionCookieTests {
             authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
         configuration.urlCredentialStorage?.setDefaultCredential(
             URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let recorder = Recorder(redirects: { status == 303 ? nil : $0 })
         let (_, answer) = try await session.data(
             for: URLRequest(url: try server.address()), delegate: recorder)
@@ -72,16 +74,16 @@ struct SessionCookieTests {
         #expect(server.requests.map { $0["cookie"] } == (status == 303 ? [nil] : [nil, "a=b"]))
     }
 
-    @Test("A redirect that sets a cookie is followed where there is no delegate", arguments: [true, false])
+    @Test("A redirect that sets a cookie is followed without a delegate", arguments: [true, false])
     func followingWithoutDelegate(setsCookie: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] request in
             guard request.target == "/" else { return .ok }
             return response(["Location:/next"] + (setsCookie ? ["Set-Cookie:a=b; Path=/"] : []), status: 302)
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
-        // The transfer is held before the cookie is stored: the transport has left the head of the redirect by the time it
-        // carries the other request.
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
+        // The transfer is held before the cookie is stored. When the transport runs the other request, it has already
+        // processed the redirect's head.
         let cookieQueue = session.resources.cookieQueue
         cookieQueue.isSuspended = setsCookie
         async let load = session.data(from: try server.address())
@@ -90,7 +92,7 @@ struct SessionCookieTests {
             _ = try await session.data(from: try server.address("other"))
             cookieQueue.isSuspended = false
         }
-        // A transfer that stays held would only end with the time limit, and the task would go on then.
+        // If the transfer stayed held, it would end only at the time limit, and the task would then continue.
         for _ in 0..<1_500 where !server.requests.contains(where: { $0.target == "/next" }) {
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -101,12 +103,12 @@ struct SessionCookieTests {
         #expect(server.requests.map { $0["cookie"] } == (setsCookie ? [nil, nil, "a=b"] : [nil, nil]))
     }
 
-    @Test("A task that is cancelled while its cookies wait ends with cancelled, and tells nothing else")
+    @Test("A task that is cancelled while its cookies wait ends as cancelled, without further callbacks")
     func cancelling() async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] _ in response(["Set-Cookie:a=b", "Location:/next"], status: 302) }
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         session.resources.cookieQueue.isSuspended = true
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
@@ -119,12 +121,14 @@ struct SessionCookieTests {
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
 
-    @Test("What a response sets is not kept once its task was cancelled, and else is", arguments: [true, false])
+    @Test(
+        "The cookies of a response are dropped if its task was cancelled, and stored otherwise",
+        arguments: [true, false])
     func over(isCancelled: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] _ in response(["Set-Cookie:a=b"]) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] _ in response(["Set-Cookie:a=b"]) }
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         session.resources.cookieQueue.isSuspended = true
         let task = session.dataTask(with: try server.address())
         async let end: Void = recorder.run(task)
@@ -142,11 +146,11 @@ struct SessionCookieTests {
         #expect(session.resources.settings.httpCookieStorage?.cookies?.count == (isCancelled ? 0 : 1))
     }
 
-    @Test("Of one host as many are kept as of others, the youngest; another host's stay", arguments: [3, 5])
+    @Test("The newest cookies of a host are kept up to its limit, and those of other hosts stay", arguments: [3, 5])
     func stored(rounds: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Mutex(0)
-        let server = try stage.server { [self] _ in
+        let server = try fixture.server { [self] _ in
             let round = count.withLock { count in
                 defer { count += 1 }
                 return count
@@ -157,7 +161,7 @@ struct SessionCookieTests {
         let storage = try #require(configuration.httpCookieStorage)
         let other: [HTTPCookiePropertyKey: Any] = [.name: "o", .value: "1", .domain: "a.example", .path: "/"]
         storage.setCookie(try #require(HTTPCookie(properties: other)))
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         for _ in 0..<rounds { _ = try await session.data(from: try server.address()) }
         let names = Set((session.resources.settings.httpCookieStorage?.cookies ?? []).map(\.name))
         #expect(names.count == 1 + min(rounds * 50, CookieJar.hostLimit) && names.contains("o"))
@@ -165,11 +169,11 @@ struct SessionCookieTests {
     }
 
     @Test(
-        "Of all hosts together as many are kept, and as many bytes, as there is room for; the oldest go",
+        "The newest cookies of all hosts are kept up to a total number and size",
         arguments: [(2_999, 1, true), (3_000, 1, false), (200, 4_980, true), (201, 4_980, false)])
     func storedTogether(count: Int, length: Int, isRoom: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { [self] _ in response(["Set-Cookie:new=v"]) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { [self] _ in response(["Set-Cookie:new=v"]) }
         let configuration = URLSessionConfiguration.ephemeral
         let storage = try #require(configuration.httpCookieStorage)
         let value = String(repeating: "v", count: length)
@@ -179,22 +183,22 @@ struct SessionCookieTests {
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(from: try server.address())
         let names = Set((session.resources.settings.httpCookieStorage?.cookies ?? []).map(\.name))
         #expect(names.count == (isRoom ? count + 1 : count) && names.contains("c0") == isRoom)
         #expect(names.isSuperset(of: ["new", "c1", "c\(count - 1)"]))
     }
 
-    /// A pinned host that sets a cookie at `/login`, and another host around it that answers over plain http.
-    private struct Shop {
+    /// A pinned host that sets a cookie at `/login`, and a sibling host that answers over plain HTTP.
+    private struct CookieHosts {
         let server: LoopbackTLSServer
         let plain: LoopbackTCPServer
         let session: PinnedURLSession
 
         init(login: String, plainAnswer: HTTPResponse) throws {
-            let stage = try Stage()
-            let identity = try stage.root.issue(hosts: ["www.shop.example"])
+            let fixture = try SessionFixture()
+            let identity = try fixture.root.issue(hosts: ["www.hosts.example"])
             server = try LoopbackTLSServer(
                 identity,
                 handler: { request in
@@ -204,76 +208,78 @@ struct SessionCookieTests {
             plain = try LoopbackTCPServer.http { _ in plainAnswer }
             var options = CurlTransport.Options()
             options.addresses = [
-                "www.shop.example:\(server.port):127.0.0.1", "blog.shop.example:\(plain.port):127.0.0.1",
+                "www.hosts.example:\(server.port):127.0.0.1", "blog.hosts.example:\(plain.port):127.0.0.1",
             ]
             let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER)))
             let rule = try PinnedHost(
-                "www.shop.example", pins: [pin], backup: .noneAccepted,
-                anchors: .only([try Certificate(der: stage.root.certificate.der)]))
+                "www.hosts.example", pins: [pin], backup: .noneAccepted,
+                anchors: .only([try Certificate(der: fixture.root.certificate.der)]))
             session = URLSession.pinned(to: try PinningPolicy(hosts: [rule]), options: options)
         }
 
-        /// The cookies that the pinned host gets after a login and answers over plain http.
+        /// Returns the cookies that the pinned host gets after a login and some responses over plain HTTP.
         func cookies(afterPlainAnswers count: Int = 1) async throws -> Set<String> {
-            _ = try await session.data(from: try server.address("login", host: "www.shop.example"))
+            _ = try await session.data(from: try server.address("login", host: "www.hosts.example"))
             for _ in 0..<count {
-                _ = try await session.data(from: try #require(URL(string: "http://blog.shop.example:\(plain.port)/")))
+                _ = try await session.data(from: try #require(URL(string: "http://blog.hosts.example:\(plain.port)/")))
             }
-            _ = try await session.data(from: try server.address(host: "www.shop.example"))
+            _ = try await session.data(from: try server.address(host: "www.hosts.example"))
             return Set((server.requests.last?["cookie"] ?? "").components(separatedBy: "; "))
         }
     }
 
     @Test(
-        "Plain http does not replace or join the secure cookie of a pinned host",
+        "Plain HTTP does not replace or join the secure cookie of a pinned host",
         arguments: [
-            "Path=/; Domain=shop.example", "Path=/; Domain=shop.example; Secure",
-            "Path=/; Max-Age=0; Domain=shop.example",
+            "Path=/; Domain=hosts.example", "Path=/; Domain=hosts.example; Secure",
+            "Path=/; Max-Age=0; Domain=hosts.example",
         ])
     func fixation(attributes: String) async throws {
         let answer = response([
-            "Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=shop.example",
+            "Set-Cookie:sid=fixed; \(attributes)", "Set-Cookie:other=1; Path=/; Domain=hosts.example",
         ])
-        let shop = try Shop(login: "sid=good; Secure; Path=/; Domain=shop.example", plainAnswer: answer)
-        // The twin beside it: a cookie of another name comes through.
-        #expect(try await shop.cookies() == ["sid=good", "other=1"])
+        let hosts = try CookieHosts(login: "sid=good; Secure; Path=/; Domain=hosts.example", plainAnswer: answer)
+        // Control: a cookie of another name is accepted.
+        #expect(try await hosts.cookies() == ["sid=good", "other=1"])
     }
 
     @Test(
-        "Plain http does not push a secure cookie out; one that is not secure goes by its age",
+        "Plain HTTP does not evict a secure cookie; a cookie that is not secure is evicted by age",
         arguments: [true, false])
     func eviction(isSecure: Bool) async throws {
-        let answer = response((0..<50).map { "Set-Cookie:c\($0)=v; Path=/; Domain=shop.example" })
-        let login = "sid=good; Path=/; Domain=shop.example\(isSecure ? "; Secure" : "")"
-        let shop = try Shop(login: login, plainAnswer: answer)
-        let storage = try #require(shop.session.resources.settings.httpCookieStorage)
-        // As many as one host may have: what comes next has no room.
+        let answer = response((0..<50).map { "Set-Cookie:c\($0)=v; Path=/; Domain=hosts.example" })
+        let login = "sid=good; Path=/; Domain=hosts.example\(isSecure ? "; Secure" : "")"
+        let hosts = try CookieHosts(login: login, plainAnswer: answer)
+        let storage = try #require(hosts.session.resources.settings.httpCookieStorage)
+        // The host has as many cookies as it may have, so further ones evict others.
         for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [
-                .name: "old\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
+                .name: "old\(index)", .value: "v", .domain: ".hosts.example", .path: "/never",
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        #expect(try await shop.cookies(afterPlainAnswers: 1).contains("sid=good"))
+        #expect(try await hosts.cookies(afterPlainAnswers: 1).contains("sid=good"))
         for index in 0..<CookieJar.hostLimit {
             let properties: [HTTPCookiePropertyKey: Any] = [
-                .name: "new\(index)", .value: "v", .domain: ".shop.example", .path: "/never",
+                .name: "new\(index)", .value: "v", .domain: ".hosts.example", .path: "/never",
             ]
             storage.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        _ = try await shop.session.data(from: try #require(URL(string: "http://blog.shop.example:\(shop.plain.port)/")))
+        _ = try await hosts.session.data(
+            from: try #require(URL(string: "http://blog.hosts.example:\(hosts.plain.port)/")))
         #expect((storage.cookies ?? []).contains { $0.name == "sid" } == isSecure)
     }
 
     @Test(
-        "A cookie goes to the host that Foundation and libcurl both find in a URL", arguments: ["127.0.0.1", "127.1"])
+        "A cookie goes only to the host that both Foundation and libcurl find in a URL",
+        arguments: ["127.0.0.1", "127.1"])
     func host(name: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         let properties: [HTTPCookiePropertyKey: Any] = [.name: "a", .value: "b", .domain: name, .path: "/"]
         configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
-        let session = URLSession.pinned(to: try stage.policy(["127.0.0.1"]), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(["127.0.0.1"]), configuration: configuration)
         _ = try await session.data(from: try server.address(host: name))
         #expect(server.requests.map { $0["cookie"] } == [name == "127.0.0.1" ? "a=b" : nil])
     }

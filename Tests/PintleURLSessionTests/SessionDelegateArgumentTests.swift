@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleURLSession
 import Testing
 
-/// Which of the asynchronous methods Swift calls, by the type of the session and of the argument for `delegate`.
+/// The async method that Swift selects, by the type of the session and of the argument for `delegate`.
 @Suite("Pinned sessions: the delegate of an asynchronous call")
 struct SessionDelegateArgumentTests {
     enum Method: String, CaseIterable {
@@ -12,15 +12,15 @@ struct SessionDelegateArgumentTests {
     }
 
     private struct Fixture {
-        let stage: Stage
+        let fixture: SessionFixture
         let server: LoopbackTLSServer
         let session: PinnedURLSession
         let url: URL
 
         init() throws {
-            stage = try Stage()
-            server = try stage.server { .text($0.target) }
-            session = URLSession.pinned(to: try stage.policy())
+            fixture = try SessionFixture()
+            server = try fixture.server { .text($0.target) }
+            session = URLSession.pinned(to: try fixture.policy())
             url = try server.address("path")
         }
 
@@ -42,7 +42,7 @@ struct SessionDelegateArgumentTests {
         return try Data(contentsOf: file)
     }
 
-    @Test("The literal nil is the pinned method, through PinnedURLSession", arguments: Method.allCases)
+    @Test("The literal nil selects the pinned method through PinnedURLSession", arguments: Method.allCases)
     func literalNil(method: Method) async throws {
         let fixture = try Fixture()
         let (session, request, url) = (fixture.session, fixture.request(for: method), fixture.url)
@@ -59,7 +59,7 @@ struct SessionDelegateArgumentTests {
         #expect(data == Data("/path".utf8))
     }
 
-    @Test("The literal nil is the pinned method, through URLSession", arguments: Method.allCases)
+    @Test("The literal nil selects the pinned method through URLSession", arguments: Method.allCases)
     func literalNilOfTheSuperclass(method: Method) async throws {
         let fixture = try Fixture()
         let (session, request, url) = (fixture.session as URLSession, fixture.request(for: method), fixture.url)
@@ -76,10 +76,10 @@ struct SessionDelegateArgumentTests {
         #expect(data == Data("/path".utf8))
     }
 
-    @Test("The literal nil still refuses a server with another key")
+    @Test("A call with the literal nil still refuses a server with another key")
     func literalNilPins() async throws {
         let fixture = try Fixture()
-        let session = URLSession.pinned(to: try fixture.stage.policy(rightPin: false))
+        let session = URLSession.pinned(to: try fixture.fixture.policy(rightPin: false))
         let error = await #expect(throws: URLError.self) { try await session.data(from: fixture.url, delegate: nil) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(fixture.server.requests.isEmpty)
@@ -93,10 +93,10 @@ struct SessionDelegateArgumentTests {
         #expect(try await session.data(from: url, delegate: nil).0 == Data("/path".utf8))
     }
 
-    @Test("A delegate that is not optional is asked, through either type", arguments: [true, false])
+    @Test("A delegate that is not optional gets its callbacks through either type", arguments: [true, false])
     func delegate(isConcrete: Bool) async throws {
         let fixture = try Fixture()
-        let server = try fixture.stage.server { _ in .redirect(to: "/again") }
+        let server = try fixture.fixture.server { _ in .redirect(to: "/again") }
         let url = try server.address()
         let delegates = [Recorder(redirects: { _ in nil }), Recorder(redirects: { _ in nil })]
         if isConcrete {
@@ -125,7 +125,7 @@ struct SessionDelegateArgumentTests {
             #expect(error?.localizedDescription.contains("optional variable (unwrap it)") == true)
         }
         #expect(fixture.server.connectionCount == 0)
-        // Unwrapped, as the hint says, the same call goes through.
+        // Unwrapped, as the hint says, the same call works.
         if let delegate {
             #expect(try await fixture.session.data(from: fixture.url, delegate: delegate).0 == Data("/path".utf8))
         } else {

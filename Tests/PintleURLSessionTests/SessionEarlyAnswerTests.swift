@@ -5,10 +5,10 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// HTTP/2 servers that answer before they have the content of the request (RFC 9113 section 8.1).
-@Suite("Pinned sessions: answers amid an upload")
+/// HTTP/2 servers that respond before they have received the content of the request (RFC 9113 section 8.1).
+@Suite("Pinned sessions: responses during an upload")
 struct SessionEarlyAnswerTests {
-    /// Content that comes once it is let.
+    /// A stream whose content is available only once the gate opens.
     private final class GatedStream: InputStream {
         private let gate: DispatchSemaphore
         private let content = Mutex([UInt8]("the secret of the house".utf8))
@@ -33,12 +33,12 @@ struct SessionEarlyAnswerTests {
         }
     }
 
-    /// Answers its one request at once, or when it has all of it, and reads on.
+    /// A server that answers its one request at once or after all content, and keeps reading.
     private func server(
-        _ stage: Stage, answer: [UInt8], isEarly: Bool, received: Atomic<Int>.Box,
+        _ fixture: SessionFixture, answer: [UInt8], isEarly: Bool, received: Atomic<Int>.Box,
         reads: Bool = true, then last: @escaping @Sendable () -> [UInt8] = { [] }
     ) throws -> LoopbackTLSServer {
-        try LoopbackTLSServer(stage.identity) { configuration in
+        try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard (try? stream.read(exactly: Frame.preface.count)) == Frame.preface else { return }
@@ -61,15 +61,16 @@ struct SessionEarlyAnswerTests {
     }
 
     @Test(
-        "Content that comes after the answer is sent, and the task ends", arguments: [true, false], [true, false])
+        "Content that is available only after the response is still sent, and the task completes",
+        arguments: [true, false], [true, false])
     func later(isEarly: Bool, hasLength: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let received = Atomic<Int>.Box()
         let answer = (hasLength ? Frame.head(length: 4) : Frame.head) + Frame.data("body", isLast: true)
-        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        let server = try server(fixture, answer: answer, isEarly: isEarly, received: received)
         let gate = DispatchSemaphore(value: isEarly ? 0 : 1)
-        let delegate = Correspondent(stream: { GatedStream(gate) })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate(stream: { GatedStream(gate) })
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "POST"
         let task = session.uploadTask(withStreamedRequest: request)
@@ -85,40 +86,41 @@ struct SessionEarlyAnswerTests {
         #expect(await received.reaches(23))
     }
 
-    @Test("A little content and its answer may cross on the way", arguments: [true, false])
+    @Test("A small upload and its response may cross", arguments: [true, false])
     func crossing(isEarly: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let received = Atomic<Int>.Box()
         let answer = Frame.head + Frame.data("body", isLast: true)
-        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
+        let server = try server(fixture, answer: answer, isEarly: isEarly, received: received)
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         for _ in 0..<20 {
-            let session = URLSession.pinned(to: try stage.policy())
+            let session = URLSession.pinned(to: try fixture.policy())
             #expect(try await session.upload(for: request, from: Data(count: 23)).0 == Data("body".utf8))
         }
         #expect(await received.reaches(20 * 23))
     }
 
-    @Test("Much content is sent to its end, whenever the answer comes", arguments: [true, false], [true, false])
+    @Test("A large upload is sent completely, whenever the response comes", arguments: [true, false], [true, false])
     func large(isEarly: Bool, hasLength: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let received = Atomic<Int>.Box()
         let answer = (hasLength ? Frame.head(length: 4) : Frame.head) + Frame.data("body", isLast: true)
-        let server = try server(stage, answer: answer, isEarly: isEarly, received: received)
-        let session = URLSession.pinned(to: try stage.policy())
+        let server = try server(fixture, answer: answer, isEarly: isEarly, received: received)
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         #expect(try await session.upload(for: request, from: Data(count: 4 << 20)).0 == Data("body".utf8))
         #expect(await received.reaches(4 << 20))
     }
 
-    /// Sends so much, and lets the server go on once so much of its answer is there.
+    /// Uploads `size` bytes, and opens the gate once `received` bytes of the response have come.
     private func upload(
-        _ size: Int, to server: LoopbackTLSServer, by stage: Stage, until received: Int, then gate: DispatchSemaphore
+        _ size: Int, to server: LoopbackTLSServer, by fixture: SessionFixture, until received: Int,
+        then gate: DispatchSemaphore
     ) async throws -> (data: Data, error: URLError?) {
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         let task = session.uploadTask(with: request, from: Data(count: size))
@@ -130,47 +132,47 @@ struct SessionEarlyAnswerTests {
     }
 
     @Test(
-        "A server that wants no more of the request has answered, if it has answered whole",
+        "A complete response counts even if the server stops reading the request, a partial one does not",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
     func enough(content: String, error: URLError.Code?) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
         let isWhole = error == nil
         let server = try server(
-            stage, answer: Frame.head(length: 4) + Frame.data(content, isLast: isWhole), isEarly: true,
+            fixture, answer: Frame.head(length: 4) + Frame.data(content, isLast: isWhole), isEarly: true,
             received: Atomic<Int>.Box(), reads: false
         ) {
             _ = gate.wait(timeout: .now() + 60)
             return Frame.reset(code: 0)
         }
-        let (data, failure) = try await upload(4 << 20, to: server, by: stage, until: content.utf8.count, then: gate)
+        let (data, failure) = try await upload(4 << 20, to: server, by: fixture, until: content.utf8.count, then: gate)
         #expect(failure?.code == error)
         #expect(data == Data(content.utf8))
     }
 
     @Test(
-        "So has one over HTTP/1.1 that hangs up",
+        "A complete response counts even if an HTTP/1.1 server closes the connection, a partial one does not",
         arguments: [("body", nil), ("bod", URLError.networkConnectionLost)] as [(String, URLError.Code?)])
     func hangUp(content: String, error: URLError.Code?) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\(content)".utf8))
             _ = gate.wait(timeout: .now() + 60)
         })
-        let (data, failure) = try await upload(64 << 20, to: server, by: stage, until: content.utf8.count, then: gate)
+        let (data, failure) = try await upload(64 << 20, to: server, by: fixture, until: content.utf8.count, then: gate)
         #expect(failure?.code == error)
         #expect(data == Data(content.utf8))
     }
 
-    @Test("An answer to an upload has the length that it says", arguments: [4, 5])
+    @Test("A response to an upload must have its announced length", arguments: [4, 5])
     func length(announced: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try server(
-            stage, answer: Frame.head(length: announced) + Frame.data("body", isLast: true), isEarly: false,
+            fixture, answer: Frame.head(length: announced) + Frame.data("body", isLast: true), isEarly: false,
             received: Atomic<Int>.Box())
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address(), timeoutInterval: 30)
         request.httpMethod = "PUT"
         let upload = request
@@ -187,11 +189,11 @@ struct SessionEarlyAnswerTests {
 }
 
 extension Atomic<Int> {
-    /// A count that closures share.
+    /// A counter that closures share.
     final class Box: Sendable {
         let value = Atomic<Int>(0)
 
-        /// The other side may know a moment later.
+        /// Waits for a count, because the other side may reach it a moment later.
         func reaches(_ count: Int) async -> Bool {
             for _ in 0..<3_000 where value.load(ordering: .relaxed) < count {
                 try? await Task.sleep(for: .milliseconds(10))

@@ -6,27 +6,27 @@ import Testing
 
 @testable import PintleURLSession
 
-/// What invalidating a session does to its tasks, and which tasks it lists.
+/// The effect of invalidating a session on its tasks, and the tasks that a session lists.
 @Suite("Pinned sessions: the end of a session")
 struct SessionEndTests {
     private func session(
-        _ kind: SessionKind, _ stage: Stage, delegate: (any URLSessionDelegate)? = nil
+        _ kind: SessionKind, _ fixture: SessionFixture, delegate: (any URLSessionDelegate)? = nil
     ) throws -> URLSession {
         switch kind {
-        case .pinned: .pinned(to: try stage.unpinned(), configuration: .ephemeral, delegate: delegate)
+        case .pinned: .pinned(to: try fixture.unpinned(), configuration: .ephemeral, delegate: delegate)
         case .stock: URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
         }
     }
 
     enum SessionKind: CaseIterable { case pinned, stock }
 
-    @Test("invalidateAndCancel ends a task that was never resumed with -999", arguments: SessionKind.allCases)
+    @Test("invalidateAndCancel ends a task that was never resumed, with error -999", arguments: SessionKind.allCases)
     func neverResumed(kind: SessionKind) async throws {
         let delegate = Recorder()
-        let session = try session(kind, Stage(), delegate: delegate)
+        let session = try session(kind, SessionFixture(), delegate: delegate)
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let errors = Mutex<[Int]>([])
-        // Nobody keeps the first task.
+        // Only the session keeps the first task.
         _ = session.dataTask(with: url) { _, _, error in
             errors.withLock { $0.append((error as? URLError)?.errorCode ?? 0) }
         }
@@ -40,7 +40,7 @@ struct SessionEndTests {
         }
         for _ in 0..<500 where errors.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(errors.withLock { $0 } == [-999, -999])
-        // Foundation lets go of its delegate first and does not tell it.
+        // Foundation releases its delegate before it could call it.
         if kind == .pinned {
             #expect(delegate.events.contains("complete"))
             #expect((delegate.log.withLock { $0.error } as? URLError)?.code == .cancelled)
@@ -49,12 +49,12 @@ struct SessionEndTests {
         #expect(delegate.events.contains("invalid"))
     }
 
-    @Test("finishTasksAndInvalidate lets a task run that was made before, and no later one", arguments: [true, false])
+    @Test("finishTasksAndInvalidate lets earlier tasks run, but no later ones", arguments: [true, false])
     func finish(isEarly: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let delegate = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let early = session.dataTask(with: try server.address())
         session.finishTasksAndInvalidate()
         if isEarly {
@@ -73,13 +73,13 @@ struct SessionEndTests {
 
     @Test("A session lists the tasks that were resumed and have not ended", arguments: SessionKind.allCases)
     func list(kind: SessionKind) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
         let server = try LoopbackTCPServer.http { request in
             if request.target == "/slow" { _ = gate.wait(timeout: .now() + 300) }
             return .ok
         }
-        let session = try session(kind, stage)
+        let session = try session(kind, fixture)
         func url(_ path: String) throws -> URL {
             try #require(URL(string: "http://127.0.0.1:\(server.port)/\(path)"))
         }
@@ -88,9 +88,9 @@ struct SessionEndTests {
         let suspended = session.dataTask(with: try url("slow"))
         running.resume()
         suspended.resume()
-        // Foundation's own session may trap where a task is suspended as soon as it was resumed.
+        // Foundation's own session may trap if a task is suspended right after it was resumed.
         if kind == .pinned { suspended.suspend() }
-        // Listed inside the handler of a task, this task has ended.
+        // A task whose handler is running counts as ended.
         let listed = try await withCheckedThrowingContinuation { continuation in
             do {
                 session.dataTask(with: try url("fast")) { _, _, _ in

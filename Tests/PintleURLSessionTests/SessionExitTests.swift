@@ -6,8 +6,8 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Loads one thing again and again, six times at once.
-private final class Bustle: Sendable {
+/// Six loops that load the same URL again and again at the same time.
+private final class RepeatedLoads: Sendable {
     private let session: PinnedURLSession
     private let address: URL
     private let count = Mutex(0)
@@ -17,7 +17,7 @@ private final class Bustle: Sendable {
         self.address = address
     }
 
-    /// - Parameter end: is called in the middle of what the others do.
+    /// - Parameter end: A closure that is called while the other loops are busy.
     func run(until limit: Int, end: @escaping @Sendable () -> Never) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<6 {
@@ -36,38 +36,41 @@ private final class Bustle: Sendable {
     }
 }
 
-/// A session for a server that a root of its own vouches for.
+/// Returns a session that trusts a root of the tests for `localhost`.
 private func pinnedSession(_ root: [UInt8]) throws -> PinnedURLSession {
     let policy = try PinningPolicy(
         hosts: [try PinnedHost("localhost", pins: [Pin](), anchors: .only([try Certificate(der: root)]))])
     return URLSession.pinned(to: policy)
 }
 
-/// What only the end of a process, or its beginning, can show.
-// A sanitizer ends a process in its own way, with a status of its own.
+/// Behavior that only shows at the start or the end of a process.
+// Excluded with a sanitizer, which ends a process in its own way and with its own status.
 @Suite("Pinned sessions: processes", .enabled(if: dlsym(nil, "__asan_init") == nil, "no sanitizer is at work"))
 struct SessionExitTests {
-    @Test("A process that ends amid handshakes and transfers ends with its own status", arguments: 1...4)
+    @Test("A process that exits during handshakes and transfers ends with its own status", arguments: 1...4)
     func exitAmidTransfers(round: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in
             var response = HTTPResponse.text(String(repeating: "x", count: 100_000))
             response.closesConnection = true
             return response
         }
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .exitCode(7)) { [url = url as String, root = root as [UInt8]] in
-            await Bustle(try pinnedSession(root), try #require(URL(string: url))).run(until: 20) { Glibc.exit(7) }
+            await RepeatedLoads(try pinnedSession(root), try #require(URL(string: url))).run(until: 20) {
+                Glibc.exit(7)
+            }
         }
     }
 
-    @Test("SSLKEYLOGFILE gets no keys of a pinned session; the stock one's are the twin", arguments: [true, false])
+    @Test(
+        "SSLKEYLOGFILE gets keys from Foundation's session, but none from a pinned session", arguments: [true, false])
     func keyLog(isPinned: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let files = try TemporaryDirectory()
         let file = files.path(of: "keys")
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .success) {
             [url = url as String, root = root as [UInt8], file = file as String, isPinned] in
             setenv("SSLKEYLOGFILE", file, 1)
@@ -84,14 +87,13 @@ struct SessionExitTests {
         #expect(keys.isEmpty == isPinned)
     }
 
-    @Test(
-        "A download for which no file can be made says so, and where; the twin has a folder", arguments: [true, false])
+    @Test("A download for which no file can be created fails with the folder in the error", arguments: [true, false])
     func temporaryFolder(isThere: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let files = try TemporaryDirectory()
         let folder = isThere ? files.path : files.path(of: "none")
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .success) {
             [url = url as String, root = root as [UInt8], folder = folder as String, isThere] in
             setenv("TMPDIR", folder, 1)
@@ -108,11 +110,11 @@ struct SessionExitTests {
         }
     }
 
-    @Test("A download that is too large for the disk fails as one; the twin is not", arguments: [100, 100_000])
+    @Test("A download fails if it is too large for the disk", arguments: [100, 100_000])
     func fullDisk(size: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .text(String(repeating: "x", count: size)) }
-        let (url, root) = (try server.address().absoluteString, stage.root.certificate.der)
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .text(String(repeating: "x", count: size)) }
+        let (url, root) = (try server.address().absoluteString, fixture.root.certificate.der)
         await #expect(processExitsWith: .success) { [url = url as String, root = root as [UInt8], size] in
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 10_000, rlim_max: 10_000)

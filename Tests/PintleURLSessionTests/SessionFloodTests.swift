@@ -6,21 +6,22 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Peers that send without end. All transfers of a session share one thread: each peer gets a share of every turn of the loop.
+/// Servers that send without end. All transfers of a session share one thread, so each server gets only a share of
+/// every turn.
 @Suite("Pinned sessions: floods", .serialized)
 struct SessionFloodTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
-    init() throws { stage = try Stage() }
+    init() throws { fixture = try SessionFixture() }
 
-    /// A handshake that may last, so that the flood does.
+    /// Options with an endless handshake, so that the flood can last.
     private var endless: CurlTransport.Options {
         var options = CurlTransport.Options()
         options.readLimits.handshake = .max
         return options
     }
 
-    /// How much one request had to share the loop with others.
+    /// The turns and bytes of the loop while one request ran.
     private struct Share: CustomStringConvertible {
         var turns = 0
         var bytes = 0
@@ -38,12 +39,12 @@ struct SessionFloodTests {
     }
 
     @Test(
-        "A request to a good server takes a bounded number of turns and bytes while another server floods the session",
+        "A request takes a bounded number of turns and bytes while another server floods the session",
         arguments: Flood.useless + [.content, .chunks])
     func goodServer(_ flood: Flood) async throws {
-        let good = try stage.server { _ in .text("good") }
-        let hostile = try FloodServer(flood, at: stage)
-        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let good = try fixture.server { _ in .text("good") }
+        let hostile = try FloodServer(flood, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy(), options: endless)
         let counter = ContentCounter()
         let task = session.dataTask(with: hostile.url)
         task.delegate = counter
@@ -60,14 +61,14 @@ struct SessionFloodTests {
         let perTurn =
             switch flood {
             case .helloRequest: limits.perTurnOfHandshake
-            // OpenSSL derives new keys for each message, which takes as long as some KiB of content.
+            // OpenSSL derives new keys for each message, which takes as long as reading some KiB of content.
             case .keyUpdate: 27 * (limits.perTurn / limits.perMessage + 1)
             default: limits.perTurn
             }
-        // The good answer itself, with its handshake, is less than 64 KiB.
+        // The good response with its handshake is less than 64 KiB.
         #expect(share.bytes <= (share.turns + 2) * perTurn + 64 << 10)
         #expect(share.turns < 20_000)
-        // libcurl reads a hundred times in a turn from a connection without TLS.
+        // libcurl reads up to a hundred times in a turn from a connection without TLS.
         #expect(counter.total.withLock { $0 } - before <= (share.turns + 2) * 100 * Transfer.clearPieceSize)
         #expect(task.state == .running)
 
@@ -76,13 +77,12 @@ struct SessionFloodTests {
         #expect(counter.code.withLock { $0 } == .cancelled)
     }
 
-    @Test(
-        "A good request takes a bounded number of turns and bytes while sixteen servers flood the session in every way")
+    @Test("A request takes a bounded number of turns and bytes while sixteen servers flood the session")
     func manyFloods() async throws {
-        let good = try stage.server { _ in .text("good") }
+        let good = try fixture.server { _ in .text("good") }
         let floods = Flood.useless + [.content, .chunks]
-        let hostile = try (floods + floods).map { try FloodServer($0, at: stage) }
-        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let hostile = try (floods + floods).map { try FloodServer($0, at: fixture) }
+        let session = URLSession.pinned(to: try fixture.policy(), options: endless)
         let counters = hostile.map { _ in ContentCounter() }
         let tasks = zip(hostile, counters).map { server, counter in
             let task = session.dataTask(with: server.url)
@@ -99,7 +99,7 @@ struct SessionFloodTests {
         }
         print("\(hostile.count) floods: a good request took \(share)")
         let limits = ReadLimits()
-        // Of each kind two; over plain http nothing is read through TLS.
+        // Two servers of each kind; the floods over plain HTTP read nothing through TLS.
         let perTurn =
             2 * (limits.perTurnOfHandshake + 27 * (limits.perTurn / limits.perMessage + 1) + 4 * limits.perTurn)
         #expect(share.bytes <= (share.turns + 2) * perTurn + 64 << 10)
@@ -115,13 +115,13 @@ struct SessionFloodTests {
         #expect(counters.allSatisfy { $0.code.withLock { $0 } == .cancelled })
     }
 
-    @Test("Sixteen servers that send much at once beside a good request are all read to the end")
+    @Test("Sixteen servers that send much at once are all read to the end, beside another request")
     func manyHonest() async throws {
         let size = 2 << 20
-        let good = try stage.server { _ in .text("good") }
+        let good = try fixture.server { _ in .text("good") }
         let text = String(repeating: "x", count: size)
-        let servers = try (0..<16).map { _ in try stage.server { _ in .text(text) } }
-        let session = URLSession.pinned(to: try stage.policy())
+        let servers = try (0..<16).map { _ in try fixture.server { _ in .text(text) } }
+        let session = URLSession.pinned(to: try fixture.policy())
         try await withThrowingTaskGroup(of: Int.self) { group in
             for server in servers {
                 let address = try server.address()
@@ -132,10 +132,10 @@ struct SessionFloodTests {
         }
     }
 
-    @Test("A flood does not keep a request past its time-out", arguments: Flood.useless)
+    @Test("A flood does not delay a request beyond its time-out", arguments: Flood.useless)
     func timeOut(_ flood: Flood) async throws {
-        let hostile = try FloodServer(flood, at: stage)
-        let session = URLSession.pinned(to: try stage.policy(), options: endless)
+        let hostile = try FloodServer(flood, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy(), options: endless)
         var request = URLRequest(url: hostile.url)
         request.timeoutInterval = 0.5
         let share = try await share(of: session) {
@@ -147,10 +147,10 @@ struct SessionFloodTests {
         #expect(hostile.byteCount > 1 << 14)
     }
 
-    @Test("A handshake that goes on without end is an error once as much has come as a handshake may have")
+    @Test("An endless handshake is an error once it exceeds the limit of a handshake")
     func endlessHandshake() async throws {
-        let hostile = try FloodServer(.helloRequest, at: stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let hostile = try FloodServer(.helloRequest, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         let share = try await share(of: session) {
             let error = await #expect(throws: URLError.self) { try await session.data(from: hostile.url) }
             #expect(error?.code == .secureConnectionFailed)
@@ -163,13 +163,13 @@ struct SessionFloodTests {
         #expect(share.turns >= limits.handshake / limits.perTurnOfHandshake)
     }
 
-    @Test("Where no memory is left for a limit on reading, the error says so and blames no certificate")
+    @Test("If OpenSSL has no memory for the read limit, the error says so and is not about trust")
     func noMemory() async throws {
-        let server = try stage.server { _ in .text("good") }
+        let server = try fixture.server { _ in .text("good") }
         for isAvailable in [false, true] {
             var options = CurlTransport.Options()
             options.readLimits.isAvailable = isAvailable
-            let session = URLSession.pinned(to: try stage.policy(), options: options)
+            let session = URLSession.pinned(to: try fixture.policy(), options: options)
             guard !isAvailable else {
                 #expect(try await session.data(from: try server.address()).0 == Data("good".utf8))
                 continue
@@ -182,10 +182,10 @@ struct SessionFloodTests {
         }
     }
 
-    @Test("Interim responses without end are an error, over plain http too")
+    @Test("Endless interim responses are an error, also over plain HTTP")
     func interim() async throws {
-        let hostile = try FloodServer(.interim, at: stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let hostile = try FloodServer(.interim, at: fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         let error = await #expect(throws: URLError.self) { try await session.data(from: hostile.url) }
         #expect(error?.code == .badServerResponse)
         #expect(error?.isAboutTrust == false)
@@ -193,13 +193,13 @@ struct SessionFloodTests {
         #expect(hostile.byteCount < 32 << 20)
     }
 
-    @Test("A share of a turn that is smaller than a record loses nothing", arguments: [1, 7, 4_096, 256 << 10])
+    @Test("A share of a turn that is smaller than a TLS record loses no data", arguments: [1, 7, 4_096, 256 << 10])
     func smallShares(perTurn: Int) async throws {
         let text = String(repeating: "0123456789abcdef", count: 4_096)
         var options = CurlTransport.Options()
         (options.readLimits.perTurn, options.readLimits.perTurnOfHandshake) = (perTurn, perTurn)
-        let server = try stage.server { _ in .text(text) }
-        let http2 = try LoopbackTLSServer(stage.identity) { configuration in
+        let server = try fixture.server { _ in .text(text) }
+        let http2 = try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard Frame.readRequest(stream) else { return }
@@ -208,7 +208,7 @@ struct SessionFloodTests {
                 while (try? stream.read(upTo: 4_096).isEmpty) == false {}
             }
         }
-        let session = URLSession.pinned(to: try stage.policy(), options: options)
+        let session = URLSession.pinned(to: try fixture.policy(), options: options)
         let address = try server.address()
         async let plain = session.data(from: address)
         async let streamed = session.data(from: try http2.address())
@@ -219,7 +219,7 @@ struct SessionFloodTests {
 
     // MARK: Proxies
 
-    /// What a proxy says instead of making a tunnel, and the words of the error.
+    /// Responses of a proxy that open no tunnel, with the text of the error.
     static let refusals = [
         ("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=r\r\nContent-Length: 999999999999\r\n\r\n", "status 407"),
         ("HTTP/1.1 407 No\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFF\r\n", "status 407"),
@@ -233,10 +233,10 @@ struct SessionFloodTests {
     ]
 
     @Test(
-        "A proxy that answers without end is refused at the head of its answer; the next tunnel is made",
+        "An endless response of a proxy is refused at its head, and the next tunnel works",
         arguments: refusals)
     func proxy(answer: String, text: String) async throws {
-        let good = try stage.server { _ in .text("good") }
+        let good = try fixture.server { _ in .text("good") }
         let written = Mutex(0)
         let port = good.port
         let proxy = try LoopbackProxy(
@@ -248,7 +248,7 @@ struct SessionFloodTests {
             })
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let share = try await share(of: session) {
             let error = await #expect(throws: URLError.self) {
                 try await session.data(from: try #require(URL(string: "https://localhost:1/")))
@@ -259,18 +259,18 @@ struct SessionFloodTests {
             #expect(String(decoding: data, as: UTF8.self) == "good")
         }
         print("a proxy that wrote \(written.withLock { $0 }) bytes: the next request took \(share)")
-        // What the sockets' buffers hold, and no more.
+        // The bytes that the sockets' buffers hold, and no more.
         #expect(written.withLock { $0 } < 16 << 20)
     }
 }
 
-/// Counts the content that a task brings, and keeps nothing of it.
+/// A delegate that counts the content of a task and drops it.
 private final class ContentCounter: NSObject, URLSessionDataDelegate, Sendable {
     let total = Mutex(0)
     let code = Mutex<URLError.Code?>(nil)
-    private let diary = Diary()
+    private let callbacks = CallbackLog()
 
-    func run(_ task: URLSessionTask) async { await diary.run(task) }
+    func run(_ task: URLSessionTask) async { await callbacks.run(task) }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         total.withLock { $0 += data.count }
@@ -278,6 +278,6 @@ private final class ContentCounter: NSObject, URLSessionDataDelegate, Sendable {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         code.withLock { $0 = (error as? URLError)?.code }
-        diary.noteEnd("complete")
+        callbacks.noteEnd("complete")
     }
 }

@@ -6,11 +6,11 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// What arrives faster than it is wanted waits in the network, not in memory.
+/// Back-pressure: content that arrives faster than the delegate takes it waits in the network, not in memory.
 @Suite("Pinned sessions: back-pressure")
 struct SessionFlowTests {
-    /// Takes its time with the first piece.
-    final class Sluggard: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+    /// A delegate that blocks on the first piece until the gate opens.
+    final class BlockingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
         let count = Mutex(0)
         let gate = DispatchSemaphore(value: 0)
         private let finished = AsyncStream<Void>.makeStream()
@@ -45,12 +45,12 @@ struct SessionFlowTests {
         }
     }
 
-    @Test("A delegate that is slow stops the server, and gets everything in the end", arguments: [false, true])
+    @Test("A slow delegate stops the server from sending, and still gets everything", arguments: [false, true])
     func backPressure(isDownload: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let size = 48 << 20
         let sent = Atomic<Int>(0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n".utf8))
             let piece = [UInt8](repeating: 0x78, count: 1 << 20)
@@ -59,13 +59,13 @@ struct SessionFlowTests {
                 sent.add(piece.count, ordering: .relaxed)
             }
         })
-        let sluggard = Sluggard()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: sluggard)
+        let sluggard = BlockingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: sluggard)
         let url = try server.address()
         let task = isDownload ? session.downloadTask(with: url) : session.dataTask(with: url)
         async let run: Void = sluggard.run(task)
         try await Task.sleep(for: .milliseconds(500))
-        // Socket buffers and our own backlog.
+        // Socket buffers and the session's own backlog.
         #expect(sent.load(ordering: .relaxed) < 24 << 20)
         #expect(task.countOfBytesReceived < 4 << 20)
         sluggard.gate.signal()
@@ -73,35 +73,35 @@ struct SessionFlowTests {
         #expect(sluggard.count.withLock { $0 } == size)
     }
 
-    @Test("Pieces that wait for a delegate wait as one, of a byte each or not", arguments: [1, 100_000])
+    @Test("Pieces that wait for a delegate are coalesced, even pieces of one byte", arguments: [1, 100_000])
     func pieces(size: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let total = 100_000
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let piece = String(size, radix: 16) + "\r\n" + String(repeating: "x", count: size) + "\r\n"
             let content = String(repeating: piece, count: total / size) + "0\r\n\r\n"
             try? stream.write(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(content)".utf8))
         })
-        let sluggard = Sluggard()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: sluggard)
+        let sluggard = BlockingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: sluggard)
         let task = session.dataTask(with: try server.address())
         async let run: Void = sluggard.run(task)
         for _ in 0..<3_000 where task.countOfBytesReceived < total { try await Task.sleep(for: .milliseconds(10)) }
         #expect(task.countOfBytesReceived == total)
-        // The message that the delegate is busy with, one for what came since, and the end.
+        // At most three: the callback that the delegate is busy with, one for the content since then, and the end.
         #expect(session.delegateQueue.operationCount <= 3)
         sluggard.gate.signal()
         await run
         #expect(sluggard.count.withLock { $0 } == total)
     }
 
-    @Test("What was sent is told in as few words as the delegate has time for", arguments: [true, false])
+    @Test("Upload progress is coalesced while the delegate is busy", arguments: [true, false])
     func sent(isBusy: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         session.delegateQueue.isSuspended = isBusy
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
@@ -110,26 +110,25 @@ struct SessionFlowTests {
         async let run: Void = recorder.run(task)
         for _ in 0..<3_000 where task.countOfBytesSent < size { try await Task.sleep(for: .milliseconds(10)) }
         #expect(task.countOfBytesSent == size)
-        // One for what was sent, one for the response.
+        // One callback for the sent bytes, one for the response.
         if isBusy { #expect(session.delegateQueue.operationCount <= 2) }
         session.delegateQueue.isSuspended = false
         await run
         #expect(recorder.events.contains("sent \(size)"))
     }
 
-    @Test(
-        "A task that is suspended asks for nothing, neither in its turn nor after a redirect", arguments: [true, false])
+    @Test("A suspended task sends no request, neither from the queue nor after a redirect", arguments: [true, false])
     func standstill(isSuspended: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             if request.target == "/first" { _ = gate.wait(timeout: .now() + 60) }
             return request.target == "/moved" ? .redirect(to: "/end") : .ok
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
-        let delegate = Procrastinator(.credential, isLate: true)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
+        let delegate = DelayedDelegate(.credential, isLate: true)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: delegate)
         let redirected = session.dataTask(with: try server.address("moved"))
         redirected.resume()
         #expect(await delegate.has("redirect"))
@@ -166,14 +165,14 @@ struct SessionFlowTests {
         session.invalidateAndCancel()
     }
 
-    @Test("A task that is suspended sends no more until it goes on", arguments: [true, false])
+    @Test("A suspended task stops sending until it is resumed", arguments: [true, false])
     func suspension(isSuspended: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let size = 64 << 20
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(reading: size, from: gate)
+        let server = try fixture.server(reading: size, from: gate)
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         let task = session.uploadTask(with: request, from: Data(count: size))

@@ -6,15 +6,15 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Where content ends (RFC 9112 section 6.3).
+/// The end of content (RFC 9112 section 6.3).
 @Suite("Pinned sessions: framing")
 struct SessionFramingTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
 
-    init() throws { stage = try Stage() }
+    init() throws { fixture = try SessionFixture() }
 
     private func load(_ head: String, _ content: String, isPlain: Bool) async throws -> (Data, URLResponse) {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let serve: @Sendable (any ByteStream) -> Void = { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("\(head.hasPrefix("HTTP/") ? "" : "HTTP/1.1 ")\(head)\r\n\(content)".utf8))
@@ -23,7 +23,7 @@ struct SessionFramingTests {
             let server = try LoopbackTCPServer { serve($0) }
             return try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(server.port)/")))
         }
-        let server = try stage.server(stream: serve)
+        let server = try fixture.server(stream: serve)
         return try await session.data(from: try server.address())
     }
 
@@ -65,7 +65,7 @@ struct SessionFramingTests {
         ),
     ]
 
-    @Test("A length or a transfer coding that is not valid is an error", arguments: invalid, [false, true])
+    @Test("An invalid length or transfer coding is an error", arguments: invalid, [false, true])
     func refused(_ answer: (head: String, fault: String), isPlain: Bool) async throws {
         let error = await #expect(throws: URLError.self) { try await load(answer.head, "body!", isPlain: isPlain) }
         #expect(error?.code == .badServerResponse)
@@ -74,7 +74,7 @@ struct SessionFramingTests {
     }
 
     @Test(
-        "A valid length, chunked content, and content up to close_notify come whole",
+        "Content with a valid length, chunked content and content up to close_notify are complete",
         arguments: [
             ("200 OK\r\nContent-Length: 5\r\n", "body!"), ("200 OK\r\nContent-Length: 5, 5\r\n", "body!"),
             ("200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n", "body!"),
@@ -94,12 +94,12 @@ struct SessionFramingTests {
         #expect(length == nil || length == "5" || answer.head.contains("Chunked"))
     }
 
-    /// A response of which the connection is cut after half of it, the error, and its twin, which ends as it should.
+    /// A response whose connection is cut after half of it, the error, and a control that ends properly.
     struct Cut: Sendable {
         let field: String
         let content: String
         let code: URLError.Code
-        /// The words of the error, where the head itself is refused.
+        /// The text of the error, if the head itself is refused.
         var fault: String?
         let twin: (field: String, content: String)
     }
@@ -121,10 +121,10 @@ struct SessionFramingTests {
         Cut(field: "", content: "half", code: .networkConnectionLost, twin: ("", "half")),
     ]
 
-    @Test("A connection that is cut ends no content, and close_notify ends content without a length", arguments: cuts)
+    @Test("A cut connection never completes content; close_notify completes content without a length", arguments: cuts)
     func cut(_ cut: Cut) async throws {
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(cut.field)\r\n\(cut.content)".utf8))
             gate.wait()
@@ -132,7 +132,7 @@ struct SessionFramingTests {
         let proxy = try LoopbackProxy(.httpConnect)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let address = try server.address()
         let arrival = ContentArrival()
         let request = Task { try await session.data(for: URLRequest(url: address), delegate: arrival).0 }
@@ -151,7 +151,7 @@ struct SessionFramingTests {
         #expect(try await load("200 OK\r\n\(cut.twin.field)", cut.twin.content, isPlain: false).0 == Data("half".utf8))
     }
 
-    @Test("Over HTTP/2 there is no transfer coding", arguments: ["HTTP/1.1", "HTTP/2"])
+    @Test("A transfer coding over HTTP/2 is an error", arguments: ["HTTP/1.1", "HTTP/2"])
     func http2(version: String) {
         var head = ResponseHead(status: 200, version: version, fields: [("transfer-encoding", "chunked")])
         let isStream = version == "HTTP/2"
@@ -159,7 +159,7 @@ struct SessionFramingTests {
         #expect(head.checkFraming(isStream: isStream) == fault)
     }
 
-    @Test("A length that is given twice is one field of the response")
+    @Test("A length that repeats becomes one field of the response")
     func lengths() {
         var head = ResponseHead(
             status: 200, version: "HTTP/1.1",
@@ -169,7 +169,7 @@ struct SessionFramingTests {
     }
 }
 
-/// Signals when content has come.
+/// A delegate that signals when content has come.
 private final class ContentArrival: NSObject, URLSessionDataDelegate, Sendable {
     let semaphore = DispatchSemaphore(value: 0)
 

@@ -10,25 +10,25 @@ import Testing
 struct SessionHTTP2FaultTests {
     enum Fault: String, CaseIterable, CustomTestStringConvertible {
         case none
-        /// RST_STREAM, INTERNAL_ERROR.
+        /// RST_STREAM with INTERNAL_ERROR.
         case reset
-        /// The same amid the content.
+        /// The same in the middle of the content.
         case resetInContent
-        /// GOAWAY before any stream was looked at: libcurl 7.88 does not try again.
+        /// GOAWAY before the server has processed any stream: libcurl 7.88 does not retry.
         case gone
-        /// GOAWAY amid the content, and the end of the connection.
+        /// GOAWAY in the middle of the content, and the end of the connection.
         case goneInContent
-        /// The connection ends amid the content.
+        /// The connection ends in the middle of the content.
         case cutInContent
         case garbage
 
         var testDescription: String { rawValue }
     }
 
-    @Test("An answer is whole or an error, whatever the server does", arguments: Fault.allCases)
+    @Test("A response is complete or an error, whatever the server does", arguments: Fault.allCases)
     func fault(_ fault: Fault) async throws {
-        let stage = try Stage()
-        let server = try server(stage, hangsUp: fault == .goneInContent || fault == .cutInContent) { _ in
+        let fixture = try SessionFixture()
+        let server = try server(fixture, hangsUp: fault == .goneInContent || fault == .cutInContent) { _ in
             switch fault {
             case .none: Frame.head + Frame.data("body", isLast: true)
             case .reset: Frame.reset(code: 2)
@@ -41,7 +41,7 @@ struct SessionHTTP2FaultTests {
         }
         let request = URLRequest(url: try server.address())
         for style in [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate] {
-            let session = URLSession.pinned(to: try stage.policy())
+            let session = URLSession.pinned(to: try fixture.policy())
             if fault == .none {
                 #expect(try await style.run(on: session, request) == Data("body".utf8), "\(style)")
             } else {
@@ -52,26 +52,28 @@ struct SessionHTTP2FaultTests {
         }
     }
 
-    @Test("A request that the server says it has not looked at is made once more")
+    @Test("A request that the server reports as not processed is sent once more")
     func refused() async throws {
-        let stage = try Stage()
-        let server = try server(stage) { connection in
+        let fixture = try SessionFixture()
+        let server = try server(fixture) { connection in
             // REFUSED_STREAM
             connection > 1 ? Frame.head + Frame.data("body", isLast: true) : Frame.reset(code: 7)
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         #expect(try await session.data(from: try server.address()).0 == Data("body".utf8))
         #expect(server.completedHandshakeCount == 2)
     }
 
-    @Test("What is repeated over HTTP/1.1 is read by the rules of HTTP/1.1", arguments: [true, false])
+    @Test(
+        "A request that is repeated over HTTP/1.1 gets a response under the rules of HTTP/1.1",
+        arguments: [true, false])
     func refusedAndRepeated(isWhole: Bool) async throws {
-        let stage = try Stage()
-        let streams = try server(stage) { _ in Frame.reset(code: 7) }
-        let text = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let streams = try server(fixture) { _ in Frame.reset(code: 7) }
+        let text = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(isWhole ? 4 : 100)\r\n\r\nhalf".utf8))
-            // The whole answer ends where its length says so, and not with the connection.
+            // Stay connected: the complete response has to end at its length, not with the connection.
             while isWhole, (try? stream.read(upTo: 4_096).isEmpty) == false {}
         })
         let address = try streams.address()
@@ -80,7 +82,7 @@ struct SessionHTTP2FaultTests {
         let proxy = try LoopbackProxy(.httpConnect) { _, _ in ports[min(1, count.add(1, ordering: .relaxed).oldValue)] }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: address)
         request.httpMethod = "POST"
         request.httpBody = Data(repeating: 1, count: 1_000)
@@ -94,21 +96,21 @@ struct SessionHTTP2FaultTests {
         #expect(text.completedHandshakeCount == 1)
     }
 
-    /// Ends of a response, the number of requests that two loads then cost, and the code of their error.
+    /// Ways in which a response ends, the number of requests that two loads then need, and the code of their error.
     static let ends: [(length: Int?, isCut: Bool, requests: Int, code: URLError.Code?)] = [
-        // libcurl 7.88 takes the cut content for the whole. The next load asks the server again.
+        // libcurl 7.88 accepts the truncated content as complete. The next load asks the server again.
         (nil, true, 2, nil),
-        // Nothing tells this one from the first.
+        // The client cannot tell this one from the first.
         (nil, false, 2, nil),
         (4, true, 2, .networkConnectionLost),
         (4, false, 1, nil),
     ]
 
-    @Test("An answer that RST_STREAM may have cut unseen is not stored; one of a told length is", arguments: ends)
+    @Test("A response that RST_STREAM may have truncated is not stored; one with a length is", arguments: ends)
     func unseenCut(_ end: (length: Int?, isCut: Bool, requests: Int, code: URLError.Code?)) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Atomic<Int>(0)
-        let server = try LoopbackTLSServer(stage.identity) { configuration in
+        let server = try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 guard Frame.readRequest(stream) else { return }
@@ -119,7 +121,7 @@ struct SessionHTTP2FaultTests {
                     try? stream.write(
                         Frame.cacheable(content, length: end.length, isLast: !end.isCut, stream: current))
                     if end.isCut {
-                        // libcurl 7.88 loses an answer that comes together with RST_STREAM.
+                        // Needed because libcurl 7.88 loses a response that comes together with RST_STREAM.
                         try? stream.write(Frame.ping)
                         guard Frame.readAnswerToPing(stream) else { return }
                         try? stream.write(Frame.reset(code: 0, stream: current))
@@ -130,7 +132,7 @@ struct SessionHTTP2FaultTests {
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let url = try server.address()
         for _ in 0..<2 {
             if let code = end.code {
@@ -143,12 +145,12 @@ struct SessionHTTP2FaultTests {
         #expect(count.load(ordering: .relaxed) == end.requests)
     }
 
-    /// Speaks HTTP/2 and answers the first request of each connection, given its number.
+    /// Returns a server that speaks HTTP/2 and answers the first request of each connection, given its number.
     private func server(
-        _ stage: Stage, hangsUp: Bool = false, answer: @escaping @Sendable (Int) -> [UInt8]
+        _ fixture: SessionFixture, hangsUp: Bool = false, answer: @escaping @Sendable (Int) -> [UInt8]
     ) throws -> LoopbackTLSServer {
         let count = Atomic<Int>(0)
-        return try LoopbackTLSServer(stage.identity) { configuration in
+        return try LoopbackTLSServer(fixture.identity) { configuration in
             configuration.applicationProtocols = ["h2"]
             configuration.application = .stream { stream in
                 let number = count.add(1, ordering: .relaxed).newValue

@@ -6,10 +6,10 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Where many requests share a connection: each has its own turn at the gate, and each name its own connection.
+/// Many requests on one connection: each request is checked at the gate, and each name has its own connection.
 @Suite("Pinned sessions: another policy over HTTP/2")
 struct SessionHTTP2PolicyTests {
-    /// Half a second and more for `slow`, at once for `quick`.
+    /// A server that takes at least half a second for `slow` and answers `quick` at once.
     private func nginx(_ identity: Identity) throws -> NginxServer {
         let nginx = try NginxServer(
             identity, listening: "http2",
@@ -23,13 +23,14 @@ struct SessionHTTP2PolicyTests {
     }
 
     @Test(
-        "What runs on a shared connection ends normally; what comes to the gate on it is decided anew",
+        "After a policy change, running streams end normally and new requests are checked again",
         arguments: [true, false])
     func sharedConnection(staysRight: Bool) async throws {
-        let stage = try Stage()
-        let nginx = try nginx(stage.identity)
-        // The fifth question is the first request's gate, the ninth the second's, on the same connection.
-        let policy = ObservedPolicy(try stage.policy(), from: 9, then: try stage.policy(rightPin: staysRight))
+        let fixture = try SessionFixture()
+        let nginx = try nginx(fixture.identity)
+        // The fifth question is from the gate of the first request, the ninth from the second's, on the same
+        // connection.
+        let policy = ObservedPolicy(try fixture.policy(), from: 9, then: try fixture.policy(rightPin: staysRight))
         let session = URLSession.pinned(to: policy)
         let (slow, quick) = (try nginx.address("slow"), try nginx.address("quick"))
         async let running = session.data(from: slow)
@@ -45,16 +46,16 @@ struct SessionHTTP2PolicyTests {
         let (data, response) = try await running
         #expect(data.count == 600_000)
         #expect(response.trustReceipt?.generation == 1)
-        // Anew: transport, queue, start, handshake; and the gate where it gets there.
+        // After the change: transport, queue, start and handshake, and the gate if the request gets there.
         #expect(policy.questionCount == (staysRight ? 14 : 13))
         let lines = try await nginx.requests(atLeast: staysRight ? 2 : 1)
         #expect(lines.count == (staysRight ? 2 : 1))
-        // A connection for each generation, and none in between: the second request was on the first one's.
+        // One connection for each generation: the second request was first assigned to the first request's connection.
         let serials = lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.sorted()
         #expect(serials.last == serials.first.map { $0 + (staysRight ? 1 : 0) })
     }
 
-    @Test("Names that share an HTTP/2 server have connections and verdicts of their own", arguments: [true, false])
+    @Test("Names that share an HTTP/2 server have separate connections and verdicts", arguments: [true, false])
     func names(rightPin: Bool) async throws {
         let root = try CertificateAuthority.root()
         let identity = try root.issue(hosts: ["one.example", "two.example"])

@@ -7,23 +7,23 @@ import Testing
 
 @testable import PintleURLSession
 
-/// mitmproxy between a session and a server, its authority trusted as on a machine that somebody has prepared
-/// for it. Every test counts what comes out of TLS at the proxy, and has a control without pins that gets through.
+/// mitmproxy between a session and a server, on a machine that trusts mitmproxy's authority. Every test counts the
+/// bytes that the proxy decrypts, and has a control without pins that gets through.
 @Suite(
     "Pinned sessions: a real interceptor",
     .enabled(if: Mitmproxy.program != nil, "skipped: mitmproxy is not installed; make test installs it"))
 struct SessionInterceptorTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let server: LoopbackTLSServer
 
     init() throws {
-        stage = try Stage()
-        server = try stage.server { .text("\($0.method) \($0.body.count)") }
+        fixture = try SessionFixture()
+        server = try fixture.server { .text("\($0.method) \($0.body.count)") }
     }
 
     private func start(_ mode: Mitmproxy.Mode) async throws -> Mitmproxy {
-        try await aside { [server, stage] in
-            try Mitmproxy(mode, before: server.port, trusting: stage.root.certificate.pem)
+        try await aside { [server, fixture] in
+            try Mitmproxy(mode, before: server.port, trusting: fixture.root.certificate.pem)
         }
     }
 
@@ -31,11 +31,11 @@ struct SessionInterceptorTests {
         try await aside { proxy.traffic(after: refusals) }
     }
 
-    /// Trusts both authorities; with the server's pin, or by the path alone.
+    /// Returns a policy that trusts both authorities, with the server's pin or without pins.
     private func policy(_ proxy: Mitmproxy, isPinned: Bool) throws -> PinningPolicy {
-        let authorities = try CertificateBundle(Array((stage.root.certificate.pem + proxy.authority()).utf8))
+        let authorities = try CertificateBundle(Array((fixture.root.certificate.pem + proxy.authority()).utf8))
         let anchors = TrustAnchors.only(authorities.certificates)
-        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: stage.identity.certificate.spkiDER)))
+        let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: fixture.identity.certificate.spkiDER)))
         return try PinningPolicy(
             hosts: ["localhost", "127.0.0.1"].map {
                 try PinnedHost($0, pins: isPinned ? [pin] : [], backup: .noneAccepted, anchors: anchors)
@@ -54,7 +54,7 @@ struct SessionInterceptorTests {
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
     }
 
-    @Test("In no style of task does it get a byte of what is pinned", arguments: Mitmproxy.Mode.allCases)
+    @Test("The interceptor gets no byte of a pinned request, in no style of task", arguments: Mitmproxy.Mode.allCases)
     func styles(mode: Mitmproxy.Mode) async throws {
         let proxy = try await start(mode)
         let way = mode == .regular ? proxy.port : nil
@@ -81,10 +81,11 @@ struct SessionInterceptorTests {
     }
 
     @Test(
-        "A redirect to it ends before it", arguments: [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate])
+        "A redirect to the interceptor is refused before any byte is sent",
+        arguments: [TaskStyle.dataAsync, .uploadDataCompletion, .downloadDelegate])
     func redirect(style: TaskStyle) async throws {
         let proxy = try await start(.reverse)
-        let genuine = try stage.server { [proxy] _ in .redirect(to: "https://localhost:\(proxy.port)/", status: 307) }
+        let genuine = try fixture.server { [proxy] _ in .redirect(to: "https://localhost:\(proxy.port)/", status: 307) }
         let request = URLRequest(url: try genuine.address(host: "127.0.0.1"))
 
         try await expectMismatch {
@@ -98,11 +99,12 @@ struct SessionInterceptorTests {
         #expect(proxy.traffic().requests.count == 1)
     }
 
-    @Test("Whoever takes the server's place after its 401 does not get the credentials", arguments: [true, false])
+    @Test(
+        "An interceptor that replaces the server after its 401 does not get the credentials", arguments: [true, false])
     func unauthorized(isPinned: Bool) async throws {
         let proxy = try await start(.reverse)
         let target = Target()
-        let genuine = try stage.server { [target, proxy] _ in
+        let genuine = try fixture.server { [target, proxy] _ in
             target.port.withLock { $0 = proxy.port }
             var response = HTTPResponse.unauthorized()
             response.closesConnection = true
@@ -112,7 +114,7 @@ struct SessionInterceptorTests {
         let crossroads = try LoopbackProxy(.httpConnect) { [target] _, _ in target.port.withLock { $0 } }
         let session = session(LivePolicy(try policy(proxy, isPinned: isPinned)), through: crossroads.port)
         let url = try #require(URL(string: "https://localhost/"))
-        let delegate = Correspondent(answer: { _ in
+        let delegate = RecordingDelegate(answer: { _ in
             (.useCredential, URLCredential(user: "me", password: "secret", persistence: .none))
         })
         if isPinned {
@@ -128,12 +130,12 @@ struct SessionInterceptorTests {
         #expect(delegate.events.first == "challenge 0")
     }
 
-    /// Where a proxy leads to, which changes.
+    /// The changing destination of a proxy.
     private final class Target: Sendable {
         let port = Mutex<UInt16>(0)
     }
 
-    @Test("A policy that refuses it counts from the next request on, kept connections or not")
+    @Test("A policy that refuses the interceptor applies from the next request on, also to kept connections")
     func policyChange() async throws {
         let proxy = try await start(.reverse)
         let live = LivePolicy(try policy(proxy, isPinned: false))

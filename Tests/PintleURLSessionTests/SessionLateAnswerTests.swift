@@ -6,11 +6,11 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Delegates that answer when nobody waits any more, or never.
+/// Delegates that answer after the task has ended, or never.
 @Suite("Pinned sessions: late answers")
 struct SessionLateAnswerTests {
-    private func server(_ stage: Stage, content: String = "xx") throws -> LoopbackTLSServer {
-        try stage.server { request in
+    private func server(_ fixture: SessionFixture, content: String = "xx") throws -> LoopbackTLSServer {
+        try fixture.server { request in
             switch request.target {
             case "/guarded":
                 let challenges = "Digest realm=\"b\", nonce=\"n\", qop=\"auth\", Basic realm=\"a\""
@@ -32,8 +32,8 @@ struct SessionLateAnswerTests {
 
     struct Question: CustomTestStringConvertible, Sendable {
         let path: String
-        let answer: Procrastinator.Answer
-        /// What it is told first, and what it is told after an answer in time.
+        let answer: DelayedDelegate.Answer
+        /// The delegate's first callback, and the callback that follows an answer in time.
         let first: String
         let next: String
         var isDownload = false
@@ -41,7 +41,7 @@ struct SessionLateAnswerTests {
     }
 
     @Test(
-        "An answer after the end changes nothing; its twin in time is heard",
+        "An answer after the end of a task changes nothing; an answer in time has its effect",
         arguments: [
             Question(path: "guarded", answer: .nothing, first: "challenge b", next: "response 401"),
             Question(
@@ -53,10 +53,10 @@ struct SessionLateAnswerTests {
             Question(path: "stream", answer: .nothing, first: "stream", next: "response 200"),
         ], [true, false])
     func late(question: Question, isLate: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
-        let delegate = Procrastinator(question.answer, isLate: isLate)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
+        let delegate = DelayedDelegate(question.answer, isLate: isLate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(question.path))
         let task: URLSessionTask
@@ -85,18 +85,18 @@ struct SessionLateAnswerTests {
     }
 
     @Test(
-        "The resource's time ends every wait for a delegate; the twin answers",
+        "The time limit of the resource ends every wait for a delegate",
         arguments: ["guarded", "moved", "suspended", "stream", "kept"], [true, false])
     func overdue(path: String, answers: Bool) async throws {
-        let stage = try Stage()
-        // Without content the transfer is over, and only the answer is awaited.
-        let server = try server(stage, content: path == "kept" ? "xx" : "")
+        let fixture = try SessionFixture()
+        // Without content the transfer has already ended, and the task waits only for the answer.
+        let server = try server(fixture, content: path == "kept" ? "xx" : "")
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
         configuration.timeoutIntervalForResource = answers ? 60 : 4
-        let delegate = Procrastinator(.credential, isLate: !answers || path == "suspended")
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: delegate)
-        // The delegate keeps answers that keep the session, and the session keeps its delegate until this.
+        let delegate = DelayedDelegate(.credential, isLate: !answers || path == "suspended")
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: delegate)
+        // A cycle until then: the delegate holds answers, which hold the session, which holds its delegate.
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try server.address(path))
         if path == "kept" { _ = try await session.data(for: request) }
@@ -118,25 +118,25 @@ struct SessionLateAnswerTests {
     }
 
     @Test(
-        "Content that is cut does not matter where another request follows",
+        "Truncated content does not matter if another request follows",
         arguments: ["401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"a\"", "302 Found\r\nLocation: /end"],
         [true, false])
     func cut(head: String, isLate: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let count = Atomic<Int>(0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let isFirst = count.add(1, ordering: .relaxed).newValue == 1
             let answer = isFirst ? "\(head)\r\nContent-Length: 10\r\n\r\n" : "200 OK\r\nContent-Length: 0\r\n\r\n"
             try? stream.write(Array("HTTP/1.1 \(answer)".utf8))
         })
-        let delegate = Procrastinator(.credential, isLate: isLate)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = DelayedDelegate(.credential, isLate: isLate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let task = session.dataTask(with: try server.address())
         task.resume()
         if isLate {
             #expect(await delegate.has(head.hasPrefix("401") ? "challenge a" : "redirect"))
-            // The connection is cut by then.
+            // By then the connection is cut.
             try await Task.sleep(for: .milliseconds(300))
             await delegate.catchUp(on: session)
             #expect(await delegate.has("response 200"))
@@ -147,7 +147,7 @@ struct SessionLateAnswerTests {
         #expect(delegate.events.contains("response 200"))
     }
 
-    @Test("The file of a download goes with it, unless somebody keeps it", arguments: [true, false])
+    @Test("The file of a download is deleted with its object, unless it was persisted", arguments: [true, false])
     func file(isKept: Bool) throws {
         var file: DownloadFile? = try DownloadFile()
         let path = try #require(file?.url.path)

@@ -10,8 +10,8 @@ import Testing
 /// Events that the transport's thread delivers while another thread cancels the task.
 @Suite("Pinned sessions: events after a cancellation")
 struct SessionLateEventTests {
-    /// A task whose transfer is not started: the test sends the events.
-    private struct Rig {
+    /// A task whose transfer is never started: the test sends the events.
+    private struct LoaderFixture {
         let task: PinnedDataTask
         let transfer: Transfer
         let end = AsyncStream<Result<Data, URLError>>.makeStream()
@@ -50,45 +50,45 @@ struct SessionLateEventTests {
         func receive(_ text: String) { _ = task.loader.transfer(transfer, didReceive: Data(text.utf8)) }
     }
 
-    private func session(_ stage: Stage) throws -> PinnedURLSession {
+    private func session(_ fixture: SessionFixture) throws -> PinnedURLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
         return PinnedURLSession(
-            source: LivePolicy(try stage.policy()), configuration: configuration, delegate: nil, delegateQueue: nil)
+            source: LivePolicy(try fixture.policy()), configuration: configuration, delegate: nil, delegateQueue: nil)
     }
 
     @Test(
-        "A response whose last byte comes after the task was cancelled is not cached, and the task ends as cancelled",
+        "A response that completes after its task was cancelled is not cached, and the task ends as cancelled",
         arguments: [true, false])
     func lastByte(isCancelled: Bool) async throws {
-        let session = try session(try Stage())
+        let session = try session(try SessionFixture())
         let request = URLRequest(url: try #require(URL(string: "https://localhost/a")))
-        let rig = try Rig(request, on: session)
-        rig.receive([("Cache-Control", "max-age=60"), ("Content-Length", "4")])
-        rig.receive("ab")
-        if isCancelled { rig.task.cancel() }
-        rig.receive("cd")
-        rig.task.loader.transfer(rig.transfer, didComplete: nil)
-        for await end in rig.end.stream {
+        let loading = try LoaderFixture(request, on: session)
+        loading.receive([("Cache-Control", "max-age=60"), ("Content-Length", "4")])
+        loading.receive("ab")
+        if isCancelled { loading.task.cancel() }
+        loading.receive("cd")
+        loading.task.loader.transfer(loading.transfer, didComplete: nil)
+        for await end in loading.end.stream {
             switch end {
             case .success(let data): #expect(!isCancelled && data == Data("abcd".utf8))
             case .failure(let error): #expect(isCancelled && error.code == .cancelled)
             }
             break
         }
-        #expect(rig.task.countOfBytesReceived == (isCancelled ? 2 : 4))
+        #expect(loading.task.countOfBytesReceived == (isCancelled ? 2 : 4))
         #expect(session.resources.cache.knows(request) == !isCancelled)
     }
 
-    @Test("A head that comes after the task was cancelled is not shown", arguments: [true, false])
+    @Test("A head that comes after the task was cancelled does not become its response", arguments: [true, false])
     func head(isCancelled: Bool) async throws {
-        let session = try session(try Stage())
-        let rig = try Rig(URLRequest(url: try #require(URL(string: "https://localhost/a"))), on: session)
-        if isCancelled { rig.task.cancel() }
-        rig.receive()
-        #expect((rig.task.response == nil) == isCancelled)
-        rig.task.loader.transfer(rig.transfer, didComplete: nil)
-        for await end in rig.end.stream {
+        let session = try session(try SessionFixture())
+        let loading = try LoaderFixture(URLRequest(url: try #require(URL(string: "https://localhost/a"))), on: session)
+        if isCancelled { loading.task.cancel() }
+        loading.receive()
+        #expect((loading.task.response == nil) == isCancelled)
+        loading.task.loader.transfer(loading.transfer, didComplete: nil)
+        for await end in loading.end.stream {
             switch end {
             case .success: #expect(!isCancelled)
             case .failure(let error): #expect(isCancelled && error.code == .cancelled)
@@ -98,22 +98,22 @@ struct SessionLateEventTests {
     }
 
     @Test(
-        "The response to a cancelled request that changes content removes the cached content; a response to HEAD does not",
+        "The response to a cancelled request that changes content removes the cached content; one to HEAD does not",
         arguments: ["PUT", "HEAD"], [true, false])
     func change(method: String, isCancelled: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in
             HTTPResponse(status: 200, reason: "OK", fields: [HTTPField("Cache-Control", "max-age=60")], body: [0x78])
         }
-        let session = try session(stage)
+        let session = try session(fixture)
         var request = URLRequest(url: try server.address("a"))
         _ = try await session.data(for: request)
         #expect(session.resources.cache.knows(request))
         request.httpMethod = method
-        let rig = try Rig(request, on: session)
-        if isCancelled { rig.task.cancel() }
-        rig.receive()
+        let loading = try LoaderFixture(request, on: session)
+        if isCancelled { loading.task.cancel() }
+        loading.receive()
         #expect(session.resources.cache.knows(request) == (method == "HEAD"))
-        rig.task.loader.transfer(rig.transfer, didComplete: nil)
+        loading.task.loader.transfer(loading.transfer, didComplete: nil)
     }
 }

@@ -6,15 +6,15 @@ import Testing
 
 @testable import PintleURLSession
 
-/// What is over lets go of what it had.
+/// Objects that have ended release what they hold.
 @Suite("Pinned sessions: lifetimes")
 struct SessionLifetimeTests {
-    /// Two objects that somebody else may have let go.
+    /// Weak references to a session and its delegate.
     private struct Watched {
         weak var session: URLSession?
-        weak var delegate: Procrastinator?
+        weak var delegate: DelayedDelegate?
 
-        /// Waits for what the delegate queue and the transport still hold.
+        /// Waits until the delegate queue and the transport have released their references.
         func areGone() async -> Bool {
             for _ in 0..<1_000 where session != nil || delegate != nil {
                 try? await Task.sleep(for: .milliseconds(10))
@@ -23,8 +23,8 @@ struct SessionLifetimeTests {
         }
     }
 
-    private func server(_ stage: Stage) throws -> LoopbackTLSServer {
-        try stage.server { request in
+    private func server(_ fixture: SessionFixture) throws -> LoopbackTLSServer {
+        try fixture.server { request in
             switch request.target {
             case "/guarded": .unauthorized(challenge: "Basic realm=\"a\"")
             case "/moved": .redirect(to: "/end")
@@ -36,15 +36,16 @@ struct SessionLifetimeTests {
         }
     }
 
-    /// Makes a session whose delegate is asked something, and keeps the handler or answers; then ends it.
+    /// Makes a session whose delegate is asked a question and answers it or keeps the handler. Then ends the session or
+    /// cancels the task.
     private func leave(_ path: String, isLate: Bool, isTasks: Bool, ends: Bool) async throws -> Watched {
-        let stage = try Stage()
-        let server = try server(stage)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
-        let delegate = Procrastinator(.credential, isLate: isLate)
+        let delegate = DelayedDelegate(.credential, isLate: isLate)
         let session = URLSession.pinned(
-            to: try stage.policy(), configuration: configuration, delegate: isTasks ? nil : delegate)
+            to: try fixture.policy(), configuration: configuration, delegate: isTasks ? nil : delegate)
         var request = URLRequest(url: try server.address(path))
         if path == "kept" { _ = try await session.data(for: request) }
         if path == "stream" { request.httpMethod = "POST" }
@@ -66,7 +67,7 @@ struct SessionLifetimeTests {
     }
 
     @Test(
-        "A session that is over and its delegate go, whatever handlers the delegate has kept",
+        "A finished session and its delegate are released, whatever handlers the delegate has kept",
         arguments: ["guarded", "moved", "stream", "plain", "kept"], [true, false])
     func handlers(path: String, isLate: Bool) async throws {
         for isTasks in [true, false] {
@@ -79,14 +80,14 @@ struct SessionLifetimeTests {
 
     @Test("A session keeps its delegate until it is invalidated, and no longer", arguments: [true, false])
     func delegate(ends: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
         var watched = Watched()
         let session: URLSession
         do {
-            let delegate = Procrastinator(.credential, isLate: true)
+            let delegate = DelayedDelegate(.credential, isLate: true)
             watched.delegate = delegate
-            session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+            session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
             let task = session.dataTask(with: try server.address("guarded"))
             task.resume()
             #expect(await delegate.has("challenge a"))
@@ -102,9 +103,9 @@ struct SessionLifetimeTests {
         withExtendedLifetime(session) {}
     }
 
-    @Test("A delegate that is asked while it goes may ask its task")
+    @Test("The deinit of a delegate may call its task")
     func replaced() async throws {
-        final class Farewell: NSObject, URLSessionTaskDelegate, Sendable {
+        final class FinalDelegate: NSObject, URLSessionTaskDelegate, Sendable {
             let task: PinnedDataTask
             let said: @Sendable (URLSessionTask.State) -> Void
 
@@ -115,26 +116,26 @@ struct SessionLifetimeTests {
 
             deinit { said(task.state) }
         }
-        let stage = try Stage()
-        let session = URLSession.pinned(to: try stage.policy(), options: CurlTransport.Options())
+        let fixture = try SessionFixture()
+        let session = URLSession.pinned(to: try fixture.policy(), options: CurlTransport.Options())
         let states = Mutex<[URLSessionTask.State]>([])
         let url = try #require(URL(string: "https://localhost:1/"))
         let task = PinnedDataTask(
             TaskLoader(session, session.resources, request: URLRequest(url: url), delivery: .delegate))
-        task.delegate = Farewell(task) { state in states.withLock { $0.append(state) } }
+        task.delegate = FinalDelegate(task) { state in states.withLock { $0.append(state) } }
         task.delegate = nil
         #expect(states.withLock { $0 } == [.suspended])
-        // A session keeps a task that was never resumed, and the task its session.
+        // A session keeps a task that was never resumed, and the task keeps its session.
         session.invalidateAndCancel()
     }
 
-    @Test("Nothing is told once the end is, and everything before", arguments: [true, false])
+    @Test("No callback runs after the completion, and earlier ones do run", arguments: [true, false])
     func silence(isOver: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: isOver ? 1 : 0)
-        let server = try stage.server(behind: gate)
+        let server = try fixture.server(behind: gate)
         let delegate = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let task = try #require(session.dataTask(with: try server.address()) as? PinnedDataTask)
         async let run: Void = delegate.run(task)
         if isOver { await run } else { #expect(await server.hasRequest()) }
@@ -148,15 +149,15 @@ struct SessionLifetimeTests {
         await run
     }
 
-    @Test("An answer that races with the end is heard before it or not at all")
+    @Test("An answer that races with the end has an effect before the end or not at all")
     func race() async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in
             .unauthorized(challenge: "Digest realm=\"b\", nonce=\"n\", qop=\"auth\", Basic realm=\"a\"")
         }
         for _ in 0..<60 {
-            let delegate = Procrastinator(.reject, isLate: true)
-            let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+            let delegate = DelayedDelegate(.reject, isLate: true)
+            let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
             let task = session.dataTask(with: try server.address())
             task.resume()
             #expect(await delegate.has("challenge b"))

@@ -5,18 +5,18 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Many tasks, ended in every way at any moment. Each has to end, and once.
+/// Many tasks that end in every way at any moment. Each has to end exactly once.
 @Suite("Pinned sessions: many at once")
 struct SessionLoadTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let server: LoopbackTLSServer
 
     init() throws {
-        stage = try Stage()
-        server = try stage.server { .text(String(repeating: "x", count: $0.target.utf8.count % 7 * 20_000)) }
+        fixture = try SessionFixture()
+        server = try fixture.server { .text(String(repeating: "x", count: $0.target.utf8.count % 7 * 20_000)) }
     }
 
-    /// How tasks ended.
+    /// A count of how tasks ended.
     private final class Ends: Sendable {
         struct Count {
             var complete = 0
@@ -60,9 +60,9 @@ struct SessionLoadTests {
         }
     }
 
-    @Test("Tasks that are cancelled, suspended and resumed at any moment end once each")
+    @Test("Tasks that are cancelled, suspended and resumed at any moment end exactly once")
     func cancellations() async throws {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let ends = Ends()
         let tasks = try tasks(session, 400, ends)
         await withTaskGroup(of: Void.self) { group in
@@ -85,13 +85,13 @@ struct SessionLoadTests {
         #expect(count.others.isEmpty)
         #expect(count.complete >= tasks.count / 4)
         #expect(tasks.allSatisfy { $0.state == .completed })
-        // And the session still works.
+        // The session still works.
         #expect(try await session.data(from: try server.address("pp")).0.count == 60_000)
     }
 
-    @Test("Swift tasks that are cancelled at any moment end with cancelled or an answer")
+    @Test("Swift tasks that are cancelled at any moment end as cancelled or with a response")
     func asynchronous() async throws {
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let ends = Ends()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
@@ -113,10 +113,12 @@ struct SessionLoadTests {
         #expect(count.complete > 0)
     }
 
-    @Test("A session that is invalidated in the midst ends every task and then says so", arguments: [true, false])
+    @Test(
+        "A session that is invalidated under load ends every task and then reports that it is invalid",
+        arguments: [true, false])
     func invalidation(cancels: Bool) async throws {
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let ends = Ends()
         let tasks = try tasks(session, 200, ends)
         await withTaskGroup(of: Void.self) { group in

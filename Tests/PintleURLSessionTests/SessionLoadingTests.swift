@@ -5,15 +5,15 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// What people do with a session.
+/// Everyday use of a session.
 @Suite("Pinned sessions: loading")
 struct SessionLoadingTests {
-    @Test("A delegate is told response, data and end, in this order")
+    @Test("A delegate gets the response, the data and the end in this order")
     func delegateOrder() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try server.address())
         #expect(task.state == .suspended)
         await recorder.run(task)
@@ -26,31 +26,31 @@ struct SessionLoadingTests {
 
     @Test("A delegate that answers cancel gets no data")
     func disposition() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder(disposition: .cancel)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         #expect(recorder.events == ["response 200", "complete"])
         #expect((recorder.log.withLock { $0.error } as? URLError)?.code == .cancelled)
     }
 
-    @Test("Requests one after the other share a connection")
+    @Test("Consecutive requests share a connection")
     func keepAlive() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let session = URLSession.pinned(to: try fixture.policy())
         for _ in 0..<5 { _ = try await session.data(from: try server.address()) }
         #expect(server.requests.count == 5)
         #expect(server.completedHandshakeCount == 1)
         #expect(server.requests.first?.version == "HTTP/1.1")
     }
 
-    @Test("Many requests at once share six connections and all arrive", arguments: [64, 256, 600])
+    @Test("Many requests at once share six connections and all complete", arguments: [64, 256, 600])
     func concurrent(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in .text(request.target) }
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in .text(request.target) }
+        let session = URLSession.pinned(to: try fixture.policy())
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<count {
                 group.addTask {
@@ -64,16 +64,16 @@ struct SessionLoadingTests {
         #expect(server.completedHandshakeCount <= 6)
     }
 
-    @Test("3 MB go both ways unchanged", arguments: [true, false])
+    @Test("An upload and a download of 3 MB arrive unchanged", arguments: [true, false])
     func large(usesDelegate: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             HTTPResponse(status: 200, reason: "OK", body: request.body)
         }
         var generator = SystemRandomNumberGenerator()
         let body = Data((0..<3_000_000 / 8).flatMap { _ in withUnsafeBytes(of: generator.next()) { Array($0) } })
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         if usesDelegate {
@@ -90,15 +90,15 @@ struct SessionLoadingTests {
         #expect(server.requests.first?["content-length"] == "3000000")
     }
 
-    @Test("Method, fields and a compressed answer are what they should be")
+    @Test("The server gets the method and the fields, and the client decodes a compressed response")
     func fields() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         // gzip of "hello\n".
         let zipped: [UInt8] = [
             0x1F, 0x8B, 0x08, 0, 0, 0, 0, 0, 0, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0xE7, 0x02, 0x00, 0x20, 0x30, 0x3A,
             0x36, 0x06, 0, 0, 0,
         ]
-        let server = try stage.server { _ in
+        let server = try fixture.server { _ in
             HTTPResponse(
                 status: 200, reason: "OK",
                 fields: [
@@ -108,7 +108,7 @@ struct SessionLoadingTests {
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Session": "one", "X-Both": "session"]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address("path?q=1"))
         request.httpMethod = "PATCH"
         request.setValue("request", forHTTPHeaderField: "X-Both")
@@ -129,16 +129,16 @@ struct SessionLoadingTests {
         #expect(server.requests.last?["cookie"] == "k=v")
     }
 
-    @Test("A line break in a field or a method does not become a request of its own")
+    @Test("A line break in a field or a method does not start a request of its own")
     func injection() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        // Foundation itself drops such a field of a request.
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        // Foundation itself drops such a field of a request, so it is set on the session.
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["X-Field": "a\r\nX-Smuggled: b"]
-        let smuggling = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let smuggling = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         await #expect(throws: URLError.self) { try await smuggling.data(from: try server.address()) }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         request.httpMethod = "GET / HTTP/1.1\r\nX: y\r\n\r\nPOST"
         await #expect(throws: URLError.self) { try await session.data(for: request) }
@@ -146,11 +146,11 @@ struct SessionLoadingTests {
         #expect(try await session.data(from: try server.address()).0.count == 3)
     }
 
-    @Test("Where a method foresees content, none has a length; a GET with content is refused")
+    @Test("A method that expects content announces a length of 0 without it; a GET with content is refused")
     func emptyContent() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         for (method, length) in [("POST", "0"), ("DELETE", "0"), ("GET", nil)] {
             request.httpMethod = method
@@ -163,14 +163,14 @@ struct SessionLoadingTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test("HEAD has no content, and an error status is a response")
+    @Test("A HEAD request gets no content, and an error status is a response")
     func statuses() async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             request.method == "HEAD"
                 ? .ok : HTTPResponse(status: 404, reason: "Not Found", body: Array("no".utf8))
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         request.httpMethod = "HEAD"
         let head = try await session.data(for: request)
@@ -181,11 +181,11 @@ struct SessionLoadingTests {
         #expect(missing.0 == Data("no".utf8))
     }
 
-    @Test("A 401 is handed back and nothing is tried again")
+    @Test("A 401 without a credential is the response, and the request is not repeated")
     func unauthorized() async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .unauthorized() }
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .unauthorized() }
+        let session = URLSession.pinned(to: try fixture.policy())
         let (_, response) = try await session.data(from: try server.address())
         #expect((response as? HTTPURLResponse)?.statusCode == 401)
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "WWW-Authenticate") != nil)
@@ -200,14 +200,14 @@ struct SessionLoadingTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("A cancelled task ends with cancelled, before and during the transfer")
+    @Test("A cancelled task ends as cancelled, before and during the transfer")
     func cancellation() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(behind: gate)
+        let server = try fixture.server(behind: gate)
         defer { gate.signal() }
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let early = session.dataTask(with: try server.address())
         early.cancel()
         await recorder.run(early)
@@ -222,19 +222,19 @@ struct SessionLoadingTests {
         #expect(error?.isAboutTrust == false)
     }
 
-    @Test("A server that says nothing times out; one that trickles does not")
+    @Test("A silent server times out; one that sends slowly does not")
     func timeouts() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let silent = try stage.server(behind: gate)
+        let silent = try fixture.server(behind: gate)
         defer { gate.signal() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 0.3
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let error = await #expect(throws: URLError.self) { try await session.data(from: try silent.address()) }
         #expect(error?.code == .timedOut)
         #expect(error?.isAboutTrust == false)
-        let trickling = try stage.server(stream: { stream in
+        let trickling = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n".utf8))
             for _ in 0..<20 {
@@ -242,23 +242,23 @@ struct SessionLoadingTests {
                 guard (try? stream.write([0x78])) != nil else { return }
             }
         })
-        // Longer than the pauses, shorter than the whole.
+        // Longer than the pauses, but shorter than the whole response.
         configuration.timeoutIntervalForRequest = 2
-        let patient = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let patient = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         #expect(try await patient.data(from: try trickling.address()).0.count == 20)
         configuration.timeoutIntervalForRequest = 60
         configuration.timeoutIntervalForResource = 0.3
-        let whole = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let whole = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let late = await #expect(throws: URLError.self) { try await whole.data(from: try trickling.address()) }
         #expect(late?.code == .timedOut)
     }
 
-    @Test("A suspended task stands still and goes on")
+    @Test("A suspended task stops and continues after resume")
     func suspension() async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .text(String(repeating: "x", count: 2_000_000)) }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .text(String(repeating: "x", count: 2_000_000)) }
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try server.address())
         task.resume()
         task.suspend()
@@ -269,13 +269,13 @@ struct SessionLoadingTests {
         #expect(recorder.log.withLock { $0.data.count } == 2_000_000)
     }
 
-    @Test("An invalidated session lets its tasks end, says so, and takes no more")
+    @Test("An invalidated session finishes its tasks, tells its delegate and accepts no more")
     func invalidation() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(behind: gate)
+        let server = try fixture.server(behind: gate)
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let task = session.dataTask(with: try server.address())
         async let run: Void = recorder.run(task)
         #expect(await server.hasRequest())
@@ -292,11 +292,11 @@ struct SessionLoadingTests {
         #expect(error?.isAboutTrust == false)
     }
 
-    @Test("A task that is over lets go of its delegate")
+    @Test("A task that has ended releases its delegate")
     func taskDelegate() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let session = URLSession.pinned(to: try fixture.policy())
         let task = session.dataTask(with: try server.address())
         weak var delegate: Recorder?
         do {
@@ -311,15 +311,15 @@ struct SessionLoadingTests {
         #expect(task.state == .completed)
     }
 
-    @Test("A session that nobody holds any more goes, and its delegate with it")
+    @Test("A session without references is released together with its delegate")
     func lifetime() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         weak var session: PinnedURLSession?
         weak var delegate: Recorder?
         do {
             let recorder = Recorder()
-            let held = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+            let held = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
             (session, delegate) = (held, recorder)
             await recorder.run(held.dataTask(with: try server.address()))
         }

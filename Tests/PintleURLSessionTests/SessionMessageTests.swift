@@ -7,19 +7,19 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Messages that are not as they should be.
+/// Malformed messages.
 @Suite("Pinned sessions: messages")
 struct SessionMessageTests {
-    @Test("Heads have an end, those of responses in between too", arguments: [20, 100])
+    @Test("Endless heads are an error, those of interim responses too", arguments: [20, 100])
     func headSize(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let hint = "HTTP/1.1 103 Early Hints\r\nLink: \(String(repeating: "x", count: 4_000))\r\n\r\n"
             for _ in 0..<count { guard (try? stream.write(Array(hint.utf8))) != nil else { return } }
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         if count == 20 {
             #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8))
         } else {
@@ -30,15 +30,15 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("Heads have so many lines and no more", arguments: [900, 1_100])
+    @Test("A head with too many lines is an error", arguments: [900, 1_100])
     func headLines(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let cookies = (0..<count).map { "Set-Cookie: c\($0)=v\r\n" }.joined()
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(cookies)Content-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         if count == 900 {
             #expect(try await session.data(from: try server.address()).0 == Data("ok".utf8))
         } else {
@@ -49,16 +49,16 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("Trailers have an end too", arguments: [900, 1_100])
+    @Test("Endless trailers are an error", arguments: [900, 1_100])
     func trailers(count: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let trailers = (0..<count).map { "X-\($0): 1\r\n" }.joined()
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
             try? stream.write(Array("\(head)\(trailers)\r\n".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if count == 900 {
             #expect(try await session.data(from: url).0 == Data("ok".utf8))
@@ -69,15 +69,15 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A response has one length", arguments: [2, 3])
+    @Test("A response with two different lengths is an error", arguments: [2, 3])
     func lengths(second: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let fields = "Content-Length: 2\r\nContent-Length: \(second)\r\n"
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nok!".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if second == 2 {
             #expect(try await session.data(from: url).0 == Data("ok".utf8))
@@ -88,18 +88,17 @@ struct SessionMessageTests {
         }
     }
 
-    @Test(
-        "What Foundation parses in a time that grows with the square is short or left out", arguments: [4_096, 4_097])
+    @Test("A field that Foundation parses in quadratic time is dropped if it is long", arguments: [4_096, 4_097])
     func parsedFields(size: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let type = "text/plain;charset=utf-8;x=".padding(toLength: size, withPad: "x", startingAt: 0)
         let disposition = "attachment;filename=f;x=".padding(toLength: size, withPad: "/", startingAt: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let fields = "Content-Type: \(type)\r\nContent-Disposition: \(disposition)\r\nX-Long: \(type)\r\n"
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 2\r\n\r\nok".utf8))
         })
-        let (data, answer) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let (data, answer) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         let response = try #require(answer as? HTTPURLResponse)
         let isShort = size == 4_096
         #expect(data == Data("ok".utf8) && response.value(forHTTPHeaderField: "X-Long") == type)
@@ -109,15 +108,16 @@ struct SessionMessageTests {
     }
 
     @Test(
-        "What comes before there is a response is no content of one", arguments: ["101 Switching Protocols", "200 OK"])
+        "Bytes before the head is complete are not content of the response",
+        arguments: ["101 Switching Protocols", "200 OK"])
     func contentWithoutHead(status: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 \(status)\r\nContent-Length: 2\r\nUpgrade: x\r\n\r\nok".utf8))
         })
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         if status.hasPrefix("200") {
             #expect(recorder.events == ["response 200", "data", "complete"])
@@ -127,24 +127,24 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A value of blanks alone is an empty one, and does not take a field away", arguments: ["x", "", "  \t "])
+    @Test("A value of only blanks becomes an empty one, and its field is still sent", arguments: ["x", "", "  \t "])
     func blankValue(value: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = [
             "X-Field": value, "Host": value.contains("x") ? "named.example" : "\(value)",
         ]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(from: try server.address())
         let seen = try #require(server.requests.first)
         #expect(seen["x-field"] == (value == "x" ? "x" : ""))
         #expect(seen["host"] == (value == "x" ? "named.example" : ""))
     }
 
-    @Test("A proxy that makes a tunnel sees none of the server's fields")
+    @Test("A proxy that opens a tunnel gets none of the server's fields")
     func tunnelFields() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let seen = Mutex<[HTTPRequest]>([])
         let proxy = try LoopbackTCPServer.http { request in
             seen.withLock { $0.append(request) }
@@ -153,7 +153,7 @@ struct SessionMessageTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
         configuration.httpAdditionalHeaders = ["Authorization": "Bearer secret", "Cookie": "k=v", "X-Field": "x"]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         await #expect(throws: URLError.self) {
             try await session.data(from: try #require(URL(string: "https://localhost:1/secret")))
         }
@@ -163,14 +163,14 @@ struct SessionMessageTests {
     }
 
     @Test(
-        "What a proxy says about a tunnel is no answer of the server: no response, no cookie, no redirect, no credential",
+        "A proxy's response to CONNECT causes no response, cookie, redirect or credential",
         arguments: [
             "200 OK\r\nContent-Length: 2\r\n", "407 No\r\nContent-Length: 2\r\n", "302 Found\r\nContent-Length: 2\r\n",
             "401 No\r\nWWW-Authenticate: Basic realm=\"r\"\r\nContent-Length: 2\r\n",
             "103 Hints\r\nSet-Cookie: c=d\r\n\r\nHTTP/1.1 200 OK\r\n", "101 Switching Protocols\r\nUpgrade: x\r\n",
         ])
     func tunnelAnswer(answer: String) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let elsewhere = try LoopbackTCPServer.http()
         let requests = Mutex<[String]>([])
         let proxy = try LoopbackTCPServer { connection in
@@ -188,7 +188,7 @@ struct SessionMessageTests {
         configuration.urlCredentialStorage?.setDefaultCredential(
             URLCredential(user: "user", password: "secret", persistence: .forSession), for: space)
         let recorder = Recorder()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: recorder)
         await recorder.run(session.dataTask(with: try #require(URL(string: "https://localhost:1/secret"))))
         #expect(recorder.events == ["complete"] && recorder.log.withLock { $0.error } is URLError)
         #expect(
@@ -198,21 +198,21 @@ struct SessionMessageTests {
         )
     }
 
-    @Test("A status line is the first line of a head and no other")
+    @Test("Only the first line of a head is a status line")
     func statusLine() async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let head = "HTTP/1.1 200 OK\r\nX-First: 1\r\nHTTP/1.1 404 Not: Found\r\nContent-Length: 2\r\n\r\nok"
             try? stream.write(Array(head.utf8))
         })
-        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         #expect((response as? HTTPURLResponse)?.statusCode == 200)
         #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-First") == "1")
     }
 
     @Test(
-        "A field that goes on in another line is one value; one that libcurl goes by itself has to be one line",
+        "A folded field is one value; a folded field that libcurl interprets is an error",
         arguments: [
             ("X-Long: a\r\n b\r\n\t c", "a b c"), ("X-Long: a\r\n \r\n b", "a b"), ("X-Long:\r\n a", "a"),
             ("X-Long: a\r\nContent-Type:\r\n text/plain", "a"),
@@ -220,12 +220,12 @@ struct SessionMessageTests {
             ("X-Long: a\r\nContent-Encoding:\r\n gzip", nil), ("X-Long: a\r\nContent-Length: 2\r\n 0", nil),
         ] as [(String, String?)])
     func folding(fields: String, value: String?) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\nContent-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if let value {
             let (data, response) = try await session.data(from: url)
@@ -239,14 +239,14 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A head that begins with a blank is none", arguments: ["", " "])
+    @Test("A head whose first field begins with a blank is an error", arguments: ["", " "])
     func leadingBlank(blank: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server(stream: { stream in
+        let fixture = try SessionFixture()
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(blank)X: 1\r\nContent-Length: 2\r\n\r\nok".utf8))
         })
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let url = try server.address()
         if blank.isEmpty {
             #expect(try await session.data(from: url).0 == Data("ok".utf8))
@@ -257,14 +257,14 @@ struct SessionMessageTests {
         }
     }
 
-    @Test("A pipe in place of a file is refused, and holds nobody up")
+    @Test("A pipe instead of a file is refused, and does not block other uploads")
     func pipe() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let files = try TemporaryDirectory()
         try files.write("content", to: "file")
         #expect(mkfifo(files.path(of: "pipe"), 0o600) == 0)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = URLRequest(url: try server.address())
         request.httpMethod = "PUT"
         let upload = request

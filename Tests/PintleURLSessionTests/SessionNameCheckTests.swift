@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// libcurl's own check of the name, and the gate that stands in its place for approved servers with another name.
+/// libcurl's own check of the name, and the gate that replaces it for approved servers with another name.
 @Suite("Pinned sessions: the name that libcurl checks")
 struct SessionNameCheckTests {
     private func load(_ url: URL, _ session: URLSession) async -> Result<(Data, URLResponse), any Error> {
@@ -16,9 +16,9 @@ struct SessionNameCheckTests {
         }
     }
 
-    /// The verdict reads the clock of the machine, and the choice whether libcurl checks the name that of the session. By
-    /// the session's clock the approval is over, so that libcurl checks the name of a server that the verdict accepts.
-    @Test("libcurl checks the name by itself wherever no live approval accepts another one")
+    /// The verdict uses the machine's clock; the decision whether libcurl checks the name uses the session's clock. By
+    /// the session's clock the approval has expired. So libcurl checks the name of a server that the verdict accepts.
+    @Test("libcurl checks the name unless a valid approval accepts another one")
     func libraryCheck() async throws {
         for (host, isLate) in [("router.test", true), ("localhost", true), ("router.test", false)] {
             let identity = try Identity.selfSigned(hosts: [host])
@@ -45,7 +45,7 @@ struct SessionNameCheckTests {
             let error = #expect(throws: URLError.self) { try result.get() }
             #expect(error.flatMap { TrustRejection(underlying: $0) } == nil)
             if host == "localhost" {
-                // The twin: libcurl finds the name in the certificate, and the second gate is reached.
+                // Control: libcurl finds the name in the certificate, and the second gate stops the request.
                 #expect(error?.refusal == .notJudged)
             } else {
                 #expect(error?.code == .secureConnectionFailed && error?.refusal == nil)
@@ -54,7 +54,7 @@ struct SessionNameCheckTests {
         }
     }
 
-    @Test("Where libcurl does not check the name, a request needs the receipt of an approval")
+    @Test("If libcurl does not check the name, a request needs a receipt that is based on an approval")
     func receiptOfApproval() async throws {
         let identity = try Identity.selfSigned(hosts: ["router.test"])
         let server = try LoopbackTLSServer(identity, handler: { _ in .ok })

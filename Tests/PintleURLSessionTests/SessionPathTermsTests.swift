@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// A pinned session against a server whose leaf the root has signed directly, and one behind an intermediate.
+/// A session with a server whose leaf the root has signed directly, and with one behind an intermediate.
 @Suite("Pinned sessions: terms of a rule about the path")
 struct SessionPathTermsTests {
     private let root: CertificateAuthority
@@ -29,21 +29,21 @@ struct SessionPathTermsTests {
             let (_, response) = try await URLSession.pinned(to: policy).data(from: try server.address())
             return response.trustReceipt?.basis.reason ?? "no receipt"
         } catch {
-            // Refused in the handshake, before a byte of the request.
+            // The server was refused in the handshake, before a byte of the request.
             #expect(server.requestByteCount == 0)
             guard let rejection = TrustRejection(underlying: error) else { throw error }
             return "\(rejection.reason) \(rejection.pathFailure?.code.rawValue ?? "")"
         }
     }
 
-    @Test("A path that is too short is refused in the handshake, one that is long enough carries the request")
+    @Test("A path that is too short is refused in the handshake; one that is long enough carries the request")
     func length() async throws {
         #expect(try await load(from: root, length: 3) == "invalid-path other")
         #expect(try await load(from: root, length: 2) == "host-not-pinned")
         #expect(try await load(from: intermediate, length: 3) == "host-not-pinned")
     }
 
-    @Test("Another issuer is refused in the handshake, the rule's own carries the request")
+    @Test("Another issuer is refused in the handshake; the rule's own issuer carries the request")
     func issuer() async throws {
         #expect(try await load(from: root, issuer: intermediate) == "invalid-path other")
         #expect(try await load(from: intermediate, issuer: root) == "invalid-path other")

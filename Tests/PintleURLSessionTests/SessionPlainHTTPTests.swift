@@ -6,17 +6,17 @@ import Testing
 
 @testable import PintleURLSession
 
-/// What goes without TLS, and what must not.
-@Suite("Pinned sessions: plain http")
+/// Requests that may go without TLS, and requests that must not.
+@Suite("Pinned sessions: plain HTTP")
 struct SessionPlainHTTPTests {
-    @Test("Plain http goes only to hosts that the policy has nothing to say about")
+    @Test("Plain HTTP is allowed only to hosts that the policy does not cover")
     func plainHTTP() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try LoopbackTCPServer { connection in
             _ = try? connection.read(upTo: 4_096)
             try? connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8))
         }
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let error = await #expect(throws: URLError.self) {
             try await session.data(from: try #require(URL(string: "http://localhost:\(server.port)/")))
         }
@@ -27,11 +27,11 @@ struct SessionPlainHTTPTests {
         #expect(response.trustReceipt == nil)
     }
 
-    @Test("A rule for another port keeps plain http from its host", arguments: ["localhost", "127.0.0.1"])
+    @Test("A rule for another port also refuses plain HTTP to its host", arguments: ["localhost", "127.0.0.1"])
     func ruleForAnotherPort(host: String) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try LoopbackTCPServer.http()
-        let session = URLSession.pinned(to: try stage.policy(port: 8_443))
+        let session = URLSession.pinned(to: try fixture.policy(port: 8_443))
         let url = try #require(URL(string: "http://\(host):\(server.port)/"))
         if host == "localhost" {
             let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
@@ -42,31 +42,31 @@ struct SessionPlainHTTPTests {
         }
     }
 
-    @Test("A secure cookie goes over TLS alone")
+    @Test("A secure cookie is sent only over TLS")
     func secureCookie() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let seen = Mutex<[String?]>([])
         let plain = try LoopbackTCPServer.http { request in
             seen.withLock { $0.append(request["cookie"]) }
             return .ok
         }
-        let server = try stage.server()
+        let server = try fixture.server()
         let configuration = URLSessionConfiguration.ephemeral
         for (name, secure) in [("open", nil), ("closed", "TRUE")] {
             var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: "1", .domain: "127.0.0.1", .path: "/"]
             properties[.secure] = secure
             configuration.httpCookieStorage?.setCookie(try #require(HTTPCookie(properties: properties)))
         }
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(from: try #require(URL(string: "http://127.0.0.1:\(plain.port)/")))
         #expect(seen.withLock { $0 } == ["open=1"])
-        let secured = URLSession.pinned(to: try stage.policy(["127.0.0.1"]), configuration: configuration)
+        let secured = URLSession.pinned(to: try fixture.policy(["127.0.0.1"]), configuration: configuration)
         _ = try await secured.data(from: try server.address(host: "127.0.0.1"))
         #expect(server.requests.last?["cookie"]?.contains("open=1") == true)
         #expect(server.requests.last?["cookie"]?.contains("closed=1") == true)
     }
 
-    @Test("A cookie's path covers what is below it")
+    @Test("A cookie's path covers the paths below it")
     func cookiePath() {
         for (cookie, path, isCovered) in [
             ("/", "/", true), ("/", "/a", true), ("/a", "/a", true), ("/a", "/a/b", true), ("/a/", "/a/b", true),
@@ -76,9 +76,10 @@ struct SessionPlainHTTPTests {
         }
     }
 
-    @Test("Plain http takes the proxy that is configured for it, and none where none is", arguments: [true, false])
+    @Test(
+        "Plain HTTP uses the proxy that is configured for it, and none if none is configured", arguments: [true, false])
     func proxy(isNamed: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let targets = Mutex<[String]>([])
         let server = try LoopbackTCPServer.http { request in
             targets.withLock { $0.append(request.target) }
@@ -87,13 +88,13 @@ struct SessionPlainHTTPTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary =
             isNamed ? ["HTTPProxy": "127.0.0.1", "HTTPPort": Int(server.port)] : [:]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let address = isNamed ? "http://www.example/" : "http://127.0.0.1:\(server.port)/"
         #expect(try await session.data(from: try #require(URL(string: address))).0.count == 3)
         #expect(targets.withLock { $0 } == [isNamed ? address : "/"])
     }
 
-    @Test("The environment's proxy is asked for only where nothing is configured")
+    @Test("The environment's proxy is used only if the configuration has no proxy dictionary")
     func environment() throws {
         let url = try CurlURL("http://www.example/")
         let configuration = URLSessionConfiguration.ephemeral

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Counts how often it is asked, and changes its mind when told, or at a given question.
+/// A policy source that counts how often it is asked, and changes its policy on demand or at a given question.
 final class ObservedPolicy: PolicySource {
     private struct State {
         var snapshot: PolicySnapshot
@@ -43,50 +43,51 @@ final class ObservedPolicy: PolicySource {
     }
 }
 
-/// No request is decided by a policy that is no longer in force when it starts, nor by a mix of two.
+/// Each request is decided by the policy that is in force when it starts, never by a mix of two.
 @Suite("Pinned sessions: another policy")
 struct SessionPolicyChangeTests {
-    @Test("Another policy decides at once, on connections of its own")
+    @Test("Another policy applies at once, on connections of its own")
     func replaced() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let policy = LivePolicy(try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy, configuration: .ephemeral)
         let first = try await session.data(from: try server.address()).1.trustReceipt
         #expect(first?.generation == 1)
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         let before = server.requestByteCount
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         #expect(server.requestByteCount == before)
-        let generation = policy.replace(with: try stage.policy()).generation
+        let generation = policy.replace(with: try fixture.policy()).generation
         let third = try await session.data(from: try server.address()).1.trustReceipt
         #expect(third?.generation == generation)
         #expect(await server.hasCompletedHandshakes(2))
     }
 
-    @Test("A running transfer ends under the policy that decided it")
+    @Test("A running transfer ends under the policy that accepted it")
     func running() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(behind: gate)
-        let policy = LivePolicy(try stage.policy())
+        let server = try fixture.server(behind: gate)
+        let policy = LivePolicy(try fixture.policy())
         let session = URLSession.pinned(to: policy)
         async let running = session.data(from: try server.address())
         #expect(await server.hasRequest())
-        policy.replace(with: try stage.policy(rightPin: false))
+        policy.replace(with: try fixture.policy(rightPin: false))
         gate.signal()
         #expect(try await running.0.count == 3)
     }
 
-    @Test("Whenever the policy changes while a request is on its way, one of the two has decided it", arguments: 1...7)
+    @Test("If the policy changes during a request, exactly one of the two policies decides", arguments: 1...7)
     func anyMoment(question: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let (right, wrong) = (try stage.policy(), try stage.policy(rightPin: false))
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let (right, wrong) = (try fixture.policy(), try fixture.policy(rightPin: false))
         let unchanged = ObservedPolicy(right)
         _ = try await URLSession.pinned(to: unchanged).data(from: try server.address())
-        // When it wants a transport, joins a queue, starts, in the handshake and at the gate before the request.
+        // The session asks when it gets a transport, queues, starts, in the handshake and at the gate before the
+        // request.
         #expect(unchanged.questionCount == 5)
 
         let before = server.requestByteCount
@@ -100,7 +101,7 @@ struct SessionPolicyChangeTests {
             #expect(TrustRejection(underlying: error)?.reason == "pin-mismatch")
             #expect(server.requestByteCount == before)
         }
-        // The twin, whose first policy would refuse: it never gets as far as the gate.
+        // Control: if the first policy would refuse, the request never gets to the gate.
         let loosened = ObservedPolicy(wrong, from: question, then: right)
         do {
             let response = try await URLSession.pinned(to: loosened).data(from: try server.address()).1
@@ -112,13 +113,13 @@ struct SessionPolicyChangeTests {
         }
     }
 
-    @Test("Plain http that a new policy forbids is refused wherever it is on its way", arguments: 1...5)
+    @Test("Plain HTTP that a new policy forbids is refused at any step of a request", arguments: 1...5)
     func plainHTTP(question: Int) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let server = try LoopbackTCPServer.http()
         let url = try #require(URL(string: "http://localhost:\(server.port)/"))
-        let policy = ObservedPolicy(try stage.policy(["other.example"]), from: question, then: try stage.policy())
-        // As before, without a handshake.
+        let policy = ObservedPolicy(try fixture.policy(["other.example"]), from: question, then: try fixture.policy())
+        // Four questions, as above but without a handshake.
         if question > 4 {
             #expect(try await URLSession.pinned(to: policy).data(from: url).0.count == 3)
         } else {
@@ -127,11 +128,11 @@ struct SessionPolicyChangeTests {
         }
     }
 
-    @Test("A request that is repeated because its receipt is over is decided anew too", arguments: [true, false])
+    @Test("A request that is repeated because its receipt expired is checked again too", arguments: [true, false])
     func repeated(staysRight: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        // Over once, when the kept connection is looked at.
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        // The receipt is expired once, when the gate checks the kept connection.
         let lateLooks = Mutex(0)
         let options = CurlTransport.Options(now: {
             let isLate = lateLooks.withLock { looks in
@@ -140,8 +141,8 @@ struct SessionPolicyChangeTests {
             }
             return isLate ? .distantFuture : Date()
         })
-        // The second request asks four questions up to the gate; the next one is before it starts again.
-        let policy = ObservedPolicy(try stage.policy(), from: 10, then: try stage.policy(rightPin: staysRight))
+        // The second request asks four questions up to the gate; the next question comes before it starts again.
+        let policy = ObservedPolicy(try fixture.policy(), from: 10, then: try fixture.policy(rightPin: staysRight))
         let session = URLSession.pinned(to: policy, options: options)
         _ = try await session.data(from: try server.address())
         lateLooks.withLock { $0 = 1 }
@@ -156,15 +157,15 @@ struct SessionPolicyChangeTests {
         #expect(lateLooks.withLock { $0 } == 0)
     }
 
-    @Test("What waits for its turn is decided by the policy in force when it starts", arguments: [true, false])
+    @Test("A queued request is decided by the policy in force when it starts", arguments: [true, false])
     func queued(staysRight: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             if request.target == "/first" { _ = gate.wait(timeout: .now() + 300) }
             return .ok
         }
-        let policy = ObservedPolicy(try stage.policy())
+        let policy = ObservedPolicy(try fixture.policy())
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
         let session = URLSession.pinned(to: policy, configuration: configuration)
@@ -173,9 +174,9 @@ struct SessionPolicyChangeTests {
         #expect(await server.hasRequest())
         let asked = policy.questionCount
         let second = Task { try await session.data(from: secondURL) }
-        // For its transport, and when it joins the queue behind the first.
+        // Two questions: for its transport, and when it queues behind the first request.
         #expect(await policy.isAsked(asked + 2))
-        policy.replace(with: try stage.policy(rightPin: staysRight))
+        policy.replace(with: try fixture.policy(rightPin: staysRight))
         gate.signal()
         #expect(try await first.value.0.count == 3)
         if staysRight {

@@ -6,19 +6,21 @@ import Testing
 
 @Suite("Pinned sessions: progress and priorities")
 struct SessionProgressTests {
-    @Test("Progress counts both ways while a task runs, with a total once it is known", arguments: [true, false])
+    @Test(
+        "Progress counts sent and received bytes while a task runs, with a total once it is known",
+        arguments: [true, false])
     func progress(hasLength: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             let framing = hasLength ? "Content-Length: 20" : "Connection: close"
             try? stream.write(Array("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n0123456789".utf8))
             _ = gate.wait(timeout: .now() + 30)
             try? stream.write(Array("0123456789".utf8))
         })
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         let task = session.uploadTask(with: request, from: Data("12345".utf8))
@@ -34,19 +36,19 @@ struct SessionProgressTests {
     }
 
     @Test(
-        "A server that announces more than there can be gives no total, and ends nothing",
+        "An announced length that is too great makes the total unknown, and does not end the task",
         arguments: [(Int64.max, -1), (1 << 53, -1), (1_000, 1_005)] as [(Int64, Int64)])
     func announcement(length: Int64, total: Int64) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 4_096)
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nx".utf8))
             _ = gate.wait(timeout: .now() + 60)
         })
         defer { gate.signal() }
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
         let task = session.uploadTask(with: request, from: Data("12345".utf8))
@@ -61,17 +63,17 @@ struct SessionProgressTests {
         #expect(delegate.error?.isAboutTrust != true)
     }
 
-    @Test("Of those that wait for a server, the higher priority goes first, and equals in their order")
+    @Test("Queued tasks start by priority, and tasks of equal priority in their order")
     func priority() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server { request in
+        let server = try fixture.server { request in
             if request.target == "/first" { _ = gate.wait(timeout: .now() + 30) }
             return .ok
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         let first = session.dataTask(with: try server.address("first"))
         first.resume()
         #expect(await server.hasRequest())

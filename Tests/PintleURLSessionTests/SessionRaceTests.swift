@@ -5,11 +5,11 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Commands, answers and events that come at the same time from several threads.
+/// Commands, answers and events that come from several threads at the same time.
 @Suite("Pinned sessions: races")
 struct SessionRaceTests {
-    /// Answers each question twice, from two other threads, and counts how often each task ends. If it refuses, one of the
-    /// two answers about a response cancels the task.
+    /// A delegate that answers each question twice, from two other threads, and counts how often each task ends. If it
+    /// refuses, one of its two answers about a response cancels the task.
     final class HastyDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let ends = Mutex<[Int: [Int]]>([:])
         let callbacksAfterEnd = Atomic<Int>(0)
@@ -66,8 +66,8 @@ struct SessionRaceTests {
 
     static let size = 300_000
 
-    private func server(_ stage: Stage) throws -> LoopbackTLSServer {
-        try stage.server { request in
+    private func server(_ fixture: SessionFixture) throws -> LoopbackTLSServer {
+        try fixture.server { request in
             switch request.target {
             case "/guarded" where request["authorization"] == nil: .unauthorized(challenge: "Basic realm=\"a\"")
             case "/moved": .redirect(to: "/moved/again")
@@ -82,10 +82,10 @@ struct SessionRaceTests {
         "A task ends once, whatever its delegate answers and whenever it is cancelled",
         arguments: ["moved", "guarded", "plain", "stream"], [true, false])
     func ends(path: String, isCancelled: Bool) async throws {
-        let stage = try Stage()
-        let server = try server(stage)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
         let delegate = HastyDelegate(refuses: isCancelled)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let count = 40
         for index in 0..<count {
             var request = URLRequest(url: try server.address(path == "stream" ? "guarded" : path))
@@ -109,22 +109,22 @@ struct SessionRaceTests {
         for _ in 0..<3_000 where delegate.ends.withLock({ $0.count }) < count {
             try await Task.sleep(for: .milliseconds(10))
         }
-        // A second end would come by then.
+        // If there were a second end, it would have come by then.
         await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
         let ends = delegate.ends.withLock { $0 }
         #expect(ends.count == count && ends.values.allSatisfy { $0.count == 1 })
         #expect(delegate.callbacksAfterEnd.load(ordering: .relaxed) == 0)
-        // The second answer to the last question may be the first to come, and cancel.
+        // Of the two answers to the last question, the one that cancels may come first.
         let cancelled = [URLError.Code.cancelled.rawValue]
         #expect(ends.values.allSatisfy { $0 == [0] || (isCancelled && $0 == cancelled) })
         session.invalidateAndCancel()
     }
 
-    @Test("A task that threads suspend as often as they resume it runs on to its end")
+    @Test("A task that threads suspend as often as they resume it runs to its end")
     func suspensions() async throws {
-        let stage = try Stage()
-        let server = try server(stage)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let fixture = try SessionFixture()
+        let server = try server(fixture)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         let ends = Atomic<Int>.Box()
         var tasks: [URLSessionTask] = []
         for _ in 0..<20 {
@@ -144,21 +144,21 @@ struct SessionRaceTests {
     }
 
     @Test(
-        "A running task that threads suspend once more than they resume it receives nothing until it is resumed",
+        "A task that threads suspend once more than they resume it receives nothing until it is resumed",
         arguments: [true, false])
     func runningSuspension(staysSuspended: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let gate = DispatchSemaphore(value: 0)
         let count = 4
         let half = [UInt8](repeating: 0x78, count: 1_000)
-        let server = try stage.server(stream: { stream in
+        let server = try fixture.server(stream: { stream in
             guard (try? stream.read(upTo: 1 << 16))?.isEmpty == false else { return }
             try? stream.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(2 * half.count)\r\n\r\n".utf8) + half)
             _ = gate.wait(timeout: .now() + 300)
             try? stream.write(half)
         })
-        let other = try stage.server()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral)
+        let other = try fixture.server()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral)
         let ends = Atomic<Int>.Box()
         let tasks = try (0..<count).map { _ in
             session.dataTask(with: try server.address()) { data, _, _ in
@@ -177,7 +177,7 @@ struct SessionRaceTests {
             }
         }
         #expect(tasks.allSatisfy { $0.state == (staysSuspended ? .suspended : .running) })
-        // The transport takes commands in order: it has all of the above before this request.
+        // The transport performs commands in order, so it has performed all of the above before this request.
         _ = try await session.data(from: try other.address())
         for _ in tasks { gate.signal() }
         for _ in 0..<(staysSuspended ? 50 : 3_000) where ends.value.load(ordering: .relaxed) < count {

@@ -5,22 +5,23 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Every hop is a transfer of its own, decided anew.
+/// Each hop is a transfer of its own, checked again.
 @Suite("Pinned sessions: redirects")
 struct SessionRedirectTests {
     @Test(
-        "A redirect to a host that shows another key is refused there; the twin follows it", arguments: [true, false])
+        "A redirect to a host with another key is refused there; with the right key it is followed",
+        arguments: [true, false])
     func otherHost(rightPin: Bool) async throws {
-        let stage = try Stage()
-        let target = try stage.server()
-        let server = try stage.server { _ in .redirect(to: target.url(host: "127.0.0.1")) }
-        let key = rightPin ? stage.identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let fixture = try SessionFixture()
+        let target = try fixture.server()
+        let server = try fixture.server { _ in .redirect(to: target.url(host: "127.0.0.1")) }
+        let key = rightPin ? fixture.identity.certificate.spkiDER : try PrivateKey().spkiDER
         let policy = try PinningPolicy(
             hosts: [
-                try #require(try stage.policy().hosts.first),
+                try #require(try fixture.policy().hosts.first),
                 try PinnedHost(
                     "127.0.0.1", pins: [Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))],
-                    backup: .noneAccepted, anchors: .only([try Certificate(der: stage.root.certificate.der)])),
+                    backup: .noneAccepted, anchors: .only([try Certificate(der: fixture.root.certificate.der)])),
             ])
         let session = URLSession.pinned(to: policy)
         if rightPin {
@@ -35,7 +36,7 @@ struct SessionRedirectTests {
     }
 
     @Test(
-        "A redirect over http to an alias of an address is refused, and the error names the alias; the twin is followed",
+        "A redirect over http to an alias of an address is refused, and the error names the alias",
         arguments: [("0.0.0.0", "is the unspecified address"), ("[::ffff:127.0.0.1]", "in the form of IPv6")])
     func alias(host: String, text: String) async throws {
         let target = try LoopbackTCPServer.http()
@@ -44,7 +45,7 @@ struct SessionRedirectTests {
             .redirect(to: request.target == "/alias" ? aliased : "http://127.0.0.1:\(target.port)/")
         }
         let url = try #require(URL(string: "http://127.0.0.1:\(source.port)/"))
-        // The policy covers neither.
+        // The policy covers neither host.
         let session = URLSession.pinned(to: try PinningPolicy(hosts: []))
         let error = await #expect(throws: URLError.self) {
             try await session.data(from: url.appendingPathComponent("alias"))
@@ -57,15 +58,15 @@ struct SessionRedirectTests {
     }
 
     @Test(
-        "A redirect to http is refused, even where http is allowed; the twin goes on over https",
+        "A redirect from https to http is refused even to hosts that allow http; one to https is followed",
         arguments: [true, false])
     func downgrade(isSecure: Bool) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let plain = try LoopbackTCPServer.http()
-        let secure = try stage.server()
+        let secure = try fixture.server()
         let insecure = "http://127.0.0.1:\(plain.port)/"
-        let server = try stage.server { _ in .redirect(to: isSecure ? secure.url() : insecure) }
-        let session = URLSession.pinned(to: try stage.policy())
+        let server = try fixture.server { _ in .redirect(to: isSecure ? secure.url() : insecure) }
+        let session = URLSession.pinned(to: try fixture.policy())
         if isSecure {
             #expect(try await session.data(from: try server.address()).0.count == 3)
         } else {
@@ -75,22 +76,22 @@ struct SessionRedirectTests {
             #expect(error?.refusal == .insecureRedirect)
             #expect(error?.localizedDescription.contains("from https to http") == true)
             #expect(plain.connectionCount == 0)
-            // Nobody redirects: then it may go there.
+            // Without a redirect a request to this URL is allowed.
             #expect(try await session.data(from: try #require(URL(string: insecure))).0.count == 3)
         }
     }
 
     @Test("Credentials stay with their origin", arguments: [true, false])
     func credentials(sameOrigin: Bool) async throws {
-        let stage = try Stage()
-        let target = try stage.server()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let target = try fixture.server()
+        let server = try fixture.server { request in
             if request.target == "/end" { return .ok }
             return .redirect(to: sameOrigin ? "/end" : target.url())
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["Authorization": "Bearer session", "X-Kept": "yes"]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address())
         request.setValue("k=v", forHTTPHeaderField: "Cookie")
         request.setValue("named.example", forHTTPHeaderField: "Host")
@@ -103,27 +104,28 @@ struct SessionRedirectTests {
     }
 
     @Test(
-        "Method and content follow the status", arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
+        "The status decides about the method and the content of the next request",
+        arguments: [(302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")])
     func methods(status: Int, method: String) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             request.target == "/end" ? .ok : .redirect(to: "/end", status: status)
         }
         var request = URLRequest(url: try server.address())
         request.httpMethod = "POST"
-        _ = try await URLSession.pinned(to: try stage.policy()).upload(for: request, from: Data("body".utf8))
+        _ = try await URLSession.pinned(to: try fixture.policy()).upload(for: request, from: Data("body".utf8))
         let last = try #require(server.requests.last)
         #expect(last.method == method)
         #expect(last.body == (method == "POST" ? Array("body".utf8) : []))
         #expect(server.completedHandshakeCount == 1)
     }
 
-    @Test("The delegate has its say", arguments: [true, false])
+    @Test("The delegate decides whether a redirect is followed", arguments: [true, false])
     func delegate(follows: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
         let recorder = Recorder(redirects: { follows ? $0 : nil })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         #expect(
             recorder.events
@@ -132,11 +134,11 @@ struct SessionRedirectTests {
                     : ["redirect 302", "response 302", "complete"]))
     }
 
-    @Test("A delegate may give another origin credentials of its own, and cannot leave TLS", arguments: [true, false])
+    @Test("A delegate may give another origin credentials of its own, but cannot leave TLS", arguments: [true, false])
     func delegateRequest(isSecure: Bool) async throws {
-        let stage = try Stage()
-        let target = try stage.server()
-        let server = try stage.server { _ in .redirect(to: target.url()) }
+        let fixture = try SessionFixture()
+        let target = try fixture.server()
+        let server = try fixture.server { _ in .redirect(to: target.url()) }
         let insecure = try #require(URL(string: "http://127.0.0.1:\(target.port)/"))
         let recorder = Recorder { request in
             var request = request
@@ -146,7 +148,7 @@ struct SessionRedirectTests {
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpAdditionalHeaders = ["Authorization": "Bearer session"]
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration, delegate: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration, delegate: recorder)
         await recorder.run(session.dataTask(with: try server.address()))
         let error = recorder.log.withLock { $0.error }
         if isSecure {
@@ -158,8 +160,8 @@ struct SessionRedirectTests {
         }
     }
 
-    /// Answers every question twice, the second time otherwise.
-    private final class Stutterer: NSObject, URLSessionDataDelegate, Sendable {
+    /// A delegate that answers every question twice, differently the second time.
+    private final class TwiceAnsweringDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let error = Mutex<(any Error)?>(nil)
         private let elsewhere: URL
         private let finished = AsyncStream<Void>.makeStream()
@@ -196,13 +198,13 @@ struct SessionRedirectTests {
         }
     }
 
-    @Test("The first answer of a delegate counts")
+    @Test("Only a delegate's first answer counts")
     func answersTwice() async throws {
-        let stage = try Stage()
-        let other = try stage.server()
-        let server = try stage.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
-        let delegate = Stutterer(elsewhere: try other.address())
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let fixture = try SessionFixture()
+        let other = try fixture.server()
+        let server = try fixture.server { request in request.target == "/end" ? .ok : .redirect(to: "/end") }
+        let delegate = TwiceAnsweringDelegate(elsewhere: try other.address())
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         let task = session.dataTask(with: try server.address())
         await delegate.run(task)
         #expect(delegate.error.withLock { $0 } == nil)
@@ -211,12 +213,12 @@ struct SessionRedirectTests {
         #expect(other.connectionCount == 0)
     }
 
-    @Test("A circle ends")
+    @Test("A redirect loop ends with an error")
     func circle() async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .redirect(to: "/again") }
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .redirect(to: "/again") }
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+            try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         }
         #expect(error?.code == .httpTooManyRedirects)
         #expect(error?.isAboutTrust == false)

@@ -8,25 +8,25 @@ import Testing
 
 @testable import PintleURLSession
 
-/// From a failure in a handshake to a collector, over real connections.
+/// Reports from a failure in a handshake to the collector, over real connections.
 @Suite("Pinned sessions: failure reports")
 struct SessionReportTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let directory: TemporaryDirectory
 
     init() throws {
-        stage = try Stage()
+        fixture = try SessionFixture()
         directory = try TemporaryDirectory()
     }
 
-    /// A rule for `localhost` whose reports go to 127.0.0.1.
+    /// Returns a policy with a rule for `localhost` whose reports go to 127.0.0.1.
     private func policy(
         to collectors: LoopbackTLSServer..., rightPin: Bool = false, enforcement: Enforcement = .enforce,
         expiry: PinExpiry = .never
     ) throws -> PinningPolicy {
-        let key = rightPin ? stage.identity.certificate.spkiDER : try PrivateKey().spkiDER
+        let key = rightPin ? fixture.identity.certificate.spkiDER : try PrivateKey().spkiDER
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: key)))
-        let root = try Certificate(der: stage.root.certificate.der)
+        let root = try Certificate(der: fixture.root.certificate.der)
         return try PinningPolicy(hosts: [
             try PinnedHost(
                 "localhost", pins: [pin], backup: .noneAccepted, expiry: expiry, enforcement: enforcement,
@@ -44,7 +44,7 @@ struct SessionReportTests {
         change(&options)
         return try PinReporter(
             folder: directory.path(of: "reports"), options: options,
-            transport: SystemTrustReportTransport(policy: try stage.unpinned(["127.0.0.1"])))
+            transport: SystemTrustReportTransport(policy: try fixture.unpinned(["127.0.0.1"])))
     }
 
     private func refused(_ session: PinnedURLSession, _ server: LoopbackTLSServer) async throws {
@@ -57,10 +57,10 @@ struct SessionReportTests {
         try collector.requests.map { try JSONDocument($0.body).root }
     }
 
-    @Test("A mismatch is reported: what was served, what was validated, what was wanted, and nothing of the request")
+    @Test("A mismatch report has the served and validated chains and the pins, and nothing of the request")
     func mismatch() async throws {
-        let server = try stage.server()
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter { $0.app = ["name": "Test", "version": "1"] }
         let policy = try policy(to: collector)
         let session = URLSession.pinned(to: policy, configuration: .ephemeral, observer: reporter)
@@ -93,18 +93,18 @@ struct SessionReportTests {
         #expect(report["policy-version"]?.integer == 0 && report["app"]?["name"]?.string == "Test")
         let served = try #require(report["served-certificate-chain"]?.elements).map { $0.string ?? "" }
         let validated = try #require(report["validated-certificate-chain"]?.elements).map { $0.string ?? "" }
-        // The server keeps its root to itself.
-        #expect(served == [stage.identity.certificate.pem])
-        #expect(validated == [stage.identity.certificate.pem, stage.root.certificate.pem])
+        // The server does not send its root.
+        #expect(served == [fixture.identity.certificate.pem])
+        #expect(validated == [fixture.identity.certificate.pem, fixture.root.certificate.pem])
         let wanted = try #require(policy.hosts.first?.pins.first?.description.dropFirst("sha256/".count))
         #expect(report["known-pins"]?.elements?.map(\.string) == ["pin-sha256=\"\(wanted)\""])
     }
 
-    @Test("A pin that matches is nobody's business; expired pins, reported mismatches and invalid paths are")
+    @Test("A matching pin is not reported; expired pins, report-only mismatches and invalid paths are")
     func reasons() async throws {
-        let server = try stage.server()
-        let stranger = try Stage().server()
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let stranger = try SessionFixture().server()
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let yesterday = Date(timeIntervalSinceNow: -86_400)
         let reporter = try reporter()
         let recorder = TrustFailureRecorder()
@@ -130,10 +130,10 @@ struct SessionReportTests {
         #expect(sent.sorted() == ["invalid-path", "mismatch-reported-only", "pins-expired"])
     }
 
-    @Test("While the collector is down nothing is lost, and once it is up each report comes once")
+    @Test("No report is lost while the collector is down, and each is delivered once when it is up")
     func down() async throws {
-        let server = try stage.server()
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let policy = try policy(to: collector)
         collector.close()
         do {
@@ -143,16 +143,16 @@ struct SessionReportTests {
             await reporter.settle()
             #expect(reporter.waiting == 1 && reporter.counts.duplicates == 4)
             #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
-            // Left alone, until it is time again.
+            // The report is not sent again before its next attempt is due.
             #expect(await reporter.deliver() == .done(delivered: 0, failed: 0))
             #expect(reporter.waiting == 1)
         }
         // The next process, an hour later.
         let answers = Atomic(0)
-        let again = try stage.server { _ in
+        let again = try fixture.server { _ in
             HTTPResponse(status: answers.add(1, ordering: .relaxed).newValue == 1 ? 503 : 204)
         }
-        let moved = try Redirecting(to: again, SystemTrustReportTransport(policy: stage.unpinned(["127.0.0.1"])))
+        let moved = try Redirecting(to: again, SystemTrustReportTransport(policy: fixture.unpinned(["127.0.0.1"])))
         let reporter = try PinReporter(folder: directory.path(of: "reports"), transport: moved)
         #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 3_600)) == .done(delivered: 0, failed: 1))
         #expect(await reporter.deliver(at: Date(timeIntervalSinceNow: 7_200)) == .done(delivered: 1, failed: 0))
@@ -163,12 +163,12 @@ struct SessionReportTests {
         #expect((7_190_000...7_800_000).contains(age))
     }
 
-    @Test("No redirect is followed, and a collector that nobody vouches for gets nothing")
+    @Test("No redirect is followed, and a collector that the system does not trust gets nothing")
     func redirects() async throws {
-        let server = try stage.server()
-        let elsewhere = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        let elsewhere = try fixture.server { _ in HTTPResponse(status: 204) }
         let target = try elsewhere.address("pins", host: "127.0.0.1").absoluteString
-        let collector = try stage.server { _ in .redirect(to: target, status: 307) }
+        let collector = try fixture.server { _ in .redirect(to: target, status: 307) }
         let reporter = try reporter()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: reporter)
         try await refused(session, server)
@@ -176,7 +176,7 @@ struct SessionReportTests {
         #expect(await reporter.deliver() == .done(delivered: 0, failed: 1))
         #expect(collector.requests.count == 1 && elsewhere.connectionCount == 0 && reporter.waiting == 1)
 
-        // With the system's trust alone.
+        // With only the system's trust.
         let request = ReportRequest(
             url: try address(of: elsewhere), contentType: "application/json", body: [0x7B, 0x7D], id: "0", timeout: 30)
         await #expect(throws: URLError.self) { try await SystemTrustReportTransport().send(request) }
@@ -187,11 +187,11 @@ struct SessionReportTests {
     }
 
     @Test(
-        "What is sent by a task that is cancelled already ends at once, and by one that is not, goes through",
+        "A request of a task that is already cancelled ends at once; one of another task completes",
         arguments: [true, false])
     func cancelled(isCancelled: Bool) async throws {
-        let server = try stage.server { _ in HTTPResponse(status: 204) }
-        let policy = try stage.unpinned(["127.0.0.1"])
+        let server = try fixture.server { _ in HTTPResponse(status: 204) }
+        let policy = try fixture.unpinned(["127.0.0.1"])
         let url = try address(of: server)
         let report = Task { () async throws -> Int in
             if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
@@ -205,7 +205,7 @@ struct SessionReportTests {
             return try await SystemTrustTransport(policy: policy).fetch(request)
         }
         let (status, answer) = (await report.result, await update.result)
-        // Neither an update nor a refusal: the server has none.
+        // A status of 204 is neither an update nor "not modified", so the transport fails.
         let error = #expect(throws: URLError.self) { try answer.get() }
         #expect(error?.code == (isCancelled ? .cancelled : .badServerResponse))
         #expect(error?.isAboutTrust == false)
@@ -218,11 +218,11 @@ struct SessionReportTests {
         }
     }
 
-    @Test("A collector that the system does not trust makes no report of its own failure")
+    @Test("A report that fails at the collector's certificate causes no further report")
     func noLoop() async throws {
-        let server = try stage.server()
-        // Refused by the transport: another authority.
-        let collector = try Stage().server { _ in HTTPResponse(status: 204) }
+        let server = try fixture.server()
+        // The transport refuses this collector, because it has another authority.
+        let collector = try SessionFixture().server { _ in HTTPResponse(status: 204) }
         let reporter = try reporter()
         let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(
@@ -240,14 +240,14 @@ struct SessionReportTests {
     }
 
     @Test(
-        "Certificates that nobody can or will read are reported too, with the rule of the host that was asked for",
+        "Certificates that cannot be parsed, or are too many, are reported with the rule of the requested host",
         arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
     func unreadable(code: PathFailure.Code) async throws {
         let garbage = [[UInt8](repeating: 0x30, count: 200)]
-        let many = stage.identity.chain + Array(repeating: stage.root.certificate.der, count: 200)
+        let many = fixture.identity.chain + Array(repeating: fixture.root.certificate.der, count: 200)
         let chain = code == .malformedCertificate ? garbage : many
-        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: stage.identity.key)))
-        let collector = try stage.server { _ in HTTPResponse(status: 204) }
+        let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: fixture.identity.key)))
+        let collector = try fixture.server { _ in HTTPResponse(status: 204) }
         let recorder = TrustFailureRecorder()
         let session = URLSession.pinned(to: try policy(to: collector), configuration: .ephemeral, observer: recorder)
         try await refused(session, server)
@@ -263,11 +263,11 @@ struct SessionReportTests {
             let gate = DispatchSemaphore(value: 0)
             func observe(_ event: TrustFailureEvent) { _ = gate.wait(timeout: .now() + 300) }
         }
-        let server = try stage.server()
+        let server = try fixture.server()
         let slow = Slow()
         defer { for _ in 0..<100 { slow.gate.signal() } }
         for _ in 0..<3 {
-            // A connection of its own, and with it an event.
+            // A new session, so a new connection and a new event.
             let session = URLSession.pinned(
                 to: try policy(to: server, enforcement: .reportOnly), configuration: .ephemeral, observer: slow)
             let (_, response) = try await session.data(from: server.address())
@@ -275,7 +275,7 @@ struct SessionReportTests {
         }
     }
 
-    @Test("What goes wrong with updates is an event, and what goes well is none")
+    @Test("A problem with updates is an event")
     func updates() async throws {
         let recorder = TrustFailureRecorder()
         recorder.observe(PolicyStoreEvent.stale(version: 7, since: Date(timeIntervalSince1970: 0)))
@@ -289,7 +289,7 @@ struct SessionReportTests {
     }
 }
 
-/// Sends to another server what is for one that has moved.
+/// A transport that sends to another server, as if the collector had moved.
 private struct Redirecting: ReportTransport {
     let url: String
     let transport: SystemTrustReportTransport

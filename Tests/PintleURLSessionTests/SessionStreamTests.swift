@@ -6,13 +6,13 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Content whose end nobody knows before it comes.
+/// Content whose length is unknown in advance.
 @Suite("Pinned sessions: streams as bodies")
 struct SessionStreamTests {
     private let body = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
-    private func echo(_ stage: Stage) throws -> LoopbackTLSServer {
-        try stage.server { request in HTTPResponse(status: 200, reason: "OK", body: request.body) }
+    private func echo(_ fixture: SessionFixture) throws -> LoopbackTLSServer {
+        try fixture.server { request in HTTPResponse(status: 200, reason: "OK", body: request.body) }
     }
 
     private func request(_ server: LoopbackTLSServer, _ path: String = "") throws -> URLRequest {
@@ -22,14 +22,14 @@ struct SessionStreamTests {
     }
 
     @Test(
-        "A stream is sent whole: in chunks, or with the length that the request says",
+        "A stream is sent completely: chunked, or with the length that the request declares",
         arguments: ["data", "upload", "completionHandler", "length", "download"])
     func whole(kind: String) async throws {
-        let stage = try Stage()
-        let server = try echo(stage)
+        let fixture = try SessionFixture()
+        let server = try echo(fixture)
         let body = body
-        let delegate = Correspondent(stream: { InputStream(data: body) })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let delegate = RecordingDelegate(stream: { InputStream(data: body) })
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = try request(server)
         var asksDelegate = false
         switch kind {
@@ -59,20 +59,21 @@ struct SessionStreamTests {
         #expect(seen["transfer-encoding"] == (kind == "length" ? nil : "chunked"))
     }
 
-    @Test("A stream is asked for again where it has to be sent again", arguments: [307, 308, 401, 303])
+    @Test(
+        "The delegate is asked for another stream if the content has to be sent again", arguments: [307, 308, 401, 303])
     func again(status: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server { request in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { request in
             if request.target == "/end" || request["authorization"] != nil {
                 return HTTPResponse(status: 200, reason: "OK", body: request.body)
             }
             return status == 401 ? .unauthorized() : .redirect(to: "/end", status: status)
         }
         let body = body
-        let delegate = Correspondent(
+        let delegate = RecordingDelegate(
             answer: { _ in (.useCredential, URLCredential(user: "u", password: "p", persistence: .none)) },
             stream: { InputStream(data: body) })
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         await delegate.run(session.uploadTask(withStreamedRequest: try request(server)))
         if status == 303 {
             #expect(delegate.events == ["stream", "redirect 303", "response 200", "complete"])
@@ -84,12 +85,14 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("Without a stream to send, at first or once more, the task fails and says so", arguments: [true, false])
+    @Test(
+        "A task without a stream, at first or for a repetition, fails with an error that says so",
+        arguments: [true, false])
     func missing(isFirst: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in .redirect(to: "/end", status: 307) }
-        let delegate = Correspondent()
-        let session = URLSession.pinned(to: try stage.policy(), configuration: .ephemeral, delegate: delegate)
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in .redirect(to: "/end", status: 307) }
+        let delegate = RecordingDelegate()
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: delegate)
         var request = try request(server)
         if !isFirst { request.httpBodyStream = InputStream(data: body) }
         await delegate.run(
@@ -100,11 +103,11 @@ struct SessionStreamTests {
         #expect(server.requests.count == (isFirst ? 0 : 1))
     }
 
-    @Test("A stream that ends before its length fails the task", arguments: [700_001, 700_000])
+    @Test("A stream that ends before its announced length fails the task", arguments: [700_001, 700_000])
     func short(length: Int) async throws {
-        let stage = try Stage()
-        let server = try echo(stage)
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let server = try echo(fixture)
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = try request(server)
         request.httpBodyStream = InputStream(data: body)
         request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
@@ -116,14 +119,14 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream that takes its time holds up nobody else, and its request comes through")
+    @Test("A slow stream does not block other requests, and is sent in the end")
     func slow() async throws {
-        let stage = try Stage()
-        let server = try echo(stage)
+        let fixture = try SessionFixture()
+        let server = try echo(fixture)
         let files = try TemporaryDirectory()
         let path = files.path(of: "pipe")
         #expect(mkfifo(path, 0o600) == 0)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         var request = try request(server, "slow")
         request.httpBodyStream = InputStream(fileAtPath: path)
         let streamed = request
@@ -142,8 +145,8 @@ struct SessionStreamTests {
         let value = Atomic<Int>(0)
     }
 
-    /// A source that counts what is taken from it.
-    private final class Fountain: InputStream {
+    /// A stream that counts the bytes read from it.
+    private final class CountingStream: InputStream {
         private let given: Count
         private let end: Int
 
@@ -164,8 +167,8 @@ struct SessionStreamTests {
         }
     }
 
-    /// A source that says it has written more than it has.
-    private final class Braggart: InputStream {
+    /// A stream that reports more bytes than it has written.
+    private final class OverreportingStream: InputStream {
         private let said: Int
         private let given = Count()
 
@@ -184,28 +187,28 @@ struct SessionStreamTests {
         }
     }
 
-    @Test("A stream that says too much sends nobody's memory", arguments: [1, 4_096])
+    @Test("A stream that reports too many bytes does not make the session send other memory", arguments: [1, 4_096])
     func bragging(size: Int) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         var request = try request(server)
-        request.httpBodyStream = Braggart(says: size)
-        _ = try await URLSession.pinned(to: try stage.policy()).data(for: request)
+        request.httpBodyStream = OverreportingStream(says: size)
+        _ = try await URLSession.pinned(to: try fixture.policy()).data(for: request)
         #expect(server.requests.first?.body == [0x63] + [UInt8](repeating: 0, count: size - 1))
     }
 
-    @Test("A server that does not read stops the stream, and gets everything in the end")
+    @Test("A server that does not read stops the stream, and still gets everything")
     func backPressure() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let size = 48 << 20
         let gate = DispatchSemaphore(value: 0)
-        let server = try stage.server(reading: size, from: gate)
+        let server = try fixture.server(reading: size, from: gate)
         let given = Count()
         var request = try request(server)
-        request.httpBodyStream = Fountain(end: size, given: given)
+        request.httpBodyStream = CountingStream(end: size, given: given)
         request.setValue("\(size)", forHTTPHeaderField: "Content-Length")
         let ready = request
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         async let answer = session.data(for: ready)
         try await Task.sleep(for: .milliseconds(500))
         #expect(given.value.load(ordering: .relaxed) < 24 << 20)
@@ -216,7 +219,7 @@ struct SessionStreamTests {
 }
 
 extension FileHandle {
-    /// Waits for the pipe's reader without keeping a thread of the pool, on which the reader may depend.
+    /// Waits for the pipe's reader without blocking a thread of the pool, which the reader may need.
     convenience init(writingToPipe path: String) async throws {
         var descriptor: CInt = -1
         for _ in 0..<3_000 {

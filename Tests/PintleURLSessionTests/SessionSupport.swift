@@ -7,8 +7,8 @@ import Synchronization
 
 @testable import PintleURLSession
 
-/// An authority, and servers and policies that belong to it.
-struct Stage: Sendable {
+/// A certificate authority, with servers and policies that belong to it.
+struct SessionFixture: Sendable {
     let root: CertificateAuthority
     let identity: Identity
 
@@ -23,12 +23,12 @@ struct Stage: Sendable {
         try LoopbackTLSServer(identity, handler: handler)
     }
 
-    /// A server that is given the decrypted stream.
+    /// Returns a server that runs a closure with the decrypted stream.
     func server(stream: @escaping @Sendable (any ByteStream) -> Void) throws -> LoopbackTLSServer {
         try LoopbackTLSServer(identity) { $0.application = .stream(stream) }
     }
 
-    /// A server that answers once it is let, or when a test has forgotten it.
+    /// Returns a server that answers once the gate opens. A time-out ends the wait if a test never opens it.
     func server(behind gate: DispatchSemaphore) throws -> LoopbackTLSServer {
         try server { _ in
             _ = gate.wait(timeout: .now() + 300)
@@ -36,7 +36,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// A server that reads so much once it is let, and answers then.
+    /// Returns a server that waits for the gate, then reads `size` bytes and answers.
     func server(reading size: Int, from gate: DispatchSemaphore) throws -> LoopbackTLSServer {
         try server(stream: { stream in
             _ = gate.wait(timeout: .now() + 60)
@@ -48,7 +48,7 @@ struct Stage: Sendable {
         })
     }
 
-    /// A rule for each host: with the server's pin, or with a stranger's.
+    /// Returns a policy with a rule for each host: with the server's pin, or with the pin of another key.
     func policy(
         _ hosts: [String] = ["localhost"], port: UInt16? = nil, rightPin: Bool = true,
         unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
@@ -61,7 +61,7 @@ struct Stage: Sendable {
             }, unpinnedHosts: unpinnedHosts)
     }
 
-    /// Rules without pins: the path alone decides.
+    /// Returns a policy with rules without pins, so only the path decides.
     func unpinned(_ hosts: [String] = ["localhost"]) throws -> PinningPolicy {
         try PinningPolicy(hosts: hosts.map { try PinnedHost($0, pins: [Pin](), anchors: try anchors()) })
     }
@@ -70,13 +70,13 @@ struct Stage: Sendable {
 }
 
 extension URLError {
-    /// A Boolean value that indicates whether the error holds a verdict. A fault of a server or of the network has none: an
-    /// app would blame the server's certificate for it.
+    /// A Boolean value that indicates whether the error holds a verdict. Faults of a server or of the network must not:
+    /// an app would blame the server's certificate.
     var isAboutTrust: Bool { TrustRejection(underlying: self) != nil }
 }
 
 extension LoopbackTLSServer {
-    /// Waits for a request without keeping a thread of the pool, which may be the only one.
+    /// Waits for a request without blocking a thread of the pool, which may be the only one.
     func hasRequest() async -> Bool {
         for _ in 0..<500 {
             if !requests.isEmpty { return true }
@@ -85,7 +85,7 @@ extension LoopbackTLSServer {
         return false
     }
 
-    /// The server knows of one a moment later than the client.
+    /// Waits for a number of handshakes, because the server counts one a moment later than the client.
     func hasCompletedHandshakes(_ count: Int) async -> Bool {
         for _ in 0..<500 where completedHandshakeCount < count { try? await Task.sleep(for: .milliseconds(10)) }
         return completedHandshakeCount == count
@@ -97,7 +97,7 @@ extension LoopbackTLSServer {
     }
 }
 
-/// Does what takes long on a thread of its own: those of the pool are few, and every test wants one.
+/// Runs slow work on a thread of its own. The pool has few threads, and every test needs one.
 func aside<Product: Sendable>(_ work: @escaping @Sendable () throws -> Product) async throws -> Product {
     try await withCheckedThrowingContinuation { continuation in
         Thread { continuation.resume(with: Result(catching: work)) }.start()
@@ -110,7 +110,7 @@ extension NginxServer {
         return url
     }
 
-    /// Once there are so many: nginx writes them down after the answer.
+    /// Waits for a number of requests, because nginx logs a request after its response.
     func requests(atLeast count: Int) async throws -> [String] {
         for _ in 0..<500 where requests().count < count { try await Task.sleep(for: .milliseconds(10)) }
         return requests()
@@ -132,7 +132,7 @@ extension URLSession {
     }
 }
 
-/// Writes down what a delegate is told, in order.
+/// A delegate that records its callbacks in order.
 final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     struct Log {
         var data = Data()
@@ -141,8 +141,8 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     }
 
     let log = Mutex(Log())
-    var events: [String] { diary.events }
-    private let diary = Diary()
+    var events: [String] { callbacks.events }
+    private let callbacks = CallbackLog()
     private let redirects: @Sendable (URLRequest) -> URLRequest?
     private let disposition: URLSession.ResponseDisposition
 
@@ -154,26 +154,26 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         self.disposition = disposition
     }
 
-    func run(_ task: URLSessionTask) async { await diary.run(task) }
+    func run(_ task: URLSessionTask) async { await callbacks.run(task) }
 
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        diary.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        callbacks.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
         completionHandler(disposition)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
-        diary.note("data")
+        callbacks.note("data")
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        diary.note("redirect \(response.statusCode)")
+        callbacks.note("redirect \(response.statusCode)")
         completionHandler(redirects(request))
     }
 
@@ -181,22 +181,22 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        if totalBytesSent == totalBytesExpectedToSend { diary.note("sent \(totalBytesSent)") }
+        if totalBytesSent == totalBytesExpectedToSend { callbacks.note("sent \(totalBytesSent)") }
     }
 
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         log.withLock { $0.downloaded = try? Data(contentsOf: location) }
-        diary.note("downloaded")
+        callbacks.note("downloaded")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         log.withLock { $0.error = error }
-        diary.noteEnd("complete")
+        callbacks.noteEnd("complete")
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        diary.noteEnd("invalid")
+        callbacks.noteEnd("invalid")
     }
 }

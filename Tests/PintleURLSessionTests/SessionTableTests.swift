@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleURLSession
 import Testing
 
-/// What the article about sessions promises to be complete.
+/// The tables of the article about sessions, which claim to be complete.
 @Suite("Pinned sessions: the tables")
 struct SessionTableTests {
     private var article: String {
@@ -16,7 +16,7 @@ struct SessionTableTests {
         }
     }
 
-    @Test("Each field of a configuration has its place")
+    @Test("The article names each property of a configuration")
     func fields() throws {
         let article = try article
         let fields = Mirror(reflecting: URLSessionConfiguration.default).children.compactMap(\.label)
@@ -25,7 +25,7 @@ struct SessionTableTests {
     }
 
     @Test(
-        "Cookies are kept as the configuration says",
+        "Cookies are kept according to the configuration's accept policy",
         arguments: [
             (.always, "https://b.example/", true), (.never, nil, false), (.onlyFromMainDocumentDomain, nil, true),
             (.onlyFromMainDocumentDomain, "https://LOCALHOST/", true),
@@ -34,13 +34,13 @@ struct SessionTableTests {
             (.onlyFromMainDocumentDomain, "https://b.example/", false),
         ] as [(HTTPCookie.AcceptPolicy, String?, Bool)])
     func cookies(policy: HTTPCookie.AcceptPolicy, page: String?, isKept: Bool) async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in
             HTTPResponse(status: 200, reason: "OK", fields: [HTTPField("Set-Cookie", "a=b; Path=/")])
         }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieAcceptPolicy = policy
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         var request = URLRequest(url: try server.address())
         request.mainDocumentURL = page.flatMap { URL(string: $0) }
         for _ in 0..<2 { _ = try await session.data(for: request) }
@@ -49,8 +49,8 @@ struct SessionTableTests {
 
     @Test("A reset empties cookies, cache and credentials")
     func reset() async throws {
-        let stage = try Stage()
-        let server = try stage.server { _ in
+        let fixture = try SessionFixture()
+        let server = try fixture.server { _ in
             HTTPResponse(
                 status: 200, reason: "OK",
                 fields: [HTTPField("Set-Cookie", "a=b; Path=/"), HTTPField("Cache-Control", "max-age=60")])
@@ -60,7 +60,7 @@ struct SessionTableTests {
             host: "a.example", port: 443, protocol: "https", realm: nil, authenticationMethod: nil)
         configuration.urlCredentialStorage?.set(
             URLCredential(user: "u", password: "p", persistence: .forSession), for: space)
-        let session = URLSession.pinned(to: try stage.policy(), configuration: configuration)
+        let session = URLSession.pinned(to: try fixture.policy(), configuration: configuration)
         _ = try await session.data(from: try server.address())
         await withCheckedContinuation { continuation in session.reset { continuation.resume() } }
         _ = try await session.data(from: try server.address())

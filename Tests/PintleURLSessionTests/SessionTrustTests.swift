@@ -7,7 +7,7 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// The verdict, in every style of task: each refusal beside the twin that differs in the pin alone.
+/// The verdict, in every style of task. Each refusal has a control that differs only in the pin.
 @Suite("Pinned sessions: trust")
 struct SessionTrustTests {
     enum Style: String, CaseIterable {
@@ -15,18 +15,20 @@ struct SessionTrustTests {
         case asynchronousWithDelegate, asynchronousAsURLSession
     }
 
-    @Test("The right pin gets the response, a wrong one nothing, and the server not a byte", arguments: Style.allCases)
+    @Test(
+        "The right pin gets the response; a wrong pin gets nothing, and the server gets no byte",
+        arguments: Style.allCases)
     func pin(style: Style) async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
 
-        let good = try await run(style, .pinned(to: try stage.policy()), server)
+        let good = try await run(style, .pinned(to: try fixture.policy()), server)
         #expect(good.error == nil)
         #expect(good.data == Data("ok\n".utf8))
         #expect(server.requestByteCount > 0)
 
-        let interceptor = try stage.server()
-        let bad = try await run(style, .pinned(to: try stage.policy(rightPin: false)), interceptor)
+        let interceptor = try fixture.server()
+        let bad = try await run(style, .pinned(to: try fixture.policy(rightPin: false)), interceptor)
         #expect(bad.data == nil)
         let error = try #require(bad.error)
         #expect((error as? URLError)?.code == .serverCertificateUntrusted)
@@ -34,8 +36,8 @@ struct SessionTrustTests {
             Issue.record("not a mismatch: \(error)")
             return
         }
-        #expect(mismatch.servedPins.first?.description == stage.pinText)
-        #expect(error.localizedDescription.contains(stage.pinText))
+        #expect(mismatch.servedPins.first?.description == fixture.pinText)
+        #expect(error.localizedDescription.contains(fixture.pinText))
         #expect(interceptor.waitUntilClosed())
         #expect(interceptor.requestByteCount == 0)
         #expect(interceptor.alertsReceived.map(\.code).contains(46))
@@ -87,64 +89,65 @@ struct SessionTrustTests {
         }
     }
 
-    @Test("An untrusted path is refused before any pin, with the failure as reason")
+    @Test("An untrusted path is refused before any pin, with the failure as the reason")
     func path() async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let stranger = try CertificateAuthority.root().issue()
         let server = try LoopbackTLSServer(stranger)
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try stage.unpinned()).data(from: try server.address())
+            try await URLSession.pinned(to: try fixture.unpinned()).data(from: try server.address())
         }
         let rejection = TrustRejection(underlying: try #require(error))
         #expect(rejection?.reason == "invalid-path")
         #expect(rejection?.pathFailure?.code == .untrustedRoot)
         #expect(server.requestByteCount == 0)
-        let own = try stage.server()
-        #expect(try await URLSession.pinned(to: try stage.unpinned()).data(from: try own.address()).0.count == 3)
+        let own = try fixture.server()
+        #expect(try await URLSession.pinned(to: try fixture.unpinned()).data(from: try own.address()).0.count == 3)
     }
 
     @Test(
-        "Certificates that nobody can or will read are refused as such",
+        "Certificates that cannot be parsed, or are too many, are refused with that reason",
         arguments: [PathFailure.Code.malformedCertificate, .limitsExceeded])
     func unreadable(code: PathFailure.Code) async throws {
-        let stage = try Stage()
+        let fixture = try SessionFixture()
         let garbage = [[UInt8](repeating: 0x30, count: 200)]
-        let many = stage.identity.chain + Array(repeating: stage.root.certificate.der, count: 200)
+        let many = fixture.identity.chain + Array(repeating: fixture.root.certificate.der, count: 200)
         let chain = code == .malformedCertificate ? garbage : many
-        var configuration = TLSServerConfiguration(.init(chain: chain, key: stage.identity.key))
+        var configuration = TLSServerConfiguration(.init(chain: chain, key: fixture.identity.key))
         let server = try LoopbackTLSServer(configuration)
-        let session = URLSession.pinned(to: try stage.policy())
+        let session = URLSession.pinned(to: try fixture.policy())
         let error = await #expect(throws: URLError.self) { try await session.data(from: try server.address()) }
         #expect(TrustRejection(underlying: try #require(error))?.pathFailure?.code == code)
         #expect(server.requestByteCount == 0)
 
-        configuration.credential = .init(stage.identity)
+        configuration.credential = .init(fixture.identity)
         let good = try LoopbackTLSServer(configuration)
         #expect(try await session.data(from: try good.address()).0.count == 3)
     }
 
-    @Test("A key with explicit EC parameters is refused at the leaf and dropped above it")
+    @Test("A key with explicit EC parameters is refused at the leaf and ignored above it")
     func explicitCurve() async throws {
-        let stage = try Stage()
-        let key = ExplicitCurve.p256(stage.identity.key)
-        let odd = try stage.root.issue(hosts: ["localhost"], key: stage.identity.key) { $0.subjectPublicKeyInfo = key }
-        let session = URLSession.pinned(to: try stage.policy())
+        let fixture = try SessionFixture()
+        let key = ExplicitCurve.p256(fixture.identity.key)
+        let odd = try fixture.root.issue(hosts: ["localhost"], key: fixture.identity.key) {
+            $0.subjectPublicKeyInfo = key
+        }
+        let session = URLSession.pinned(to: try fixture.policy())
         func load(_ chain: [[UInt8]]) async throws -> Int {
-            let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: stage.identity.key)))
+            let server = try LoopbackTLSServer(TLSServerConfiguration(.init(chain: chain, key: fixture.identity.key)))
             return try await session.data(from: try server.address()).0.count
         }
         let error = await #expect(throws: URLError.self) { try await load(odd.chain) }
         #expect(TrustRejection(underlying: try #require(error))?.pathFailure?.code == .malformedCertificate)
-        #expect(try await load(stage.identity.chain + [odd.certificate.der]) == 3)
+        #expect(try await load(fixture.identity.chain + [odd.certificate.der]) == 3)
     }
 
-    @Test(
-        "A host without a rule is refused before any connection where the policy says so, and the observer hears of it")
+    @Test("A policy can refuse hosts without a rule before any connection, and the observer gets the refusal")
     func hostNotAllowed() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = TrustFailureRecorder()
-        let session = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject), observer: recorder)
+        let session = URLSession.pinned(to: try fixture.policy(unpinnedHosts: .reject), observer: recorder)
         #expect(try await session.data(from: try server.address()).0.count == 3)
         let before = (server.requestByteCount, server.connectionCount)
         let error = await #expect(throws: URLError.self) {
@@ -157,11 +160,11 @@ struct SessionTrustTests {
             if case .verdict(let failure) = event { failure.reason } else { "\(event)" }
         }
         #expect(reasons == ["host-not-allowed"])
-        // The name of a refused host is told neither to a server nor to a proxy.
+        // Neither a server nor a proxy learns the name of a refused host.
         let proxy = try LoopbackProxy(.httpConnect)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = ["HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port)]
-        let behind = URLSession.pinned(to: try stage.policy(unpinnedHosts: .reject), configuration: configuration)
+        let behind = URLSession.pinned(to: try fixture.policy(unpinnedHosts: .reject), configuration: configuration)
         await #expect(throws: URLError.self) { try await behind.data(from: try server.address(host: "127.0.0.1")) }
         #expect(proxy.connections.isEmpty)
         #expect(try await behind.data(from: try server.address()).0.count == 3 && proxy.connections.count == 1)
@@ -169,12 +172,12 @@ struct SessionTrustTests {
 
     @Test("A response carries the receipt of its connection")
     func receipt() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
-        let (_, response) = try await URLSession.pinned(to: try stage.policy()).data(from: try server.address())
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
+        let (_, response) = try await URLSession.pinned(to: try fixture.policy()).data(from: try server.address())
         let receipt = try #require(response.trustReceipt)
         #expect(receipt.matchedPin?.depth == 0)
-        #expect(receipt.path.certificates == stage.identity.chainWithRoot)
+        #expect(receipt.path.certificates == fixture.identity.chainWithRoot)
         #expect(receipt.endpoint.port == server.port)
         #expect(receipt.rule?.pattern == "localhost")
         let pin = try #require(receipt.matchedPin?.pin)
@@ -184,19 +187,19 @@ struct SessionTrustTests {
 
     @Test("An error that is not about trust has no rejection")
     func otherErrors() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let url = try server.address()
         server.close()
         let error = await #expect(throws: URLError.self) {
-            try await URLSession.pinned(to: try stage.policy()).data(from: url)
+            try await URLSession.pinned(to: try fixture.policy()).data(from: url)
         }
         #expect(error?.code == .cannotConnectToHost)
         #expect(TrustRejection(underlying: try #require(error)) == nil)
     }
 }
 
-extension Stage {
+extension SessionFixture {
     var pinText: String {
         (try? PublicKeyPin(subjectPublicKeyInfo: identity.certificate.spkiDER).description) ?? "none"
     }

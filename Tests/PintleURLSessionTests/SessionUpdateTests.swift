@@ -8,15 +8,15 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Keys that rotate without a release: a session pinned to a store, and updates from a server of their own.
+/// Key rotation without a release: a session is pinned to a store, which gets updates from a server of its own.
 @Suite("Pinned sessions: signed updates")
 struct SessionUpdateTests {
-    private let stage: Stage
+    private let fixture: SessionFixture
     private let directory: TemporaryDirectory
     private let seed = [UInt8](repeating: 5, count: 32)
 
     init() throws {
-        stage = try Stage()
+        fixture = try SessionFixture()
         directory = try TemporaryDirectory()
     }
 
@@ -44,18 +44,18 @@ struct SessionUpdateTests {
     }
 
     private func source(_ server: LoopbackTLSServer, path: String = "/latest.json") throws -> UpdateSource {
-        // The path alone decides: the pins that are to be mended do not count.
+        // The update source checks only the path, because the pins that an update repairs must not block it.
         UpdateSource(
             urls: [try server.address(path)],
-            transport: SystemTrustTransport(policy: try stage.unpinned()))
+            transport: SystemTrustTransport(policy: try fixture.unpinned()))
     }
 
-    @Test("A pin that went wrong is mended by an update, and the request is made once more")
+    @Test("An update repairs a wrong pin, and the request is made once more")
     func mended() async throws {
-        let server = try stage.server()
-        let body = try update(7, stage.policy())
-        let publisher = try stage.server { _ in HTTPResponse(status: 200, body: body) }
-        let store = try store(try stage.policy(rightPin: false))
+        let server = try fixture.server()
+        let body = try update(7, fixture.policy())
+        let publisher = try fixture.server { _ in HTTPResponse(status: 200, body: body) }
+        let store = try store(try fixture.policy(rightPin: false))
         let session = URLSession.pinned(to: store, configuration: .ephemeral)
         let address = try server.address()
         let refused = await #expect(throws: URLError.self) { try await session.data(from: address) }
@@ -66,23 +66,24 @@ struct SessionUpdateTests {
         let (_, response) = try await store.refreshIfMismatch(from: source) { try await session.data(from: address) }
         #expect(response.trustReceipt?.generation == 2 && store.current.policy.updateVersion == 7)
         #expect(server.requests.count == 1 && publisher.requests.count == 1)
-        // From the disk alone, in the next process.
-        let again = URLSession.pinned(to: try self.store(try stage.policy(rightPin: false)), configuration: .ephemeral)
+        // The next process reads the update only from the disk.
+        let again = URLSession.pinned(
+            to: try self.store(try fixture.policy(rightPin: false)), configuration: .ephemeral)
         _ = try await again.data(from: address)
     }
 
     @Test(
-        "A key that an update withdraws opens nothing any more, on kept connections and in the next process too; one that it keeps does",
+        "A key that an update withdraws is refused on kept connections and in the next process; a kept key works",
         arguments: [true, false])
     func withdrawn(isKept: Bool) async throws {
-        let server = try stage.server()
-        let bundled = try stage.policy()
+        let server = try fixture.server()
+        let bundled = try fixture.policy()
         let store = try store(bundled)
         let session = URLSession.pinned(to: store, configuration: .ephemeral)
         let address = try server.address()
         _ = try await session.data(from: address)
         let before = server.requestByteCount
-        try await store.adopt(try update(7, stage.policy(rightPin: isKept)))
+        try await store.adopt(try update(7, fixture.policy(rightPin: isKept)))
         let next = URLSession.pinned(to: try self.store(bundled), configuration: .ephemeral)
         for session in [session, next] {
             guard !isKept else {
@@ -95,12 +96,12 @@ struct SessionUpdateTests {
         }
     }
 
-    @Test("An interceptor's mismatch stays one: the update that is in force says the same")
+    @Test("An interceptor's mismatch stays a mismatch if the update has the same pins")
     func notMended() async throws {
-        let server = try stage.server()
-        let wrong = try stage.policy(rightPin: false)
+        let server = try fixture.server()
+        let wrong = try fixture.policy(rightPin: false)
         let body = try update(7, wrong)
-        let publisher = try stage.server { _ in HTTPResponse(status: 200, body: body) }
+        let publisher = try fixture.server { _ in HTTPResponse(status: 200, body: body) }
         let store = try store(wrong)
         let session = URLSession.pinned(to: store, configuration: .ephemeral)
         let (address, source) = (try server.address(), try source(publisher))
@@ -110,18 +111,18 @@ struct SessionUpdateTests {
             }
             #expect(TrustRejection(underlying: try #require(error))?.reason == "pin-mismatch")
         }
-        // Asked once, however often it is refused.
+        // The publisher is asked only once, however often the server is refused.
         #expect(publisher.requests.count == 1 && server.requestByteCount == 0)
     }
 
-    @Test("The transport answers with the document and its tag, or that it has not changed")
+    @Test("The transport returns the document with its tag, or that it has not changed")
     func entityTag() async throws {
-        let publisher = try stage.server { request in
+        let publisher = try fixture.server { request in
             request["if-none-match"] == "\"1\""
                 ? HTTPResponse(status: 304)
                 : HTTPResponse(status: 200, fields: [HTTPField("ETag", "\"1\"")], body: Array("x".utf8))
         }
-        let transport = SystemTrustTransport(policy: try stage.unpinned())
+        let transport = SystemTrustTransport(policy: try fixture.unpinned())
         let url = try publisher.address()
         func ask(_ tag: String?, maximumBytes: Int = 10) async throws -> UpdateResponse {
             try await transport.fetch(
@@ -134,10 +135,10 @@ struct SessionUpdateTests {
         #expect(error?.isAboutTrust == false)
     }
 
-    @Test("A body without end is cut off while it is read, and a slow one when its time is up")
+    @Test("An endless body is cut off at its limit, and a slow one at the time-out")
     func endless() async throws {
         let sent = Atomic(0)
-        let endless = try stage.server(stream: { stream in
+        let endless = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 65_536)
             guard (try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\n".utf8))) != nil else { return }
             let piece = [UInt8](repeating: 0x20, count: 65_536)
@@ -145,12 +146,12 @@ struct SessionUpdateTests {
                 sent.add(piece.count, ordering: .relaxed)
             }
         })
-        let silent = try stage.server(stream: { stream in
+        let silent = try fixture.server(stream: { stream in
             _ = try? stream.read(upTo: 65_536)
             _ = try? stream.write(Array("HTTP/1.1 200 OK\r\n\r\n{".utf8))
             _ = try? stream.read(upTo: 65_536)
         })
-        let transport = SystemTrustTransport(policy: try stage.unpinned())
+        let transport = SystemTrustTransport(policy: try fixture.unpinned())
         func code(_ server: LoopbackTLSServer, timeout: Double) async throws -> URLError.Code? {
             let request = UpdateRequest(
                 url: try server.address(), entityTag: nil, maximumBytes: 1 << 20, timeoutSeconds: timeout)
@@ -161,12 +162,12 @@ struct SessionUpdateTests {
         #expect(try await code(silent, timeout: 0.5) == .timedOut)
     }
 
-    @Test("Only https, and only from servers that the system trusts")
+    @Test("The transport uses only https, and only servers that the system trusts")
     func onlyHTTPS() async throws {
-        let publisher = try stage.server()
+        let publisher = try fixture.server()
         let url = try publisher.address().absoluteString
         let system = SystemTrustTransport()
-        // No request can have these.
+        // Foundation cannot represent these URLs, so there is nothing to test.
         #expect(URL(string: "") == nil && URL(string: "https://[") == nil)
         for text in [url, "http" + url.dropFirst(5), "ftp://localhost/", "file:///etc/passwd"] {
             let request = UpdateRequest(

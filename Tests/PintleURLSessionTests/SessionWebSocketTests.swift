@@ -6,10 +6,10 @@ import Testing
 
 @testable import PintleURLSession
 
-/// Web sockets are Foundation's own tasks, and no way past the policy.
+/// Web sockets are Foundation's own tasks, so the guard has to stop them.
 @Suite("Pinned sessions: web sockets")
 struct SessionWebSocketTests {
-    /// Stands where Foundation's loader would be told.
+    /// A client that takes the place of Foundation's loader and records its calls.
     private final class Listener: NSObject, URLProtocolClient, Sendable {
         let error = Mutex<(any Error)?>(nil)
         let others = Mutex(0)
@@ -38,13 +38,13 @@ struct SessionWebSocketTests {
         }
     }
 
-    // A libcurl without web sockets has Foundation refuse them before it asks the guard: with words of its own.
-    @Test("A web socket fails, and the server sees nobody; a data task beside it gets through")
+    // If libcurl has no web sockets, Foundation refuses them itself before it asks the guard, with its own error text.
+    @Test("A web socket fails without a connection to the server; a data task beside it works")
     func task() async throws {
-        let stage = try Stage()
-        let server = try stage.server()
+        let fixture = try SessionFixture()
+        let server = try fixture.server()
         let recorder = Recorder()
-        let session: URLSession = .pinned(to: try stage.policy(), configuration: .ephemeral, delegate: recorder)
+        let session: URLSession = .pinned(to: try fixture.policy(), configuration: .ephemeral, delegate: recorder)
         let socket = session.webSocketTask(with: try #require(URL(string: "wss://localhost:\(server.port)/")))
         await recorder.run(socket)
         #expect(recorder.events == ["complete"])
@@ -56,9 +56,10 @@ struct SessionWebSocketTests {
     }
 
     @Test(
-        "The guard is asked first, takes whatever comes and fails it", arguments: ["wss", "ws", "https", "http", "x"])
+        "The guard is the first protocol class, accepts every request and fails it",
+        arguments: ["wss", "ws", "https", "http", "x"])
     func guardTakesAll(scheme: String) throws {
-        let session = URLSession.pinned(to: try Stage().policy())
+        let session = URLSession.pinned(to: try SessionFixture().policy())
         #expect(session.configuration.protocolClasses?.first == PinningURLProtocol.self)
         let request = URLRequest(url: try #require(URL(string: "\(scheme)://localhost:1/")))
         #expect(PinningURLProtocol.canInit(with: request))

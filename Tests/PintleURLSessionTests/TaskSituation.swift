@@ -4,7 +4,7 @@ import Pintle
 
 @testable import PintleURLSession
 
-/// Every state of a task, reached by events only.
+/// Every state of a task. Each is reached only by events.
 enum TaskSituation: String, CaseIterable {
     case notAdmitted, idle, idleSuspended, opening, checkingContent, awaitingStream
     case preparing, preparingSuspended, preparingNext, preparingAgain, askingAboutCached
@@ -58,7 +58,7 @@ enum TaskSituation: String, CaseIterable {
     }
 }
 
-/// Every event, in the forms that lead to different states. The transfer is 1, where an event does not say another.
+/// Every event, in the forms that lead to different states. The transfer is 1 unless an event says otherwise.
 enum TaskEvent: String, CaseIterable {
     case admitted, resume, suspend, cancel
     case opened, openedWithData, hasContent, lacksContent, lacksContentUnasked, hasTransport
@@ -76,7 +76,7 @@ enum TaskEvent: String, CaseIterable {
         return URLRequest(url: url)
     }
 
-    /// Returns the actions, in order, or the use of a piece of content.
+    /// Applies the event. Returns the actions in order, or the decision about a piece of content.
     func apply(to machine: inout TaskStateMachine<Int>) throws -> String {
         switch self {
         case .sent: machine.sent(7, over: 1) ? "counted" : ""
@@ -121,10 +121,10 @@ enum TaskEvent: String, CaseIterable {
         case .acceptedInformed: return machine.accepted(over: 1, by: .informed)
         case .acceptedAsked: return machine.accepted(over: 1, by: .asked)
         case .sent, .data, .limitData, .muchData: return []
-        case .completed: return machine.completed(1, nil)
-        case .timedOut: return machine.completed(1, .timedOut)
-        case .superseded: return machine.completed(1, .superseded)
-        case .otherCompleted: return machine.completed(2, nil)
+        case .completed: return machine.completed(1, nil, at: 1)
+        case .timedOut: return machine.completed(1, .timedOut, at: 1)
+        case .superseded: return machine.completed(1, .superseded, at: 1)
+        case .otherCompleted: return machine.completed(2, nil, at: 1)
         case .follow: return machine.answered(.redirect(try Self.request("https://localhost/chosen")), about: 1)
         case .noRedirect: return machine.answered(.redirect(nil), about: 1)
         case .downgrade: return machine.answered(.redirect(try Self.request("http://localhost/")), about: 1)

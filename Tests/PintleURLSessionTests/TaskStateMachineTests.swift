@@ -9,7 +9,7 @@ import Testing
 @Suite("Pinned sessions: the states of a task")
 struct TaskStateMachineTests {
     @Test(
-        "Each event in each state leads to the actions and the state of the table, and to none where the table is empty",
+        "Each event in each state leads to the table's actions and state, or to none if the table has no row",
         arguments: TaskSituation.allCases, TaskEvent.allCases)
     func row(situation: TaskSituation, event: TaskEvent) throws {
         var machine = try situation.machine()
@@ -19,7 +19,7 @@ struct TaskStateMachineTests {
         #expect("\(actions.isEmpty ? "-" : actions) > \(machine.summary)" == expected)
     }
 
-    @Test("Each row of the table names a state and an event that exist")
+    @Test("Each row of the table names an existing state and event")
     func table() {
         for (situation, event) in TaskTransitionTable.keys {
             #expect(TaskSituation(rawValue: situation) != nil, "\(situation)")
@@ -27,7 +27,7 @@ struct TaskStateMachineTests {
         }
     }
 
-    @Test("A task starts after as many calls of resume as it was suspended, and not before", arguments: [0, 1, 3])
+    @Test("A task starts at one resume call more than it was suspended, and not before", arguments: [0, 1, 3])
     func suspensions(count: Int) throws {
         var machine = TaskStateMachine<Int>(try TaskEvent.request())
         machine.admitted()
@@ -37,7 +37,7 @@ struct TaskStateMachineTests {
         #expect(machine.phase == .running && machine.deadline == 60)
     }
 
-    @Test("Each state has its hold for the transfer that runs, and none for another transfer")
+    @Test("The running transfer has the hold of each state, and another transfer has none")
     func holds() throws {
         let all: TransferHold = [.answer, .choice]
         let holds: [TaskSituation: TransferHold] = [
@@ -60,7 +60,7 @@ struct TaskStateMachineTests {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
             _ = try TaskEvent.redirectUnasked.apply(to: &machine)
-            _ = machine.completed(1, nil)
+            _ = machine.completed(1, nil, at: 1)
             _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
@@ -68,11 +68,21 @@ struct TaskStateMachineTests {
         #expect(machine.summary == (count > Redirect.limit ? "failed -1007" : expected))
     }
 
+    @Test(
+        "A redirect whose content times out is followed, unless the task's deadline has passed",
+        arguments: [59.0, 60, 61])
+    func deadline(uptime: Double) throws {
+        var machine = try TaskSituation.passing.machine()
+        try #require(machine.deadline == 60)
+        let actions = machine.completed(1, .timedOut, at: uptime)
+        #expect(actions.map(\.summary) == (uptime < 60 ? ["checkContent /next"] : ["finish failed -1001"]))
+    }
+
     @Test("A policy may change 64 times before a transfer is sent, and not 65 times", arguments: [64, 65])
     func supersessionLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
-            _ = machine.completed(1, .superseded)
+            _ = machine.completed(1, .superseded, at: 1)
             _ = machine.hasContent()
             _ = machine.made(1, authorization: nil)
         }
@@ -80,14 +90,15 @@ struct TaskStateMachineTests {
         #expect(machine.summary == (count > 64 ? "failed -1200" : expected))
     }
 
-    @Test("A delegate may give as many credentials as the limit; the next 401 is the response", arguments: [20, 21])
+    @Test(
+        "A delegate may give as many credentials as the limit, and the next 401 is the response", arguments: [20, 21])
     func challengeLimit(count: Int) throws {
         var machine = try TaskSituation.loading.machine()
         for _ in 0..<count {
             _ = try TaskEvent.challenge.apply(to: &machine)
             _ = try TaskEvent.credential.apply(to: &machine)
             guard machine.summary.hasPrefix("passing") else { break }
-            _ = machine.completed(1, nil)
+            _ = machine.completed(1, nil, at: 1)
             _ = machine.hasContent()
             _ = machine.made(1, authorization: machine.authentication.authorization)
         }
@@ -96,7 +107,7 @@ struct TaskStateMachineTests {
     }
 
     @Test(
-        "A redirect to another origin is noted for all that follows; to the same origin it is not",
+        "A redirect to another origin is recorded for all later hops, one to the same origin is not",
         arguments: [true, false])
     func origin(leaves: Bool) throws {
         let start = URLRequest(url: try #require(URL(string: "https://localhost/a")))
@@ -106,7 +117,7 @@ struct TaskStateMachineTests {
         #expect(hop.following(with: start).hasLeftOrigin == leaves)
     }
 
-    @Test("Bytes that were sent count for the transfer that runs, and not for another one", arguments: [1, 2])
+    @Test("Sent bytes count for the running transfer, and not for another one", arguments: [1, 2])
     func sent(carrier: Int) throws {
         var machine = try TaskSituation.loading.machine()
         #expect(machine.sent(7, over: carrier) == (carrier == 1))

@@ -4,7 +4,7 @@ import PintleURLSession
 import Synchronization
 import Testing
 
-/// Every way to have a session carry a request.
+/// Every kind of task and call with which a session can make a request.
 enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
     case dataAsync, dataCompletion, dataDelegate
     case uploadDataAsync, uploadDataCompletion, uploadDataDelegate
@@ -16,10 +16,10 @@ enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
 
     var isUpload: Bool { rawValue.hasPrefix("upload") }
 
-    /// What an upload sends.
+    /// The content of uploads.
     static let content = Data("the secret of the house".utf8)
 
-    /// The content of the answer.
+    /// Makes a request, and returns the content of the response.
     func run(on session: URLSession, _ request: URLRequest) async throws -> Data {
         var request = request
         if isUpload { request.httpMethod = "PUT" }
@@ -75,9 +75,9 @@ enum TaskStyle: String, CaseIterable, CustomTestStringConvertible {
         return log.downloaded ?? log.data
     }
 
-    /// As ``recorded(_:)``, with a delegate that has the stream to send.
+    /// Runs a task as ``recorded(_:)`` does, with a delegate that provides the stream.
     private func answered(_ task: URLSessionTask) async throws -> Data {
-        let delegate = Correspondent(stream: { InputStream(data: Self.content) })
+        let delegate = RecordingDelegate(stream: { InputStream(data: Self.content) })
         task.delegate = delegate
         await delegate.run(task)
         if let error = delegate.error { throw error }

@@ -3,7 +3,7 @@ import FoundationNetworking
 
 @testable import PintleURLSession
 
-// The lines of the table. The name of a value is left out where it is the value that a new task has.
+// The text of the table's lines. A value is omitted if it is that of a new task.
 
 extension TaskStateMachine<Int> {
     /// The state in one line.
@@ -107,7 +107,7 @@ extension TaskStateMachine<Int>.Action {
 }
 
 extension AuthenticationState {
-    /// The nonce, and how often a credential was given for its space.
+    /// The nonce, and the number of credentials given for its protection space.
     fileprivate var summary: String? {
         guard let authorization else { return nil }
         let nonce = if case .digest(let challenge) = authorization.offer { challenge.nonce } else { "basic" }

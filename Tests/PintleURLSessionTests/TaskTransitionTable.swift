@@ -3,10 +3,11 @@ import FoundationNetworking
 
 @testable import PintleURLSession
 
-/// The actions and the next state for each event in each state. A pair without a row has no actions and keeps its state.
+/// The actions and the next state for each event in each state. A pair without a row has no actions and keeps its
+/// state.
 ///
-/// A row is `event: actions > next state`, under the line of its state. `-` stands for no actions, and `1 of /first` for
-/// transfer 1, which carries the request for that path. Values that a new task has are left out.
+/// A row is `event: actions > next state`, below the line of its state. `-` stands for no actions, and `1 of /first`
+/// for transfer 1 with the request for that path. Values that a new task has are omitted.
 enum TaskTransitionTable {
     private static let rows: [String: String] = {
         var rows: [String: String] = [:]

@@ -4,8 +4,8 @@ import PintleTestKit
 import PintleURLSession
 import Testing
 
-/// How libraries wrap the error of a task, and what `TrustRejection(underlying:)` finds in it.
-@Suite("The verdict inside other people's errors")
+/// Errors as libraries wrap them, and the verdicts that `TrustRejection(underlying:)` finds inside.
+@Suite("The verdict inside a library's error")
 struct UnderlyingErrorTests {
     /// The shape of Alamofire's error.
     private enum AFError: Error {
@@ -49,12 +49,12 @@ struct UnderlyingErrorTests {
         var cause: (any Error)?
     }
 
-    // `@unchecked` as the superclass is.
+    // `@unchecked`: the superclass is Sendable in the same way.
     private final class SubclassError: ReferenceError, @unchecked Sendable {
         let note = "a subclass"
     }
 
-    /// Names a new error of its own kind as its cause, again and again.
+    /// An error whose cause is a new error of the same kind, and so on without end.
     private struct EndlessError: CustomNSError {
         var errorUserInfo: [String: Any] { [NSUnderlyingErrorKey: EndlessError()] }
     }
@@ -112,7 +112,7 @@ struct UnderlyingErrorTests {
         let result: Result<Int, any Error>
     }
 
-    @Test("A verdict is found in every wrapper, and an unrelated error in the same wrapper is none", arguments: 0..<14)
+    @Test("A verdict is found in every wrapper, and an unrelated error in the same wrapper has none", arguments: 0..<14)
     func wrapped(index: Int) throws {
         let (name, wrap) = try #require(Self.wrappers.dropFirst(index).first)
         let failed = URLError(.secureConnectionFailed, userInfo: [NSUnderlyingErrorKey: Self.rejection])
@@ -130,7 +130,7 @@ struct UnderlyingErrorTests {
         #expect(Self.wrappers.count == 14)
     }
 
-    @Test("Errors that name each other end the search, and a verdict beside the cycle is still found")
+    @Test("A cycle of errors ends the search, and a verdict beside the cycle is still found")
     func cycle() {
         let (first, second) = (ReferenceError(), ReferenceError())
         (first.cause, second.cause) = (second, first)
@@ -141,7 +141,7 @@ struct UnderlyingErrorTests {
         second.cause = nil
     }
 
-    @Test("The search ends at 16 levels, and finds a verdict one level before")
+    @Test("The search ends after 16 levels, and finds a verdict one level before")
     func depth() {
         func nested(_ count: Int) -> any Error {
             (0..<count).reduce(Self.rejection as any Error) { cause, _ in
@@ -152,7 +152,7 @@ struct UnderlyingErrorTests {
         #expect(TrustRejection(underlying: nested(17)) == nil)
     }
 
-    @Test("No description of an error is computed on the way")
+    @Test("The search computes no description of an error")
     func descriptions() {
         let counter = Counter()
         let error = CountedDescription(counter: counter, cause: Self.rejection)

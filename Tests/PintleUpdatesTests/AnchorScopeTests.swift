@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleUpdates
 
-@Suite("Updates add no anchors")
+@Suite("An update adds no anchors")
 struct AnchorScopeTests {
     private let ours: String
     private let theirs: String
@@ -29,7 +29,7 @@ struct AnchorScopeTests {
         "\"include\": [\(certificates.joined(separator: ", "))], \"system\": \(system)"
     }
 
-    @Test("The roots of a rule are those of the bundled rule, or fewer")
+    @Test("An update's rule trusts the bundled rule's roots or a subset of them")
     func anchors() throws {
         #expect(try code(rule(include(ours)), bundled: rule(include(ours))) == nil)
         #expect(try code(rule(include(theirs)), bundled: rule(include(ours))) == .outOfScope)
@@ -37,14 +37,14 @@ struct AnchorScopeTests {
         #expect(try code(rule(include(ours)), bundled: rule(include(ours, theirs))) == nil)
         #expect(try code(rule(include(theirs)), bundled: rule(nil)) == .outOfScope)
         #expect(try code(rule(include(ours, system: true)), bundled: rule(include(ours))) == .outOfScope)
-        // The system's roots are roots too.
+        // The system's roots count as roots too.
         #expect(try code(rule(nil), bundled: rule(include(ours))) == .outOfScope)
         #expect(try code(rule(nil), bundled: rule(include(ours, system: true))) == nil)
         let withdrawn = rule(include(theirs), more: ", \"withdraws\": \"no reason is good enough\"")
         #expect(try code(withdrawn, bundled: rule(include(ours))) == .outOfScope)
     }
 
-    @Test("A rule for a sub-domain has the anchors of the bundled rule above it, or the system's where that has them")
+    @Test("A new sub-domain rule may trust only what the bundled rule above it trusts")
     func subdomains() throws {
         let wide = rule(include(ours), more: ", \"includeSubdomains\": true")
         func both(_ anchors: String?) -> String { wide + ", " + rule(anchors, host: "api.example.com") }
@@ -53,7 +53,7 @@ struct AnchorScopeTests {
         #expect(try code(both(nil), bundled: wide) == .outOfScope)
     }
 
-    @Test("A rule for a port takes no other rule's roots away")
+    @Test("A rule for a port does not take over servers with other roots")
     func ports() throws {
         let parent = rule(include(ours), more: ", \"includeSubdomains\": true")
         let pay = rule(nil, host: "pay.example.com")
@@ -61,7 +61,7 @@ struct AnchorScopeTests {
         #expect(try code("\(parent), \(pay), \(port)", bundled: "\(parent), \(pay)") == .outOfScope)
         let own = rule(nil, host: "pay.example.com", more: ", \"port\": 443")
         #expect(try code("\(parent), \(pay), \(port), \(own)", bundled: "\(parent), \(pay)") == nil)
-        // The bundled rule for the port decides today, not the nearer one for every port.
+        // The bundled rule for the port decides now, before the nearer rule for all ports.
         #expect(try code("\(port), \(pay), \(own)", bundled: "\(port), \(pay)") == .outOfScope)
         let same = rule(include(ours), host: "pay.example.com", more: ", \"port\": 443")
         #expect(try code("\(port), \(pay), \(same)", bundled: "\(port), \(pay)") == nil)
@@ -80,7 +80,7 @@ struct AnchorScopeTests {
         #expect(try code(bare(include(ours)), bundled: bare(include(ours, system: true), wide)) == nil)
     }
 
-    @Test("Names that a rule no longer covers do not fall to a parent's roots")
+    @Test("Names that a rule no longer covers do not fall back to a parent's roots")
     func narrowed() throws {
         func rules(_ roots: String?, more: String, above: String?) -> String {
             rule(above, more: ", \"includeSubdomains\": true") + ", " + rule(roots, host: "api.example.com", more: more)
@@ -93,13 +93,13 @@ struct AnchorScopeTests {
             #expect(try code(rules(roots, more: why, above: above), bundled: bundled) == .outOfScope)
             #expect(try code(rules(roots, more: wide, above: above), bundled: bundled) == nil)
         }
-        // With the same roots it is for the publisher to say why.
+        // With the same roots, the publisher must give a reason.
         let bundled = rules(include(ours), more: wide, above: include(ours))
         #expect(try code(rules(include(ours), more: "", above: include(ours)), bundled: bundled) == .outOfScope)
         #expect(try code(rules(include(ours), more: why, above: include(ours)), bundled: bundled) == nil)
     }
 
-    @Test("Names on a port that a rule no longer covers do not fall to the roots of the rule for every port")
+    @Test("Names on a port that a rule no longer covers do not fall back to the roots of the rule for all ports")
     func narrowedPort() throws {
         func rules(_ more: String) -> String {
             rule(include(ours), more: ", \"includeSubdomains\": true") + ", "
@@ -111,7 +111,7 @@ struct AnchorScopeTests {
         #expect(try code(rules(wide), bundled: rules(wide)) == nil)
     }
 
-    @Test("Anchors in files cannot be named from afar")
+    @Test("An update cannot name anchor files")
     func files() throws {
         #expect(try code(rule(include("\"/etc/ssl/certs/ca-certificates.crt\"")), bundled: rule(nil)) == .outOfScope)
         #expect(try code(rule(nil), bundled: rule(nil)) == nil)

@@ -26,7 +26,7 @@ struct Ed25519Tests {
         ),
     ]
 
-    @Test("The vectors of RFC 8032 are made and verified", arguments: vectors)
+    @Test("Signing and verification match the test vectors of RFC 8032", arguments: vectors)
     func reference(seed: String, key: String, message: String, signature: String) throws {
         let (seed, key) = (try Hex.decode(seed), try Hex.decode(key))
         let (message, signature) = (try Hex.decode(message), try Hex.decode(signature))
@@ -37,7 +37,7 @@ struct Ed25519Tests {
     }
 
     @Test(
-        "Every case of Wycheproof's suite ends as the suite says",
+        "Verification gives the expected result for every case of Wycheproof",
         .enabled(if: SharedFile.bytes("ed25519_test.json") != nil, "skipped: the suite's data is not here"))
     func wycheproof() throws {
         let data = try #require(SharedFile.bytes("ed25519_test.json"))
@@ -57,7 +57,7 @@ struct Ed25519Tests {
         #expect(count >= 150)
     }
 
-    /// Encodings of the eight points whose order divides 8, in every spelling.
+    /// All encodings of the eight points whose order divides 8.
     static let smallOrder = [
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0000000000000000000000000000000000000000000000000000000000000080",
@@ -73,10 +73,10 @@ struct Ed25519Tests {
         "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
     ]
 
-    @Test("A key that anyone can sign for verifies nothing", arguments: smallOrder)
+    @Test("A weak key, for which anyone can make signatures, verifies nothing", arguments: smallOrder)
     func smallOrderKeys(_ text: String) throws {
         let key = try Hex.decode(text)
-        // R of small order and S = 0 satisfy the equation for one message in at most eight.
+        // An R of small order with S = 0 satisfies the equation for at least one message in eight.
         for message in UInt8(0)..<32 {
             #expect(!Ed25519.isValid(signature: key + [UInt8](repeating: 0, count: 32), of: [message], publicKey: key))
         }
@@ -85,7 +85,7 @@ struct Ed25519Tests {
         #expect(Ed25519.isAcceptable(publicKey: ordinary))
     }
 
-    @Test("Lengths that no key and no signature has are an answer")
+    @Test("A key or signature of a wrong length is invalid and does not trap")
     func lengths() throws {
         let vector = Self.vectors[0]
         let (key, signature) = (try Hex.decode(vector.1), try Hex.decode(vector.3))
@@ -101,7 +101,7 @@ struct Ed25519Tests {
     }
 }
 
-/// The public test data beside the package; it is never copied in.
+/// Public test data beside the package, which is never copied into it.
 enum SharedFile {
     static func bytes(_ name: String) -> [UInt8]? {
         let folder: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleUpdates
 
-@Suite("Envelopes")
+@Suite("Signed envelopes")
 struct EnvelopeTests {
     let app: ShippedApp
 
@@ -13,13 +13,13 @@ struct EnvelopeTests {
         app = try ShippedApp()
     }
 
-    @Test("The pre-authentication encoding is DSSE's")
+    @Test("The pre-authentication encoding is that of DSSE")
     func preAuthenticationEncoding() {
-        // The example of the DSSE specification.
+        // The example in the DSSE specification.
         let envelope = SignedEnvelope(payloadType: "http://example.com/HelloWorld", payload: Array("hello world".utf8))
         let expected = "DSSEv1 29 http://example.com/HelloWorld 11 hello world"
         #expect(String(decoding: envelope.signedBytes, as: UTF8.self) == expected)
-        // Lengths count bytes.
+        // The lengths count bytes, not characters.
         let other = SignedEnvelope(payloadType: "é", payload: [0xFF])
         #expect(other.signedBytes == Array("DSSEv1 2 é 1 ".utf8) + [0xFF])
     }
@@ -38,7 +38,7 @@ struct EnvelopeTests {
             """.utf8)
     }
 
-    @Test("Unknown members are ignored, at any place of the envelope")
+    @Test("Unknown members are ignored anywhere in an envelope")
     func unknownMembers() throws {
         #expect(try app.code(envelope()) == nil)
         #expect(
@@ -46,7 +46,7 @@ struct EnvelopeTests {
         )
     }
 
-    @Test("Both alphabets of base64 are read, padded and not; anything else is no base64")
+    @Test("Both base64 alphabets are accepted, padded or not; other text is refused")
     func base64() throws {
         for urlSafe in [false, true] {
             for padded in [false, true] {
@@ -65,7 +65,7 @@ struct EnvelopeTests {
     }
 
     @Test(
-        "What is no envelope is refused before any signature is tried",
+        "A malformed envelope is refused before any signature is tried",
         arguments: [
             "", "{", "[]", "null", "7", "\"x\"", "{}", "<html>", "\u{FEFF}{}",
             #"{"payload": "", "payloadType": "x"}"#, #"{"payload": "", "signatures": []}"#,
@@ -83,13 +83,13 @@ struct EnvelopeTests {
         #expect(try app.code(Array(text.utf8)) == .malformedEnvelope)
     }
 
-    @Test("Without a signature, or with none that counts, nobody signed")
+    @Test("An envelope without signatures has an invalid signature")
     func noSignature() throws {
         let empty = Array(#"{"payload": "", "payloadType": "x", "signatures": []}"#.utf8)
         #expect(try app.code(empty) == .invalidSignature)
     }
 
-    @Test("At most 16 signatures are tried; the last of them counts like the first")
+    @Test("Up to 16 signatures are tried, and the last one counts like the first")
     func tooManySignatures() throws {
         var envelope = SignedEnvelope(payload: Publication().payload)
         let bogus = SignedEnvelope.Signature(keyID: app.one.key.id, bytes: [UInt8](repeating: 7, count: 64))
@@ -100,7 +100,7 @@ struct EnvelopeTests {
         #expect(try app.code(envelope.json) == .malformedEnvelope)
     }
 
-    @Test("With too much to hash, signatures are tried with the keys that they name first, and the rest while it lasts")
+    @Test("When hashing is limited, signatures are tried first with the keys that they name")
     func hashingLimit() throws {
         var envelope = SignedEnvelope(payload: Publication().payload)
         func signed(naming keyID: String, at place: Int) throws -> [UInt8] {
@@ -122,20 +122,20 @@ struct EnvelopeTests {
             }
         }
         let (one, two) = (app.one.key.id, app.two.key.id)
-        // Sixteen signatures and two keys: 32 tries are all there are, and key ids decide nothing.
+        // 16 signatures and two keys need 32 tries. With these the key ids have no effect.
         for keyID in ["", one, two] {
             for place in [0, 15] { #expect(code(try signed(naming: keyID, at: place), tries: 32) == nil) }
         }
-        // One try is enough for a signature that names its key, wherever it stands.
+        // One try is enough for a signature that names its key, at any position.
         for place in [0, 15] { #expect(code(try signed(naming: two, at: place), tries: 1) == nil) }
         #expect(code(try signed(naming: two, at: 0), tries: 0) == .invalidSignature)
-        // The twins name nothing, or another key.
+        // Counter-check: the signature names no key, or another one.
         for keyID in ["", one] { #expect(code(try signed(naming: keyID, at: 15), tries: 16) == .invalidSignature) }
         #expect(code(try signed(naming: "", at: 0), tries: 2) == nil)
         #expect(code(try signed(naming: "", at: 0), tries: 1) == .invalidSignature)
     }
 
-    @Test("A limit on hashing lets nobody count twice, and signers keep the order of the keys")
+    @Test("With limited hashing, a key still counts once and the signers keep the order of the keys")
     func hashingLimitSigners() throws {
         var envelope = SignedEnvelope(payload: Publication().payload)
         let one = try app.one.signature(over: envelope)
@@ -149,14 +149,14 @@ struct EnvelopeTests {
             #expect(signers([two, one, two], tries: tries) == [app.one.key, app.two.key])
             #expect(signers([one, one, one], tries: tries) == [app.one.key])
         }
-        // Other algorithms beside ours take no try away.
+        // Signatures of other algorithms use up no try.
         let other = SignedEnvelope.Signature(keyID: nil, bytes: [UInt8](repeating: 1, count: 71))
         #expect(signers([other, other, other, one, two], tries: 2) == [app.one.key, app.two.key])
     }
 
-    // MARK: More signatures
+    // MARK: Appending signatures
 
-    @Test("Further signatures leave the rest of the file as it is: members, order, white space")
+    @Test("Appending signatures keeps the members, their order and the white space of the file")
     func appending() throws {
         let bare = SignedEnvelope(payload: Publication().payload)
         let signatures = [try app.one.signature(over: bare), try app.two.signature(over: bare)]
@@ -176,13 +176,13 @@ struct EnvelopeTests {
             #expect(read.signatures.suffix(2).map(\.bytes) == signatures.map(\.bytes))
             #expect(read.signatures.suffix(2).map(\.keyID) == signatures.map(\.keyID))
             #expect(try SignedEnvelope.appending([], to: file) == file)
-            // What was there is there still, in its order.
+            // The original bytes are unchanged and in order.
             let text = String(decoding: longer, as: UTF8.self)
             let blanks = list.dropLast().reversed().prefix { " \n\t".contains($0) }.count
             #expect(text.hasPrefix(head.dropLast(blanks)) && text.hasSuffix(tail + end))
             #expect(try app.code(longer) == nil)
         }
-        // A file of ours is what it would be if it had been written with all of them.
+        // Appending to our own file gives the same bytes as writing it with all signatures.
         var ours = bare
         ours.signatures = [signatures[0]]
         let longer = try SignedEnvelope.appending([signatures[1]], to: ours.json)
@@ -191,7 +191,7 @@ struct EnvelopeTests {
         #expect(throws: UpdateFailure.self) { try SignedEnvelope.appending(signatures, to: Array("{}".utf8)) }
     }
 
-    @Test("A hundred megabytes are not read")
+    @Test("An envelope of a hundred megabytes is not parsed")
     func size() throws {
         let good = try Publication().signed(by: app.one)
         let limit = SignedEnvelope.maximumBytes
@@ -202,7 +202,7 @@ struct EnvelopeTests {
 
     // MARK: Keys
 
-    @Test("Keys are read as openssl and pintle write them, and nothing else is a key")
+    @Test("Keys from openssl and pintle are parsed, and other input is refused")
     func keys() throws {
         let raw = app.one.key.rawRepresentation
         let beginning: [UInt8] = [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]
@@ -224,7 +224,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("A basis of trust has distinct keys and a threshold that they can meet")
+    @Test("Trust needs distinct keys and a threshold that they can reach")
     func trust() throws {
         let (one, two) = (app.one.key, app.two.key)
         #expect(try UpdateTrust(keys: [one, two], threshold: 2).threshold == 2)

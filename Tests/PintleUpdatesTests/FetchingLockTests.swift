@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// A process that is suspended while it holds a lock in a shared folder is ended by Apple's systems.
+/// Apple's systems terminate a process that is suspended while it holds a lock in a shared folder.
 @Suite("Locks while updates are fetched")
 struct FetchingLockTests {
     private struct Probing: UpdateTransport {
@@ -19,7 +19,7 @@ struct FetchingLockTests {
         }
     }
 
-    @Test("No lock is held while a transport runs")
+    @Test("The store holds no lock while a transport runs")
     func locks() async throws {
         let scene = try StoreScene()
         let (folder, held) = (scene.folder, Locked<[[String]]>([]))
@@ -35,7 +35,7 @@ struct FetchingLockTests {
             #expect(store.version == Int(version))
         }
         #expect(held.withLock { $0 } == [[], []])
-        // There are locks, and one that is held is found.
+        // Counter-check: the lock files exist, and a held lock would be detected.
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".lock") }
         let name = try #require(names.first)
         let lock = try #require(LockProbe("\(folder)/\(name)"))

@@ -5,18 +5,18 @@ import Testing
 
 @testable import PintleUpdates
 
-/// Servers that a test makes answer.
+/// A transport that plays servers whose answers the test sets.
 private final class TestServers: UpdateTransport {
     enum Behaviour: Sendable {
         case serves([UInt8], tag: String?)
         case fails
         case hangs
-        /// Does not end when its task is cancelled.
+        /// Ignores the cancellation of its task.
         case ignoresCancellation
-        /// Whatever was asked.
+        /// Answers "not modified" to every request.
         case notModified
         case servesLater([UInt8])
-        /// Finds every tag current, after a while; serves without one.
+        /// Answers "not modified" to any tag after a delay; without a tag it serves the document.
         case liesLater([UInt8])
     }
 
@@ -84,7 +84,7 @@ struct FetchingTests {
         return source
     }
 
-    @Test("What a server has is in force, and asked for again by its entity tag")
+    @Test("A fetched update comes into force, and the next request sends its entity tag")
     func entityTag() async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"7\"")])
         let store = try scene.open()
@@ -100,7 +100,7 @@ struct FetchingTests {
             return
         }
         #expect(servers.takeRequests().map(\.entityTag) == ["\"7\""])
-        // After a restart too, but not once the update is lost.
+        // The tag is also sent after a restart, but not after the update is lost.
         _ = await (try scene.open()).refresh(from: source, at: Publication.now)
         #expect(servers.takeRequests().map(\.entityTag) == ["\"7\""])
         scene.remove("update.json")
@@ -109,7 +109,7 @@ struct FetchingTests {
         #expect(servers.takeRequests().map(\.entityTag) == [nil] && again.version == 7)
     }
 
-    @Test("The highest valid answer wins, whatever the others say and in whatever order")
+    @Test("The highest valid update wins, whatever the other servers send and in any order")
     func several() async throws {
         let stranger = try scene.update(99, by: scene.app.stranger)
         let servers = TestServers([
@@ -123,15 +123,15 @@ struct FetchingTests {
         #expect(try scene.open(.refuse).version == 8)
     }
 
-    @Test("A transport that ignores cancellation does not hold a refresh past its time-out", arguments: [false, true])
+    @Test("A transport that ignores cancellation does not delay a refresh past its time-out", arguments: [false, true])
     func ignoredCancellation(hasOther: Bool) async throws {
         let servers = TestServers(["a": .ignoresCancellation, "b": .serves(try scene.update(7), tag: nil)])
         var source = try hasOther ? source(servers, "a", "b") : source(servers, "a")
-        // The other server has time to answer on a busy machine.
+        // Gives the other server time to answer on a busy machine.
         (source.timeoutSeconds, source.graceSeconds) = (hasOther ? 60 : 0.2, 0.01)
         let store = try scene.open()
         let result = await store.refresh(from: source, at: Publication.now)
-        // It is over while the transport still works.
+        // The refresh has ended while the transport still runs.
         #expect(!servers.hasEnded.withLock { $0 })
         switch result {
         case .adopted(let update): #expect(hasOther && update.version == 7)
@@ -146,7 +146,7 @@ struct FetchingTests {
         Issue.record("not failed")
     }
 
-    @Test("Requests to a transport that ignores cancellation do not pile up; once it has ended, the next refresh asks")
+    @Test("Requests to a transport that ignores cancellation do not pile up, and fetching resumes once they end")
     func noPile() async throws {
         let servers = TestServers(["a": .ignoresCancellation, "b": .fails])
         var source = try source(servers, "a", "b")
@@ -158,19 +158,19 @@ struct FetchingTests {
         let failures = await store.record.history.failures
         for number in 1...20 {
             await expectFailure(of: store, source)
-            // An attempt all the same, or a schedule would ask without a pause.
+            // It counts as an attempt. Otherwise a schedule would fetch without a pause.
             #expect(await store.record.history.failures == failures + number)
         }
         #expect(servers.takeRequests().map(\.url.absoluteString) == (0..<20).map { _ in "b" })
         #expect(scene.takeEvents() == (0..<20).flatMap { _ in ["not fetched a", "not fetched b"] })
         #expect(!servers.hasEnded.withLock { $0 })
-        // Where no other is left, nothing is asked.
+        // If no other server is left, no request is sent.
         var alone = try self.source(servers, "a")
         alone.timeoutSeconds = 0.01
         await expectFailure(of: store, alone)
         #expect(servers.takeRequests().isEmpty && scene.takeEvents() == ["not fetched a"])
 
-        // A refresh that waits goes on as soon as the transport ends.
+        // A waiting refresh continues as soon as the transport ends.
         servers.set("b", .serves(try scene.update(7), tag: nil))
         (source.timeoutSeconds, source.graceSeconds) = (60, 60)
         async let resumed = store.refresh(from: source, at: Publication.now)
@@ -183,7 +183,7 @@ struct FetchingTests {
         #expect(servers.takeRequests().count == 2)
     }
 
-    @Test("A server that hangs keeps nobody from the others, nor longer than the time-out")
+    @Test("A server that hangs delays neither the other servers nor the time-out")
     func hanging() async throws {
         let servers = TestServers(["a": .hangs, "b": .serves(try scene.update(7), tag: nil)])
         var source = try source(servers, "a", "b")
@@ -199,7 +199,7 @@ struct FetchingTests {
         #expect(store.version == 7)
     }
 
-    @Test("A server that has only what is in force does not keep the others from bringing more")
+    @Test("A server that has only the active update does not end the wait for the others")
     func frozen() async throws {
         let seven = try scene.update(7)
         let servers = TestServers(["a": .serves(seven, tag: nil), "b": .servesLater(try scene.update(8))])
@@ -214,7 +214,7 @@ struct FetchingTests {
         #expect(store.version == 8)
     }
 
-    @Test("A status 304 that nothing was asked for is no answer")
+    @Test("Status 304 is not a valid answer if no entity tag was sent")
     func unaskedNotModified() async throws {
         let servers = TestServers(["a": .notModified])
         let store = try scene.open()
@@ -225,7 +225,7 @@ struct FetchingTests {
             return
         }
         #expect(scene.takeEvents() == ["not fetched a"])
-        // The twin: with a tag, it is one.
+        // Counter-check: after a request with a tag it is valid.
         servers.set("a", .serves(try scene.update(7), tag: "\"7\""))
         _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
         servers.set("a", .notModified)
@@ -235,9 +235,9 @@ struct FetchingTests {
         }
     }
 
-    /// A server, or whoever stood in for it once, could hold every later update back with its words alone.
+    /// With another value, a server or an earlier attacker could block every later update.
     @Test(
-        "What is no single entity tag is asked for by nobody",
+        "A value that is not exactly one entity tag is not sent",
         arguments: [
             ("\"7\"", true), ("W/\"7\"", true), ("\"\"", true), ("*", false), ("\"7\", \"8\"", false), ("7", false),
             ("\"7\u{1}\"", false), ("\"7\r\nX: y\"", false), ("\"\u{E9}\"", false), ("w/\"7\"", false), ("\"", false),
@@ -248,7 +248,7 @@ struct FetchingTests {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: tag)])
         let store = try scene.open()
         _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
-        // In this process, and after a restart.
+        // In this process and after a restart.
         for store in [store, try scene.open()] {
             _ = servers.takeRequests()
             _ = try await store.refresh(from: source(servers, "a"), at: Publication.now)
@@ -259,7 +259,7 @@ struct FetchingTests {
         #expect(store.version == 8)
     }
 
-    @Test("A tag that an earlier release took down is asked for by nobody", arguments: ["*", "\"7\""])
+    @Test("A stored value that is not an entity tag is not sent after a restart", arguments: ["*", "\"7\""])
     func storedTag(tag: String) async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: "\"6\"")])
         _ = try await scene.open().refresh(from: source(servers, "a"), at: Publication.now)
@@ -273,10 +273,10 @@ struct FetchingTests {
     }
 
     @Test(
-        "Who has reason to expect another document asks for it whatever its tag",
+        "A store that expects another document sends no entity tag",
         arguments: ["fresh", "stale", "mismatch"])
     func lyingTag(case: String) async throws {
-        // The tag of the document that the server has by then.
+        // The server gives the first document the tag of the second.
         let seven = Publication(version: "7", expiresAt: "2026-11-20T12:01:00Z")
         let servers = TestServers(["a": .serves(try seven.signed(by: scene.app.one), tag: "\"8\"")])
         let store = try PolicyStore(
@@ -296,7 +296,7 @@ struct FetchingTests {
         #expect(store.version == (`case` == "fresh" ? 7 : 8))
     }
 
-    @Test("A failure keeps what is in force, and the next fetch waits for its turn")
+    @Test("After a failure the active update stays and the next fetch waits")
     func due() async throws {
         let servers = TestServers(["a": .fails])
         let store = try scene.open()
@@ -311,7 +311,7 @@ struct FetchingTests {
         }
         #expect(next > Publication.now && servers.takeRequests().count == 1)
         servers.set("a", .serves(try scene.update(7), tag: nil))
-        // Remembered over the end of the process.
+        // The schedule survives a restart.
         let again = try scene.open()
         guard case .notDue = await again.refreshIfDue(from: source, at: Publication.now) else {
             Issue.record("due at once after a restart")
@@ -324,7 +324,7 @@ struct FetchingTests {
         #expect(again.version == 7)
     }
 
-    @Test("What has expired is told, stays in force, and the next update ends it")
+    @Test("An expired update stays in force with an event, until a newer one is adopted")
     func stale() async throws {
         let store = try scene.open()
         let short = Publication(version: "7", expiresAt: "2026-11-20T12:00:01Z")
@@ -340,7 +340,7 @@ struct FetchingTests {
         #expect(scene.takeEvents() == ["stale 7", "adopted 8"])
     }
 
-    @Test("Who asks while somebody asks gets the same answer, from one request")
+    @Test("Concurrent refreshes are coalesced into one request")
     func atOnce() async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: nil)])
         let store = try scene.open()
@@ -351,7 +351,7 @@ struct FetchingTests {
         #expect(store.version == 7 && scene.takeEvents() == ["adopted 7"])
     }
 
-    @Test("After a mismatch, another policy is worth one more try, and the same one is not")
+    @Test("After a mismatch, a retry is advised only if another policy came into force")
     func mismatch() async throws {
         let servers = TestServers(["a": .serves(try scene.update(7), tag: nil)])
         let store = try PolicyStore(
@@ -362,11 +362,11 @@ struct FetchingTests {
         #expect(servers.takeRequests().count == 1 && store.current.generation == 2)
         #expect(await store.refreshAfterMismatch(refusedBy: 2, from: source, at: Publication.now) == false)
         #expect(servers.takeRequests().isEmpty)
-        // Refused by a policy that is not in force any more.
+        // The policy that refused is no longer in force.
         #expect(await store.refreshAfterMismatch(refusedBy: 1, from: source, at: Publication.now))
     }
 
-    @Test("A mismatch that meets a fetch by an entity tag asks once more without one; not twice in ten minutes")
+    @Test("A mismatch during a fetch with entity tags fetches once more without them, but not twice in ten minutes")
     func mismatchMeetsTag() async throws {
         for isAllowed in [true, false] {
             let scene = try StoreScene()

@@ -21,7 +21,8 @@ struct FloorKnowledgeTests {
         }
     }
 
-    /// Returns the knowledge after several looks: whether each could read the copy outside, and the version that it saw.
+    /// Returns the knowledge after several reads. Each read has a flag for the copy outside, and the version that it
+    /// saw.
     private static func after(_ first: (Bool, Int?), _ looks: (Bool, Int?)...) -> String {
         func knowledge(_ look: (isReadable: Bool, version: Int?)) -> FloorKnowledge {
             look.isReadable ? .known(floor(look.version)) : .unchecked(atLeast: floor(look.version), locked)
@@ -29,7 +30,7 @@ struct FloorKnowledgeTests {
         return text(looks.reduce(knowledge(first)) { $0.updated(by: knowledge($1)) })
     }
 
-    @Test("The floor never falls, whichever copies a look could read")
+    @Test("The floor never falls, whichever copies a read could access")
     func highest() {
         for isFirstReadable in [true, false] {
             for isSecondReadable in [true, false] {
@@ -41,7 +42,7 @@ struct FloorKnowledgeTests {
         #expect(Self.after((true, nil), (true, nil)) == "known none")
     }
 
-    @Test("Only a process that never read the floor has it unchecked")
+    @Test("The floor is unchecked only in a process that has never read it")
     func cases() {
         #expect(Self.after((true, 3), (true, 3)) == "known 3")
         #expect(Self.after((true, 3), (false, 3)) == "outdated 3 locked")
@@ -52,7 +53,7 @@ struct FloorKnowledgeTests {
         #expect(Self.after((false, 3), (true, 3), (false, 3)) == "outdated 3 locked")
     }
 
-    @Test("Of two floors of one version the earlier one stays")
+    @Test("Of two floors with the same version, the earlier one stays")
     func replaced() throws {
         let first = try #require(Self.floor(3, 1))
         let other = try #require(Self.floor(3, 2))

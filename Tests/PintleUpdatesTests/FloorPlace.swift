@@ -3,7 +3,7 @@ import PintleStorage
 
 @testable import PintleUpdates
 
-/// A place for floors that a test looks into, breaks and closes.
+/// A floor storage that a test can inspect, break and lock.
 final class FloorPlace: UpdateFloorStorage {
     struct State: Sendable {
         var floors: [String: [UInt8]] = [:]

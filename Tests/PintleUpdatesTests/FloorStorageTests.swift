@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleUpdates
 
-@Suite("A floor that is kept outside of the folder")
+@Suite("A floor that is also stored outside of the folder")
 struct FloorStorageTests {
     let scene: StoreScene
     private let place = FloorPlace()
@@ -14,7 +14,7 @@ struct FloorStorageTests {
         scene = try StoreScene()
     }
 
-    /// What becomes of an update: a code, or `nil` where it is taken.
+    /// Returns the code of the failure to adopt an update, or `nil` if it was adopted.
     private func code(_ store: PolicyStore, _ version: UInt8, by keys: TestKey...) async throws -> String? {
         let envelope = try scene.update(version, by: keys.first ?? scene.app.one)
         do throws(PolicyStoreError) {
@@ -34,7 +34,7 @@ struct FloorStorageTests {
         for name in ["update.json", "floor.json", "update.json.lock"] { scene.remove(name) }
     }
 
-    @Test("A folder that was wiped lets no older update in; without the place outside it does")
+    @Test("After the folder is deleted, no older update is adopted; without outside storage it is")
     func wiped() async throws {
         for hasPlace in [true, false] {
             let floor = hasPlace ? place : nil
@@ -50,7 +50,7 @@ struct FloorStorageTests {
         }
     }
 
-    @Test("A folder that was put back to an older state is not taken for the last one")
+    @Test("An older state of the folder is detected after it is restored")
     func putBack() async throws {
         let store = try scene.open(floor: place)
         #expect(try await code(store, 7) == nil)
@@ -58,7 +58,7 @@ struct FloorStorageTests {
         #expect(try await code(store, 8) == nil)
         try scene.directory.write(update, to: "update.json")
         try scene.directory.write(floor, to: "floor.json")
-        // The twin: nothing outside remembers.
+        // Counter-check: without outside storage the old state is accepted.
         #expect(try scene.open().version == 7)
         _ = scene.takeEvents()
         let again = try scene.open(floor: place)
@@ -69,17 +69,17 @@ struct FloorStorageTests {
         #expect(place.versions == [9])
     }
 
-    @Test("Of two floors the higher one counts, and the lower one is raised")
+    @Test("The higher one of two floors counts, and the lower one is raised")
     func higher() async throws {
         #expect(try await code(scene.open(floor: place), 7) == nil)
-        // An app that kept none outside until now.
+        // The app had no outside storage until now.
         #expect(try await code(scene.open(), 8) == nil)
         #expect(place.versions == [7])
         #expect(try scene.open(floor: place).floor?.version == 8)
         #expect(place.versions == [8])
     }
 
-    @Test("What a file alone says, which nobody has signed, is not carried outside, where it would outlive the file")
+    @Test("A floor from the unsigned file is not copied to the outside storage")
     func poisoned() async throws {
         #expect(try await code(scene.open(floor: place), 7) == nil)
         let text = String(decoding: try #require(scene.file("floor.json")), as: UTF8.self)
@@ -90,7 +90,7 @@ struct FloorStorageTests {
         #expect(store.version == 0 && store.floor?.version == UpdatePayload.maximumVersion)
         #expect(try await code(store, 9) == "rollback")
         #expect(place.versions == [7])
-        // As after the app was installed again.
+        // As after reinstalling the app.
         wipe()
         let again = try scene.open(floor: place)
         #expect(again.floor?.version == 7)
@@ -98,7 +98,7 @@ struct FloorStorageTests {
         #expect(place.versions == [9])
     }
 
-    @Test("What cannot be read is not nothing: no update is taken, what is in force stays, and nothing is overwritten")
+    @Test("While the floor cannot be read, no update is adopted and nothing is overwritten")
     func unreadable() async throws {
         let store = try scene.open(floor: place)
         #expect(try await code(store, 8) == nil)
@@ -110,7 +110,7 @@ struct FloorStorageTests {
             try scene.open(.refuse, floor: place)
         }
         _ = scene.takeEvents()
-        // What the folder has is in force, and is not written over what nobody can see.
+        // The folder's update is in force, but the unreadable floor is not overwritten with it.
         scene.remove("floor.json")
         let again = try scene.open(floor: place)
         #expect(again.version == 8)
@@ -127,7 +127,7 @@ struct FloorStorageTests {
         #expect(empty.version == 9 && place.versions == [9])
     }
 
-    @Test("Where the floor is not kept the update is not in force, and is found at the next start")
+    @Test("An update whose floor cannot be saved is not in force until the next start")
     func notKept() async throws {
         let store = try scene.open(floor: place)
         place.state.withLock { $0.writeError = FloorPlace.error(.notWritten) }
@@ -139,11 +139,11 @@ struct FloorStorageTests {
         #expect(place.versions == [7])
     }
 
-    @Test("What the place outside does not take is in force after no reload, and after none is anything below it taken")
+    @Test("An update that the outside storage refuses is not activated by a reload, and nothing older is adopted")
     func notKeptTwice() async throws {
         let store = try scene.open(floor: place)
         #expect(try await code(store, 7) == nil)
-        // The twin: another process adopts while the place takes floors.
+        // Counter-check: another process adopts while the storage works.
         #expect(try await code(scene.open(floor: place), 8) == nil)
         await store.reload()
         #expect(store.version == 8)
@@ -155,11 +155,11 @@ struct FloorStorageTests {
             #expect(store.version == 8 && place.versions == [8])
             #expect(scene.takeEvents() == ["not stored"])
             #expect(try await code(store, 9) == "not stored: not-written")
-            // Another process may have started with it: what is below it is not put in its place.
+            // Another process may have activated it at its start, so an older update must not replace it.
             #expect(try await code(store, 8) == "rollback")
             _ = scene.takeEvents()
         }
-        // At a start it is the last there is.
+        // A store that is opened now activates it, because it is the newest one on the disk.
         #expect(try scene.open(floor: place).version == 9)
         _ = scene.takeEvents()
         place.state.withLock { $0.writeError = nil }
@@ -168,7 +168,7 @@ struct FloorStorageTests {
         #expect(scene.takeEvents() == ["adopted 9"])
     }
 
-    @Test("What makes no sense is made anew from what the folder knows; where that is nothing, the store is lost")
+    @Test("A malformed outside floor is restored from the folder; if the folder is empty, the store is lost")
     func malformed() async throws {
         #expect(try await code(scene.open(floor: place), 8) == nil)
         let whole = place.state.withLock { $0.floors }
@@ -184,11 +184,11 @@ struct FloorStorageTests {
         #expect(scene.takeEvents() == ["lost ?"])
     }
 
-    @Test("Other keys have another floor, and the old one counts again with the old keys")
+    @Test("Each set of keys has its own floor, and the old floor counts again with the old keys")
     func otherKeys() async throws {
         #expect(try await code(scene.open(floor: place), 8) == nil)
         wipe()
-        // With the old keys the store does not open: the update is lost.
+        // The store does not open with the old keys, because their update is lost.
         #expect(throws: PolicyStoreError.self) { try scene.open(.refuse, floor: place) }
         let store = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [scene.app.stranger.key]),

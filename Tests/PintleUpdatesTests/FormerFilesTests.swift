@@ -5,8 +5,8 @@ import Testing
 
 @testable import PintleUpdates
 
-/// The files stand here byte for byte as an earlier revision wrote them, signed with the first key of ``ShippedApp``.
-@Suite("Updates of an earlier revision")
+/// The files are byte for byte those of an earlier revision, signed with the first key of ``ShippedApp``.
+@Suite("Files of an earlier revision")
 struct FormerFilesTests {
     private static let envelope = """
         {
@@ -36,7 +36,7 @@ struct FormerFilesTests {
 
         """
 
-    @Test("A signed update is taken, and its envelope is written with the same bytes")
+    @Test("An update from an earlier revision is adopted, and its envelope is written with the same bytes")
     func envelope() throws {
         let app = try ShippedApp()
         let bytes = Array(Self.envelope.utf8)
@@ -48,7 +48,7 @@ struct FormerFilesTests {
         #expect(try SignedEnvelope(bytes).json == bytes)
     }
 
-    @Test("A floor is read as that of the update, and written with the same bytes")
+    @Test("A floor from an earlier revision is parsed, and written with the same bytes")
     func floor() throws {
         let app = try ShippedApp()
         let bytes = Array(Self.floor.utf8)
@@ -56,7 +56,7 @@ struct FormerFilesTests {
         let update = try app.verifier.verify(Array(Self.envelope.utf8), floor: floor, at: Publication.now)
         #expect(update.isUnchanged)
         #expect(floor == update.floor(under: try app.trust) && floor.json == bytes)
-        // The accepting twin differs in the version.
+        // Counter-check: the floor refuses an older update, which is accepted without it.
         let older = try Publication(version: "6").signed(by: app.one)
         #expect(try app.code(older, floor: floor) == .rollback)
         #expect(try app.code(older) == nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// A server that finds every entity tag current, and has no document.
+/// A server that answers "not modified" to every entity tag and has no document.
 private struct UnchangedServer: UpdateTransport {
     struct Untagged: Error {}
 
@@ -16,8 +16,8 @@ private struct UnchangedServer: UpdateTransport {
     }
 }
 
-/// The process starts before the device is unlocked for the first time, so it cannot know that the folder is not as it
-/// was left.
+/// The process starts before the device is first unlocked. It cannot read the floor in the Keychain, so it cannot
+/// detect that the folder was changed.
 ///
 ///     Keychain  [locked ......................] 7
 ///     folder    3  or nothing
@@ -48,7 +48,7 @@ struct LateFloorTests {
         }
     }
 
-    /// What fetching remembers, as somebody who can write into the folder writes it.
+    /// Writes the record of fetches, as an attacker with write access to the folder could.
     private func writeRecord(version: Int) throws {
         try scene.directory.write(
             """
@@ -57,7 +57,7 @@ struct LateFloorTests {
             """, to: "fetches.json")
     }
 
-    /// A folder that the process opens with the place locked; the place has 7.
+    /// Opens a store on a folder while the storage is locked. The storage has version 7.
     private func open(_ state: String) async throws -> PolicyStore {
         let store = try scene.open(floor: place)
         try await store.adopt(scene.update(3), at: Publication.now)
@@ -74,7 +74,7 @@ struct LateFloorTests {
     }
 
     @Test(
-        "What the folder was put back to gives way once the floor can be read", arguments: ["3", "wiped", "as it was"])
+        "A restored older update is withdrawn once the floor can be read", arguments: ["3", "wiped", "as it was"])
     func putBack(state: String) async throws {
         let store = try await open(state)
         let found = ["3": 3, "wiped": 0, "as it was": 7][state]
@@ -89,7 +89,7 @@ struct LateFloorTests {
             #expect(scene.takeEvents() == [])
             return
         }
-        // As a store that is opened now.
+        // The outcome is that of a store that is opened now.
         let fresh = try scene.open(floor: place)
         #expect(store.version == 0 && store.update == nil && store.pin == fresh.pin && store.floor?.version == 7)
         #expect(store.loss == fresh.loss && store.loss?.version == 7)
@@ -102,7 +102,7 @@ struct LateFloorTests {
         #expect(store.version == 7 && store.loss == nil)
     }
 
-    @Test("Another update of the same version gives way too; the very same one stays, whatever became of its file")
+    @Test("Another update of the same version is withdrawn too, and the same update stays even without its file")
     func replaced() async throws {
         for isOther in [true, false] {
             let store = try scene.open(floor: place)
@@ -122,7 +122,7 @@ struct LateFloorTests {
     }
 
     @Test(
-        "An update that appears while the floor cannot be read waits until it can, and is taken if it is not below it",
+        "An update that appears while the floor is unreadable is adopted later unless it is below the floor",
         arguments: [7, 9])
     func appears(kept: Int) async throws {
         let store = try scene.open(floor: place)
@@ -138,17 +138,17 @@ struct LateFloorTests {
         }
         setLocked(false)
         await store.reload()
-        // What is in force was held against a floor once, and stays.
+        // The active update was compared with the floor before, so it stays.
         #expect(store.version == (kept == 9 ? 7 : 8) && store.floor?.version == (kept == 9 ? 9 : 8))
         #expect(store.loss == nil)
     }
 
-    @Test("No entity tag and no status 304 keep the floor from being found out", arguments: ["3", "as it was"])
+    @Test("Neither an entity tag nor a status 304 prevents the check of the floor", arguments: ["3", "as it was"])
     func notModified(state: String) async throws {
         let isWhole = state == "as it was"
         try writeRecord(version: isWhole ? 7 : 3)
         let store = try await open(state)
-        // Due whatever the record says, and answered by nobody's word while the floor cannot be read.
+        // Due whatever the record says. While the floor cannot be read, a "not modified" does not count.
         guard case .failed = await store.refreshIfDue(from: source, at: Publication.now) else {
             Issue.record("not failed")
             return
@@ -170,7 +170,7 @@ struct LateFloorTests {
         }
     }
 
-    @Test("The floor is looked at before it is asked whether a fetch is due", arguments: ["3", "as it was"])
+    @Test("A store reads the floor before it computes whether a fetch is due", arguments: ["3", "as it was"])
     func due(state: String) async throws {
         try writeRecord(version: 7)
         let store = try await open(state)
@@ -180,7 +180,7 @@ struct LateFloorTests {
         #expect(store.version == (state == "3" ? 0 : 7))
     }
 
-    @Test("Tags without an update, and of an update below the floor, are not sent")
+    @Test("Entity tags are not sent without an update, or with an update below the floor")
     func tagsWithoutUpdate() async throws {
         try writeRecord(version: 0)
         let store = try scene.open()
@@ -188,7 +188,7 @@ struct LateFloorTests {
             Issue.record("asked by a tag")
             return
         }
-        // The twin has an update.
+        // Counter-check: with an update the tag is sent.
         try await store.adopt(scene.update(7), at: Publication.now)
         try writeRecord(version: 7)
         let again = try scene.open()
@@ -196,7 +196,7 @@ struct LateFloorTests {
             Issue.record("not asked by a tag")
             return
         }
-        // Somebody adopted 8, and its file is gone.
+        // Another process adopted 8, and its file is lost.
         let eight = UpdateFloor(
             version: 8, keySetID: try scene.app.trust.keySetID, payloadDigest: try #require(again.floor).payloadDigest)
         try scene.directory.write(eight.json, to: "floor.json")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// A server that has one update, under an entity tag.
+/// A server that has one update with an entity tag.
 private struct OneServer: UpdateTransport {
     let update: [UInt8]
     let tag: String
@@ -35,7 +35,7 @@ struct PolicyStoreTests {
         }
     }
 
-    @Test("Bundled, then stored, then adopted; and after a restart without any network")
+    @Test("The policy is first bundled, then adopted, and stored across a restart without a network")
     func life() async throws {
         let store = try scene.open()
         #expect(store.current.generation == 1 && store.pin == Pins.pin(1) && store.update == nil && store.floor == nil)
@@ -47,7 +47,7 @@ struct PolicyStoreTests {
         #expect(scene.takeEvents() == ["adopted 7"])
     }
 
-    @Test("The newest known time is the later of the release's date and the update's, never the device's clock")
+    @Test("The newest known time is the later one of release date and update, never the device's clock")
     func newestKnownTime() async throws {
         let store = try scene.open()
         #expect(store.current.newestKnownTime == nil)
@@ -60,7 +60,7 @@ struct PolicyStoreTests {
         #expect(try scene.open(releaseDate: issued + 1).current.newestKnownTime == issued + 1)
     }
 
-    @Test("An old update that was stolen is refused after a restart as before it")
+    @Test("A replayed old update is refused both before and after a restart")
     func replay() async throws {
         let store = try scene.open()
         for version in UInt8(6)...8 { try await store.adopt(scene.update(version), at: Publication.now) }
@@ -72,7 +72,7 @@ struct PolicyStoreTests {
         #expect(again.pin == Pins.pin(9))
     }
 
-    @Test("Whatever is refused changes nothing, in memory and on the disk, and the next good update is taken")
+    @Test("A refused update changes neither memory nor disk, and the next valid update is adopted")
     func refused() async throws {
         let store = try scene.open()
         try await store.adopt(scene.update(7), at: Publication.now)
@@ -95,24 +95,24 @@ struct PolicyStoreTests {
         #expect(store.current.generation == 3 && store.pin == Pins.pin(8))
     }
 
-    @Test("What has expired stays in force: whoever holds updates back does not choose the policy")
+    @Test("An expired update stays in force, so that blocking updates does not change the policy")
     func expired() async throws {
         let store = try scene.open()
         let short = Publication(expiresAt: "2026-11-20T12:00:01Z")
         try await store.adopt(short.signed(by: scene.app.one), at: Publication.now)
-        // Long before the machine's clock.
+        // Opened with an update that expired long before the machine's clock.
         let again = try scene.open(.refuse)
         #expect(again.version == 7 && again.pin == Pins.pin(2))
         #expect(
             await code(again, try short.signed(by: scene.app.one), at: Date(timeIntervalSince1970: 2e9)) == "expired")
         #expect(again.version == 7)
-        // A clock that was set back does not undo it either.
+        // Setting the clock back does not withdraw it either.
         #expect(await code(again, try scene.update(8), at: Date(timeIntervalSince1970: 0)) == "not-yet-issued")
         #expect(again.version == 7)
         #expect(await code(again, try scene.update(8)) == nil)
     }
 
-    @Test("The same rules under a later number are adopted without a new generation")
+    @Test("The same rules with a higher version are adopted without a new generation")
     func sameRules() async throws {
         let store = try scene.open()
         let first = Publication(version: "7")
@@ -125,7 +125,7 @@ struct PolicyStoreTests {
 
     // MARK: Loss
 
-    @Test("A lost update leaves the bundled policy, the floor and an event; or the store does not open")
+    @Test("A lost update falls back to the bundled policy and keeps the floor, or the store does not open")
     func lost() async throws {
         try await scene.open().adopt(scene.update(7), at: Publication.now)
         let whole = try #require(scene.file("update.json"))
@@ -139,7 +139,7 @@ struct PolicyStoreTests {
             let store = try scene.open()
             #expect(scene.takeEvents() == ["lost 7"])
             #expect(store.loss?.version == 7 && store.version == 0 && store.pin == Pins.pin(1))
-            // The floor is kept: nothing older, and the same again.
+            // The floor is kept: an older update is refused, and the same one is adopted again.
             #expect(await code(store, try scene.update(6)) == "rollback")
             #expect(await code(store, whole) == nil)
             #expect(store.version == 7 && store.loss == nil)
@@ -147,7 +147,7 @@ struct PolicyStoreTests {
         }
     }
 
-    @Test("A strict app comes back by a fetch of its own; what is older than the loss does not help")
+    @Test("A store with .refuse recovers by a fetch of the lost update or a newer one")
     func wayBack() async throws {
         func fetch(_ version: UInt8, into store: PolicyStore) async throws {
             let server = OneServer(update: try scene.update(version), tag: "\(version)")
@@ -157,7 +157,7 @@ struct PolicyStoreTests {
                 at: Publication.now)
         }
         try await fetch(7, into: scene.open(.refuse))
-        // An entity tag of the lost update brings it all the same.
+        // The entity tag of the lost update does not prevent the fetch.
         for version in [7, 6, 8] as [UInt8] {
             scene.remove("update.json")
             #expect(throws: PolicyStoreError.self) { try scene.open(.refuse) }
@@ -174,7 +174,7 @@ struct PolicyStoreTests {
         }
     }
 
-    @Test("A lost floor is made anew from the update")
+    @Test("A lost floor is restored from the update")
     func lostFloor() async throws {
         try await scene.open().adopt(scene.update(7), at: Publication.now)
         let whole = try #require(scene.file("floor.json"))
@@ -186,7 +186,7 @@ struct PolicyStoreTests {
         }
     }
 
-    @Test("While the process lives, its floor does not fall with the disk's")
+    @Test("The floor in memory does not fall when the disk's floor does")
     func memory() async throws {
         let store = try scene.open()
         try await store.adopt(scene.update(7), at: Publication.now)
@@ -195,20 +195,20 @@ struct PolicyStoreTests {
         #expect(await code(store, try scene.update(6)) == "rollback")
         await store.reload()
         #expect(store.version == 7)
-        // Served again, it is written again.
+        // An update that the server sends again is written again.
         #expect(await code(store, try scene.update(7)) == nil)
         #expect(try scene.open(.refuse).version == 7)
     }
 
     // MARK: Releases
 
-    @Test("A release with other keys begins anew: what a thief of the old ones signed binds nobody")
+    @Test("A release with other keys starts without a floor, so a thief of the old keys cannot block updates")
     func otherKeys() async throws {
         let highest = Publication(version: "\(UpdatePayload.maximumVersion)")
         let store = try scene.open()
         try await store.adopt(highest.signed(by: scene.app.one), at: Publication.now)
         #expect(await code(store, try scene.update(9)) == "rollback")
-        // The twin: a release with the same keys in another order changes nothing.
+        // Counter-check: a release with the same keys in another order keeps the floor.
         let (one, two) = (scene.app.one.key, scene.app.two.key)
         let reordered = try PolicyStore(
             folder: scene.folder, trust: UpdateTrust(keys: [two, one]), bundled: Publication.read(scene.app.bundled))
@@ -227,7 +227,7 @@ struct PolicyStoreTests {
         #expect(again.version == 1)
     }
 
-    @Test("An update that both key sets signed lives on through the release")
+    @Test("An update with signatures of the old and the new keys stays active after the release")
     func bothKeys() async throws {
         let third = try TestKey(3)
         try await scene.open().adopt(scene.update(7, by: scene.app.one, third), at: Publication.now)
@@ -238,7 +238,7 @@ struct PolicyStoreTests {
         #expect(await code(next, try scene.update(6, by: third)) == "rollback")
     }
 
-    @Test("A release that has caught up with the stored update replaces it, and nothing is lost")
+    @Test("A release with a bundled policy as new as the stored update replaces it without a loss")
     func caughtUp() async throws {
         try await scene.open().adopt(scene.update(7), at: Publication.now)
         var later = scene
@@ -250,7 +250,7 @@ struct PolicyStoreTests {
         }
     }
 
-    @Test("A release with a rule that the stored update lacks says which update it has caught up with, or fetches anew")
+    @Test("A release with a new rule opens strictly only if it states the version of the stored update")
     func newRule() async throws {
         var later = scene
         func update(_ version: Int) throws -> [UInt8] {
@@ -273,7 +273,7 @@ struct PolicyStoreTests {
                     #expect(throws: PolicyStoreError.self) { try later.open(.refuse) }
                 }
                 let store = try later.open(isOpen ? .refuse : .useBundled)
-                // The update that was stored does not cover this release, and its number is taken.
+                // The stored update does not cover this release's rules, and its version is used up.
                 #expect(await code(store, stored) == (isOpen && !hasFloor ? "replaced-version" : "invalid-policy"))
                 if hasFloor { #expect(await code(store, try update(6)) == "rollback") }
                 if hasFloor { #expect(await code(store, try update(7)) == "replaced-version") }
@@ -283,7 +283,7 @@ struct PolicyStoreTests {
         }
     }
 
-    @Test("Two stores on one folder see each other's updates, and neither goes back")
+    @Test("Two stores on one folder see each other's updates and never go back to an older one")
     func shared() async throws {
         let (one, other) = (try scene.open(), try scene.open())
         try await one.adopt(scene.update(7), at: Publication.now)
@@ -295,7 +295,7 @@ struct PolicyStoreTests {
         #expect(one.version == 8)
     }
 
-    @Test("A folder that cannot be written to keeps what is in force, and says so")
+    @Test("A store on a read-only folder keeps the active update and reports the failure")
     func noFolder() async throws {
         let notStored = Locked(0)
         let store = try PolicyStore(
@@ -306,7 +306,7 @@ struct PolicyStoreTests {
         }
         await #expect(throws: PolicyStoreError.self) { try await store.adopt(scene.update(7), at: Publication.now) }
         #expect(store.version == 0 && store.current.generation == 1)
-        // Whoever fetches hears of it by the event alone.
+        // A fetch reports this only by the event.
         #expect(notStored.withLock { $0 } == 1)
     }
 }

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Pintle
 import PintleTestKit
 
-/// A generator with a fixed seed: a failure comes back in the next run.
+/// A random generator with a fixed seed, so that failures are reproducible.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// SplitMix64.
+    /// Returns the next number of SplitMix64.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
@@ -18,22 +18,22 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Small alphabets of hosts, ports, pins, roots and dates, so that random policies meet in most of them.
+/// Small sets of hosts, ports, pins, roots and dates, so that random policies often overlap.
 struct PolicyAlphabet {
     struct Server {
         let path: ValidatedPath
         let leaf: Certificate
         let root: Certificate
-        /// Whether the system trusts the root.
+        /// A Boolean value that indicates whether the system trusts the root.
         let isSystem: Bool
     }
 
-    /// The last name ends in the letters of the first one and is not below it.
+    /// The last name ends in the letters of the first one without being below it.
     static let hosts = [
         "example.com", "api.example.com", "v1.api.example.com", "example.net", "192.0.2.1", "notexample.com",
     ]
     static let ports: [UInt16?] = [nil, nil, 443, 8443]
-    /// Each host, a name below each, and names beside all of them that look like one.
+    /// The hosts, a name below each, and unrelated names that look similar.
     static let probes =
         hosts + [
             "x.example.com", "x.api.example.com", "y.x.v1.api.example.com", "x.example.net", "x.notexample.com",
@@ -42,7 +42,7 @@ struct PolicyAlphabet {
     static let probePorts: [UInt16] = [443, 8443, 25]
     static let early = Date(timeIntervalSince1970: 1_800_000_000)
     static let late = Date(timeIntervalSince1970: 1_900_000_000)
-    /// Every instant that rules with these dates can tell apart: before each date, and at it.
+    /// Returns every instant that rules with these dates distinguish: before and at each date.
     static func instants(of policies: PinningPolicy...) -> [Date] {
         let dates = Set(policies.flatMap { $0.hosts.compactMap(\.expiry.date) })
         return dates.isEmpty ? [early] : dates.flatMap { [$0.addingTimeInterval(-1), $0] }
@@ -51,7 +51,7 @@ struct PolicyAlphabet {
     let servers: [Server]
     private let pins: [Pin]
     private let anchors: [TrustAnchors]
-    /// Of paths, which have two certificates here.
+    /// The issuers' keys; every path here has two certificates.
     private let issuers: [PublicKeyPin]
 
     init() throws {
@@ -84,7 +84,7 @@ struct PolicyAlphabet {
         ]
     }
 
-    /// A rule that a policy may have.
+    /// Returns a random rule for a host.
     func rule(for host: String, using random: inout SeededGenerator) throws -> PinnedHost {
         let name = try ServerName(host)
         var requires = PinRequirement.anyPin
@@ -102,7 +102,7 @@ struct PolicyAlphabet {
         let backup = chosen.isEmpty || requires == .leafAndCA ? [] : backupPins(beside: chosen, using: &random)
         let date = Bool.random(using: &random) ? Self.early : Self.late
         let expiries: [PinExpiry] = [.never, .never, .systemTrust(after: date), .rejecting(after: date)]
-        // The random values are drawn in this order, which the seeds of the tests go with.
+        // The order of the random draws must not change, because the tests have fixed seeds.
         let port = Self.ports.randomElement(using: &random) ?? nil
         let includesSubdomains = name.ipAddress == nil && Bool.random(using: &random)
         var terms = HostTerms.none
@@ -116,20 +116,20 @@ struct PolicyAlphabet {
             unchecked: name, port: port, includesSubdomains: includesSubdomains, terms: terms)
     }
 
-    /// Mostly none, so that most servers are not refused for their path.
+    /// Returns random path terms, mostly none, so that few servers are refused for their path.
     private func pathTerms(using random: inout SeededGenerator) -> PathTerms {
         PathTerms(
             minimumLength: [nil, nil, nil, nil, nil, nil, 1, 2, 2, 3].randomElement(using: &random) ?? nil,
             issuerKey: Int.random(in: 0..<6, using: &random) == 0 ? issuers.randomElement(using: &random) : nil)
     }
 
-    /// None or one, which is not among the other pins.
+    /// Returns no backup pin or one, distinct from the other pins.
     private func backupPins(beside chosen: [Pin], using random: inout SeededGenerator) -> [Pin] {
         let others = pins.filter { pin in !chosen.contains { $0.subject == pin.subject } }
         return Array(others.shuffled(using: &random).prefix(Int.random(in: 0...1, using: &random)))
     }
 
-    /// Distinct rules in random order.
+    /// Returns distinct rules in random order.
     func rules(using random: inout SeededGenerator) throws -> [PinnedHost] {
         var known: Set<String> = []
         return try (0..<Int.random(in: 1...5, using: &random)).map { _ in
@@ -137,7 +137,7 @@ struct PolicyAlphabet {
         }.filter { known.insert("\($0)").inserted }
     }
 
-    /// The rules of an update: those of the bundled policy, with up to three changes.
+    /// Returns the rules of an update: the bundled rules with up to three changes.
     func update(of bundled: [PinnedHost], using random: inout SeededGenerator) throws -> [PinnedHost] {
         var rules = bundled
         for _ in 0..<Int.random(in: 0...3, using: &random) {
@@ -157,13 +157,13 @@ struct PolicyAlphabet {
             case 5, 11: rules[place].terms.withdrawalReason = "the key was stolen"
             case 6: rules.remove(at: place)
             case 7:
-                // The backup key is taken into use.
+                // The backup key becomes the current key.
                 guard let backup = old.backupPins.first else { break }
                 rules[place].terms.pins = [backup]
                 rules[place].terms.backupPins = Array(old.pins.prefix(1))
             case 8: rules.shuffle(using: &random)
             case 9:
-                // Another issuer, more often than none.
+                // Another issuer more often than none.
                 var terms = other.pathTerms
                 if old.issuerKey != nil { terms.issuerKey = terms.issuerKey ?? issuers.randomElement(using: &random) }
                 rules[place].terms.path = terms
@@ -177,7 +177,7 @@ struct PolicyAlphabet {
 }
 
 extension PinnedHost {
-    /// Returns the same rule for another host or port. An address never includes sub-domains.
+    /// Returns the rule with another host or port. A rule for an address never includes sub-domains.
     func with(host: ServerName? = nil, port: UInt16?? = nil, includesSubdomains: Bool? = nil) -> PinnedHost {
         let host = host ?? self.host
         return PinnedHost(

@@ -5,10 +5,10 @@ import Testing
 
 @testable import PintleUpdates
 
-/// What is spared must change no outcome.
-@Suite("Updates are verified in little time")
+/// The saved work must not change any outcome.
+@Suite("A known update is verified with less work")
 struct RepeatedUpdateTests {
-    /// Everything that an outcome says.
+    /// Returns a text with everything that an outcome contains.
     private func outcome(_ verify: () throws(UpdateRejection) -> VerifiedUpdate) -> String {
         do throws(UpdateRejection) {
             let update = try verify()
@@ -22,7 +22,7 @@ struct RepeatedUpdateTests {
         }
     }
 
-    @Test("An update that is known is taken, or refused, as if it were not")
+    @Test("A known update has the same outcome as a new one")
     func known() throws {
         var app = try ShippedApp()
         let expiry = ", \"expiry\": {\"after\": \"2027-01-01T00:00:00Z\", \"then\": \"systemTrust\"}"
@@ -50,7 +50,7 @@ struct RepeatedUpdateTests {
             UpdateFloor(version: 8, keySetID: keys, payloadDigest: known.payloadDigest),
             UpdateFloor(version: 8, keySetID: "other", payloadDigest: known.payloadDigest),
         ]
-        // Before it was issued, in time, past the date of its pins, past its own.
+        // Before its issue, in time, after the date of its pins, and after its own expiry.
         let instants = [-1e9, 0, 50 * 86_400, 1e9].map { Publication.now.addingTimeInterval($0) }
         var outcomes: Set<String> = []
         for bytes in others {
@@ -79,7 +79,7 @@ struct RepeatedUpdateTests {
         #expect(outcomes == Set(codes + ["7", "8"]))
     }
 
-    @Test("A bundled policy of the same number binds a known update as it binds others")
+    @Test("A bundled policy with the same version is compared with a known update too")
     func knownAgainstBundled() throws {
         var app = try ShippedApp()
         let bytes = try Publication().signed(by: app.one)
@@ -93,7 +93,7 @@ struct RepeatedUpdateTests {
         }
     }
 
-    @Test("An update with the bundled names is judged by fewer steps, and not otherwise")
+    @Test("An update with the bundled names is compared in fewer steps with the same result")
     func scope() throws {
         let alphabet = try PolicyAlphabet()
         var random = SeededGenerator(seed: 7)

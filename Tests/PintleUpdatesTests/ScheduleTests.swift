@@ -3,7 +3,7 @@ import Testing
 
 @testable import PintleUpdates
 
-@Suite("When updates are asked for")
+@Suite("The schedule of fetches")
 struct ScheduleTests {
     private let now = Publication.now
     private let hour = 3_600.0
@@ -27,7 +27,7 @@ struct ScheduleTests {
         return history
     }
 
-    @Test("At once: when nobody was asked yet, when an update was lost, and when the clock was set back")
+    @Test("A fetch is due at once before the first attempt, after a loss, and after the clock was set back")
     func atOnce() {
         #expect(wait(UpdateSchedule.History()) <= 0)
         #expect(wait(history(), isLost: true) <= 0)
@@ -36,7 +36,7 @@ struct ScheduleTests {
         #expect(wait(history(success: day, attempt: -1)) <= 0)
     }
 
-    @Test("Each install has its own time of the day, and all of the day is used")
+    @Test("Installs are spread evenly over the day, each with its own time")
     func spread() {
         var hours: Set<Int> = []
         for step in 0..<240 {
@@ -49,14 +49,14 @@ struct ScheduleTests {
         #expect(hours.count == 24)
     }
 
-    @Test("The same time of the day, day after day")
+    @Test("An install fetches at the same time every day")
     func daily() {
         let first = wait(history())
         let late = wait(history(success: -600, attempt: -600))
         #expect(abs(first - late) < 1)
     }
 
-    @Test("Tighter as the expiry comes near, and each hour once it has passed")
+    @Test("Fetches become more frequent towards the expiry, and hourly after it")
     func expiry() {
         let waits = [30 * day, 8 * day, 4 * day, day, 8 * hour, hour, -hour, -30 * day].map {
             wait(history(), expiresIn: $0)
@@ -67,14 +67,14 @@ struct ScheduleTests {
         for stale in waits.suffix(2) { #expect(stale >= hour * 0.75 && stale <= hour) }
     }
 
-    @Test("Failures are followed by longer and longer waits, no two installs in step, and never by none")
+    @Test("The retry pause doubles with each failure, has jitter, and is never skipped")
     func backOff() {
         for failures in 1...60 {
             let longest = wait(history(success: -day, failures: failures), jitter: 1)
             let shortest = wait(history(success: -day, failures: failures), jitter: 0)
             #expect(longest == min(day, 300 * Double(1 << min(failures - 1, 20))))
             #expect(shortest == longest / 2)
-            // A lost update does not make anybody hammer a server that is down.
+            // Even after a loss, the app must not flood a server that is down.
             #expect(wait(history(success: nil, failures: failures), isLost: true, jitter: 0) == shortest)
         }
         #expect(wait(history(failures: .max)) == day)
@@ -82,7 +82,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "Whatever intervals an app sets, the next fetch is at a time, and not before half a second has passed",
+        "With any interval, the next fetch is at a finite time and at least half a second away",
         arguments: [0, -1, .nan, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude] as [Double])
     func anyInterval(value: Double) {
         let parts: [WritableKeyPath<UpdateSchedule, Double>] = [
@@ -101,7 +101,7 @@ struct ScheduleTests {
         }
     }
 
-    @Test("A mismatch asks at most once in ten minutes")
+    @Test("Mismatches cause at most one fetch in ten minutes")
     func mismatches() {
         let limit = MismatchLimit()
         #expect(limit.allows(at: 100))

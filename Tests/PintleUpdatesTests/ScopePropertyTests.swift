@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// The scope rule, held against the decision itself: random pairs of policies, random servers, random instants.
+/// Compares the scope rule with the decision itself, for random pairs of policies, random servers and random instants.
 @Suite("No accepted update turns a rejection into trust")
 struct ScopePropertyTests {
     private let alphabet: PolicyAlphabet
@@ -23,7 +23,7 @@ struct ScopePropertyTests {
         let update: PinningPolicy
     }
 
-    /// `nil` where the random rules do not make a policy.
+    /// Returns `nil` if the random rules do not form a valid policy.
     private func pair(using random: inout SeededGenerator) throws -> Pair? {
         let unpinned = PinningPolicy.UnpinnedHosts.allCases.randomElement(using: &random) ?? .systemTrust
         let rules = try alphabet.rules(using: &random)
@@ -50,7 +50,7 @@ struct ScopePropertyTests {
     private func decision(
         of policy: PinningPolicy, about server: PolicyAlphabet.Server, at endpoint: ServerEndpoint, _ instant: Date
     ) throws -> TrustDecision {
-        // A person has approved every server, which counts only where no rule covers the host.
+        // A user has approved every server. This counts only if no rule covers the host.
         let approval = try TrustApproval(.publicKey(server.leaf.publicKeyPin), for: endpoint, at: instant)
         return policy.evaluate(
             endpoint, presented: [server.leaf.der], approvals: TrustApprovals([approval]), at: instant
@@ -63,17 +63,17 @@ struct ScopePropertyTests {
         }.decision
     }
 
-    /// How an update that makes trust of a rejection is judged.
+    /// The reason that an update turns a rejection into trust.
     private enum Widening {
-        /// A pin matched that the update adds, over a path that was valid before.
+        /// The update adds the matching pin, and the path was valid before.
         case addedPin
-        /// A pin of the rule that decided before matched, whose date the update renews, over a path that was valid before.
+        /// A pin of the former deciding rule matches. The update renews its date, and the path was valid before.
         case renewedDate
-        /// A rule with `withdraws` decides, or has left the names.
+        /// The deciding rule has `withdraws`, or such a rule no longer covers the names.
         case withdrawal
-        /// The update names another key for the leaf's issuer, and this server's issuer has it.
+        /// The update names another issuer key, and this server's issuer has it.
         case namedIssuer
-        /// Why it is not to be accepted.
+        /// The update must not be accepted, for this reason.
         case forbidden(String)
     }
 
@@ -87,7 +87,7 @@ struct ScopePropertyTests {
         let terms = governing?.pathTerms ?? .none
         if (terms.minimumLength ?? 1) > server.path.certificates.count { return .forbidden("a path that is too short") }
         if let issuer = terms.issuerKey, issuer != server.root.publicKeyPin {
-            // An update may name another issuer, as it may state other pins.
+            // An update may name another issuer, just as it may have other pins.
             return rule?.issuerKey == server.root.publicKeyPin
                 ? .namedIssuer : .forbidden("an issuer that was not named")
         }
@@ -95,19 +95,19 @@ struct ScopePropertyTests {
         let isNarrowed = successor?.includesSubdomains == false && governing?.includesSubdomains == true
         let isAddition = rule.map { "\($0.host)".count > "\(governing?.host.description ?? "")".count } ?? false
         if rule?.withdrawalReason != nil { return .withdrawal }
-        // A withdrawal leaves the names to no rule, or to one that already covered them.
+        // After a withdrawal, no rule decides about the names, or a rule that already covered them.
         let parent = pair.bundled.hosts.first { $0.host == rule?.host && $0.port == rule?.port }
         let isHandedBack = rule.map { parent?.includesSubdomains ?? false || parent != nil && !$0.includesSubdomains }
         if isNarrowed, !isAddition, successor?.withdrawalReason != nil, isHandedBack ?? true { return .withdrawal }
         guard case .trusted(.pinMatched) = new, let rule else { return .forbidden("no pin matched") }
         let matching = (rule.pins + rule.backupPins).filter { Self.matches($0, server) }
         let known = governing.map { $0.pins + $0.backupPins } ?? []
-        // Names that fall to a rule that covered them already get none of its old pins as new ones.
+        // If names fall back to a rule that already covered them, its old pins are not new pins.
         let covered = parent.map { $0.includesSubdomains || $0.host == endpoint.host } ?? false
         let former = covered ? parent.map { $0.pins + $0.backupPins } ?? [] : []
         if matching.contains(where: { !known.contains($0) && !former.contains($0) }) { return .addedPin }
         guard case .rejected(.pinsExpired) = old else { return .forbidden("a pin that the update did not add") }
-        // To renew the date of pins is for an update to do: in the rule that has them, or in one that it adds below.
+        // An update may renew the date of pins, either in their rule or in a rule that it adds below.
         guard isAddition || governing.map({ rule.hasSameName(as: $0) }) ?? false else {
             return .forbidden("the date of another rule's pins")
         }
@@ -126,8 +126,8 @@ struct ScopePropertyTests {
         }
     }
 
-    /// Hands each server, endpoint and instant to `take` at which the update makes trust of a rejection, until `take` says
-    /// no.
+    /// Calls `take` for each server, endpoint and instant at which the update turns a rejection into trust, until
+    /// `take` returns `false`.
     private func widenings(
         _ pair: Pair, _ take: (PolicyAlphabet.Server, ServerEndpoint, Date, TrustDecision, TrustDecision) -> Bool
     ) throws {
@@ -146,17 +146,17 @@ struct ScopePropertyTests {
     private struct Figures: CustomStringConvertible {
         var accepted = 0
         var changed = 0
-        /// Of these, updates with backup pins.
+        /// The number of these updates that have backup pins.
         var withBackups = 0
-        /// Accepted updates that make trust of a rejection somewhere, by what allows it.
+        /// The numbers of accepted updates that turn a rejection into trust somewhere, by what allows it.
         var byAddedPin = 0
         var byRenewedDate = 0
         var byWithdrawal = 0
         var byNamedIssuer = 0
-        /// Such places of all of them.
+        /// The number of all such places.
         var loosened = 0
         var refused = 0
-        /// Refused updates that were looked at more closely, and those of them that make trust of no rejection.
+        /// The refused updates that were examined, and those of them that turn no rejection into trust.
         var examined = 0
         var needless = 0
         var objections: [String] = []
@@ -169,7 +169,8 @@ struct ScopePropertyTests {
         }
     }
 
-    /// A bundled rule that stops covering the names below its host, so that they fall to the rule of its parent.
+    /// Returns a pair in which a bundled rule stops covering its sub-domains, so that they fall back to their parent's
+    /// rule.
     private func narrowing(using random: inout SeededGenerator) throws -> Pair? {
         let parent = try alphabet.rule(for: "example.com", using: &random).with(
             port: .some(nil), includesSubdomains: true)
@@ -189,7 +190,7 @@ struct ScopePropertyTests {
     private func examine(_ pair: Pair, _ number: Int, _ figures: inout Figures) throws {
         guard isAccepted(pair) else {
             figures.refused += 1
-            // Not all of them: each takes as long as an accepted one.
+            // Only every fourth one, because each takes as long as an accepted one.
             guard number.isMultiple(of: 4) else { return }
             figures.examined += 1
             var isNeedless = true
@@ -229,7 +230,7 @@ struct ScopePropertyTests {
         print(figures)
     }
 
-    @Test("Random updates, mostly small changes of the bundled policy")
+    @Test("Random updates, mostly small changes of the bundled policy, turn no rejection into trust")
     func property() throws {
         var random = SeededGenerator(seed: 12)
         var figures = Figures()
@@ -237,18 +238,18 @@ struct ScopePropertyTests {
             if let pair = try pair(using: &random) { try examine(pair, number, &figures) }
         }
         expectNoObjection(figures)
-        // The property says nothing where updates are refused or change nothing, or where all need an exception.
+        // Without enough updates of each kind, the property would say nothing.
         #expect(figures.accepted > 400 && figures.changed > 200 && figures.withBackups > 50)
         #expect(
             figures.loosened > 300 && figures.byAddedPin + figures.byRenewedDate > 25 && figures.byWithdrawal > 8
                 && figures.byNamedIssuer > 0)
         #expect(figures.byAddedPin > 20 && figures.byRenewedDate > 5)
         #expect(figures.byAddedPin + figures.byWithdrawal < figures.changed)
-        // A rule that refuses everything would hold, too.
+        // A scope rule that refuses everything would also pass, so count needless refusals.
         #expect(figures.refused > 200 && figures.needless * 2 < figures.examined)
     }
 
-    @Test("Random rules whose sub-domains fall to the rule of their parent")
+    @Test("Random rules whose sub-domains fall back to their parent's rule turn no rejection into trust")
     func narrowed() throws {
         var random = SeededGenerator(seed: 49)
         var figures = Figures()

@@ -4,8 +4,9 @@ import Testing
 
 @testable import PintleUpdates
 
-/// What a stolen key, or a careless publisher, could do beyond changing pins. Each beside what may be done.
-@Suite("Updates add no trust")
+/// Changes that a thief of a key, or a careless publisher, could try beyond new pins. Each with an allowed
+/// counter-check.
+@Suite("An update adds no trust")
 struct ScopeTests {
     private static func rule(_ host: String, _ more: String = "", pin: UInt8 = 1) -> String {
         Publication.rule(host, pin: pin, more)
@@ -19,14 +20,14 @@ struct ScopeTests {
         return try app.code(of: Publication(policy: update))
     }
 
-    /// The update's rules against the bundled rules.
+    /// Returns the failure for an update's rules with these bundled rules.
     private func code(_ update: [String], _ bundled: [String], more: String = "") throws -> UpdateFailure.Code? {
         try code(
             "{\"version\": 1, \"hosts\": [\(update.joined(separator: ", "))]}",
             bundled: "{\"version\": 1\(more), \"hosts\": [\(bundled.joined(separator: ", "))]}")
     }
 
-    @Test("Hosts are those of bundled rules, or lie under one that covers its sub-domains")
+    @Test("An update's hosts are bundled, or below a bundled host that covers its sub-domains")
     func hosts() throws {
         let exact = Self.rule("example.com")
         let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
@@ -39,11 +40,11 @@ struct ScopeTests {
         #expect(try code([exact, Self.rule("example.net")], [exact]) == .outOfScope)
         #expect(
             try code([exact, Self.rule("example.net")], [exact], more: ", \"updates\": {\"anyHost\": true}") == nil)
-        // That the update itself says so counts for nothing.
+        // The update cannot grant itself more hosts.
         let generous =
             "{\"version\": 1, \"updates\": {\"anyHost\": true}, \"hosts\": [\(exact), \(Self.rule("example.net"))]}"
         #expect(try code(generous, bundled: Publication.policy(exact)) == .outOfScope)
-        // Wider than the bundled rule: its sub-domains, or every port.
+        // Wider than the bundled rule: its sub-domains, or all ports.
         #expect(try code([wide], [exact]) == .outOfScope)
         let port = Self.rule("example.com", ", \"port\": 8443")
         #expect(try code([port, Self.rule("example.com", pin: 2)], [port]) == .outOfScope)
@@ -52,7 +53,7 @@ struct ScopeTests {
         #expect(try code([Self.rule("192.0.2.1"), Self.rule("192.0.2.2")], [Self.rule("192.0.2.1")]) == .outOfScope)
     }
 
-    @Test("An update may raise the terms about the path and name another issuer, and neither drop nor lower them")
+    @Test("An update may tighten path terms and name another issuer, but not drop or loosen them")
     func pathTerms() throws {
         func rule(_ length: Int?, _ issuer: UInt8?, _ more: String = "", host: String = "example.com") -> String {
             let length = length.map { ", \"minimumPathLength\": \($0)" } ?? ""
@@ -67,7 +68,7 @@ struct ScopeTests {
         }
         #expect(try code([old], [rule(nil, nil)]) == nil)
         #expect(try code([rule(nil, nil)], [rule(1, nil)]) == nil)
-        // A rule of another name that decides in its place, and names that fall to no rule.
+        // A rule with another name that decides instead, and names that fall to no rule.
         let wide = ", \"includeSubdomains\": true"
         let parent = rule(3, 50, wide)
         let below = { rule($0, $1, host: "api.example.com") }
@@ -83,7 +84,7 @@ struct ScopeTests {
         #expect(try code([bare(length)], [bare(length + wide)], more: ", \"unpinnedHosts\": \"reject\"") == .outOfScope)
     }
 
-    @Test("A bundled host that the update leaves out is not silently unpinned")
+    @Test("A bundled host must not be missing from an update")
     func missingHosts() throws {
         let (one, two) = (Self.rule("example.com"), Self.rule("example.net"))
         #expect(try code([one, two], [one, two]) == nil)
@@ -95,7 +96,7 @@ struct ScopeTests {
         let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
         #expect(try code([wide], [wide, Self.rule("api.example.com")]) == .invalidPolicy)
         #expect(try code([one], [wide]) == .outOfScope)
-        // Its parent pins nothing: the host is missing, and not a change of the parent.
+        // The parent has no pins, so this is a missing host and not a change of the parent.
         let parent = Self.bare("example.com", ", \"includeSubdomains\": true")
         let child = Self.rule("b.example.com")
         #expect(try code([parent], [parent, child]) == .invalidPolicy)
@@ -104,7 +105,7 @@ struct ScopeTests {
         #expect(try code([Self.rule("example.com", ", \"withdraws\": \"split up\"")], [wide]) == nil)
     }
 
-    @Test("What is enforced stays enforced, unless the update says why not")
+    @Test("Enforcement can be dropped only with a reason")
     func enforcement() throws {
         let enforced = Self.rule("example.com")
         let reported = Self.rule("example.com", ", \"enforcement\": \"reportOnly\"")
@@ -114,7 +115,7 @@ struct ScopeTests {
         #expect(try code([reported], [enforced]) == .outOfScope)
         #expect(try code([Self.rule("example.com", ", \"enforcement\": \"reportOnly\"\(why)")], [enforced]) == nil)
         #expect(try code([reported], [reported]) == nil)
-        // A bundled exception from an enforcing parent stays one; another is not made.
+        // A bundled exception below an enforcing parent may stay, but an update cannot add one.
         let parent = Self.rule("example.com", ", \"includeSubdomains\": true")
         let child = Self.rule("api.example.com", ", \"enforcement\": \"reportOnly\"")
         let deep = Self.rule("api.example.com", ", \"enforcement\": \"reportOnly\", \"includeSubdomains\": true")
@@ -123,20 +124,20 @@ struct ScopeTests {
         #expect(try code([parent, deep], [parent, child]) == .outOfScope)
         #expect(try code([Self.bare("example.com")], [reported]) == nil)
         #expect(try code([enforced], [reported]) == nil)
-        // A more specific rule that takes a host away from an enforced one.
+        // A more specific rule would take a host away from an enforced rule.
         let wide = Self.rule("example.com", ", \"includeSubdomains\": true")
         #expect(try code([wide, Self.bare("api.example.com")], [wide]) == .outOfScope)
         #expect(try code([wide, Self.bare("api.example.com", why)], [wide]) == nil)
         #expect(try code([enforced, Self.bare("example.com", ", \"port\": 443")], [enforced]) == .outOfScope)
     }
 
-    @Test("A rule for a port takes nothing from stricter rules for every port at or under its host")
+    @Test("A rule for a port does not weaken stricter rules for all ports, at or below its host")
     func portsOverrule() throws {
         let wide = ", \"includeSubdomains\": true"
         let reported = ", \"enforcement\": \"reportOnly\""
         let port = ", \"port\": 443"
         let anyHost = ", \"updates\": {\"anyHost\": true}"
-        // Of a host that the update adds.
+        // For a host that the update adds.
         let api = Self.rule("api.example.com")
         let bare = Self.bare("example.com", port + wide)
         #expect(try code([api, bare], [api], more: anyHost) == .outOfScope)
@@ -144,7 +145,7 @@ struct ScopeTests {
         #expect(try code([api, Self.bare("example.com", port)], [api], more: anyHost) == nil)
         #expect(try code([api, Self.rule("example.com", port + wide)], [api], more: anyHost) == nil)
         #expect(try code([api, Self.bare("example.net", port + wide)], [api], more: anyHost) == nil)
-        // Of a parent that is only reported, or pins nothing.
+        // For a parent that only reports or has no pins.
         let pay = Self.rule("pay.example.com")
         for (parent, update) in [
             (Self.rule("example.com", wide + reported), Self.rule("example.com", wide + reported + port)),
@@ -152,7 +153,7 @@ struct ScopeTests {
         ] {
             #expect(try code([parent, pay, update], [parent, pay]) == .outOfScope)
             #expect(try code([parent, pay, update, Self.rule("pay.example.com", port)], [parent, pay]) == nil)
-            // One for another port, or without the sub-domains that the bundled one has, does not stand in.
+            // A rule for another port, or without the bundled rule's sub-domains, is no replacement.
             let other = Self.rule("pay.example.com", ", \"port\": 8443")
             #expect(try code([parent, pay, update, other], [parent, pay]) == .outOfScope)
             let deep = Self.rule("pay.example.com", wide)
@@ -160,14 +161,14 @@ struct ScopeTests {
             #expect(try code([parent, deep, update, narrow], [parent, deep]) == .outOfScope)
             #expect(
                 try code([parent, deep, update, Self.rule("pay.example.com", port + wide)], [parent, deep]) == nil)
-            // What the bundled policy overrules itself is not the update's doing.
+            // The bundled policy itself already overrides the rule, so the update changes nothing.
             #expect(try code([parent, pay, update], [parent, pay, update]) == nil)
         }
         let why = Self.bare("example.com", port + wide + ", \"withdraws\": \"the key was stolen\"")
         #expect(try code([api, why], [api], more: anyHost) == nil)
     }
 
-    @Test("A rule that grows to its sub-domains stays as strict about its host")
+    @Test("A rule that is extended to its sub-domains stays as strict about its host")
     func growing() throws {
         let anyHost = ", \"updates\": {\"anyHost\": true}"
         let wide = ", \"includeSubdomains\": true"
@@ -176,7 +177,7 @@ struct ScopeTests {
         #expect(try code([Self.rule("example.com", wide)], [exact], more: anyHost) == nil)
     }
 
-    @Test("What may not be there is told before what is wrong with it")
+    @Test("A scope violation is reported before an invalid policy")
     func beforeSanity() throws {
         let exact = Self.rule("example.com")
         func lonely(_ host: String) -> String { "{\"host\": \"\(host)\", \"pins\": [\"\(Pins.pin(1))\"]}" }
@@ -186,13 +187,13 @@ struct ScopeTests {
         let plain = Self.rule("example.com", ", \"reportTo\": [\"http://thief.example.org/\"]")
         #expect(try code([plain], [reporting]) == .outOfScope)
         #expect(try code([reporting], [reporting]) == nil)
-        // What is not understood has no scope.
+        // A policy that cannot be parsed has no scope, so it is reported as invalid.
         let unread = Self.rule("example.net", ", \"require\": \"leafAndCA\"")
         #expect(try code([exact, unread], [exact]) == .invalidPolicy)
         #expect(try code([exact, Self.rule("example.net", ", \"port\": \"443\"")], [exact]) == .invalidPolicy)
     }
 
-    @Test("Pins end no earlier than the bundled ones, and not otherwise, unless the update says why")
+    @Test("Pins do not end earlier than the bundled ones, nor in another way, without a reason")
     func expiry() throws {
         let why = ", \"withdraws\": \"the key was stolen\""
         func rule(_ date: String?, _ then: String = "systemTrust", _ more: String = "") -> String {
@@ -201,11 +202,11 @@ struct ScopeTests {
         }
         let (early, middle, late) = ("2026-11-19T00:00:00Z", "2027-06-01T00:00:00Z", "2028-01-01T00:00:00Z")
         for date in [early, middle, late] {
-            // What never ends, or ends in refusal, does not come to an end in the system's trust.
+            // Pins that never expire, or that expire into a rejection, must not expire into system trust.
             #expect(try code([rule(date)], [rule(nil)]) == .outOfScope)
             #expect(try code([rule(date)], [rule(middle, "reject")]) == .outOfScope)
             #expect(try code([rule(date, "systemTrust", why)], [rule(middle, "reject")]) == nil)
-            // Refusal is never more trust, and pins that hold again are for the update to say.
+            // A rejection adds no trust, and an update may renew pins.
             #expect(try code([rule(date, "reject")], [rule(nil)]) == nil)
             #expect(try code([rule(date, "reject")], [rule(middle, "reject")]) == nil)
             #expect(try code([rule(date, "reject")], [rule(middle)]) == nil)
@@ -215,14 +216,14 @@ struct ScopeTests {
         #expect(try code([rule(late)], [rule(middle)]) == nil)
         #expect(try code([rule(early)], [rule(middle)]) == .outOfScope)
         #expect(try code([rule(early, "systemTrust", why)], [rule(middle)]) == nil)
-        // Rules that only report: the date ends the reporting.
+        // For a report-only rule, the date ends the reporting.
         let reported = ", \"enforcement\": \"reportOnly\""
         #expect(try code([rule(late, "reject", reported)], [rule(middle, "reject", reported)]) == .outOfScope)
         #expect(try code([rule(early, "reject", reported)], [rule(middle, "reject", reported)]) == nil)
         #expect(try code([rule(nil, "", reported)], [rule(middle, "reject", reported)]) == .outOfScope)
     }
 
-    @Test("A date that was bundled with a fraction of a second may be written without it")
+    @Test("A bundled date with a fraction of a second may be repeated without it")
     func fractions() throws {
         let date = Date(timeIntervalSince1970: 1_800_000_000.5)
         func policy(_ date: Date) throws -> PinningPolicy {
@@ -236,7 +237,7 @@ struct ScopeTests {
         #expect(scope.violations(of: EmbeddedPolicy(try policy(date - 1.5))).map(\.path) == ["hosts[0].expiry"])
     }
 
-    @Test("Where two pins had to match, one is not enough")
+    @Test("A rule that requires two pins cannot be changed to require one")
     func requirement() throws {
         func rule(_ requires: String, _ more: String = "") -> String {
             """
@@ -250,7 +251,7 @@ struct ScopeTests {
         #expect(try code([rule("leafAndCA")], [rule("anyPin")]) == nil)
     }
 
-    @Test("Names that a rule no longer covers come under no weaker rule")
+    @Test("Names that a rule no longer covers do not fall to a weaker rule")
     func narrowing() throws {
         let wide = ", \"includeSubdomains\": true"
         let why = ", \"withdraws\": \"split up\""
@@ -259,20 +260,20 @@ struct ScopeTests {
         #expect(try code([parent, Self.rule("api.example.com")], [parent, api]) == .outOfScope)
         #expect(try code([parent, Self.rule("api.example.com", why)], [parent, api]) == nil)
         #expect(try code([parent, api], [parent, api]) == nil)
-        // A rule that pins nothing leaves nothing behind.
+        // The rule has no pins, so nothing is lost.
         let bare = Self.bare("api.example.com", wide)
         #expect(try code([parent, Self.bare("api.example.com")], [parent, bare]) == nil)
-        // One host below, for which the update says nothing.
+        // One host below has no pins in the update.
         let deep = Self.bare("x.api.example.com")
         #expect(try code([parent, Self.rule("api.example.com", why), deep], [parent, api]) == .outOfScope)
         #expect(
             try code([parent, Self.rule("api.example.com", why), Self.rule("x.api.example.com")], [parent, api]) == nil)
-        // From a rule for a port to one for every port.
+        // From a rule for a port to a rule for all ports.
         let port = Self.rule("example.com", ", \"port\": 443" + wide)
         let narrow = Self.rule("example.com", ", \"port\": 443")
         #expect(try code([parent, narrow], [parent, port]) == .outOfScope)
         #expect(try code([parent, port], [parent, port]) == nil)
-        // A withdrawal hands the names back to a rule that covered them, and not to one that begins to.
+        // A withdrawal may return names to a rule that already covered them, but not to one that newly covers them.
         let pinned = Self.rule("example.com", wide)
         let withdrawn = Self.rule("example.com", why)
         let open = Self.bare("example.com", ", \"port\": 443")
@@ -283,13 +284,13 @@ struct ScopeTests {
             try code([withdrawn, Self.bare("example.com", ", \"port\": 443" + wide + why)], [pinned, open]) == nil)
         let openedWithPins = Self.rule("example.com", ", \"port\": 443" + wide)
         #expect(try code([withdrawn, openedWithPins], [pinned, open]) == nil)
-        // People decide only where the bundled policy leaves them to.
+        // The user decides only where the bundled policy asks the user.
         func asking(_ rule: String) -> String {
             "{\"version\": 1, \"unpinnedHosts\": \"askUser\", \"hosts\": [\(rule)]}"
         }
         let split = asking(Self.rule("api.example.com", why))
         #expect(try code(split, bundled: asking(api)) == .outOfScope)
-        // Hosts without a rule are refused, so that fewer names with a rule only refuse more.
+        // Hosts without a rule are refused, so fewer covered names only means more refusals.
         func refusing(_ rules: String...) -> String {
             "{\"version\": 1, \"unpinnedHosts\": \"reject\", \"hosts\": [\(rules.joined(separator: ", "))]}"
         }
@@ -301,7 +302,7 @@ struct ScopeTests {
         #expect(try code(asking(api), bundled: asking(api)) == nil)
     }
 
-    @Test("Where the bundled policy refuses hosts without a rule, a pin may let one in, and nothing less")
+    @Test("If unpinned hosts are rejected, an update may add a host only with pins or with a reason")
     func added() throws {
         func policy(_ rules: String..., unpinned: String, more: String = "") -> String {
             "{\"version\": 1, \"unpinnedHosts\": \"\(unpinned)\"\(more), \"hosts\": [\(rules.joined(separator: ", "))]}"
@@ -318,7 +319,7 @@ struct ScopeTests {
         }
     }
 
-    @Test("Hosts without a rule are treated as they were")
+    @Test("An update cannot change the treatment of unpinned hosts")
     func unpinnedHosts() throws {
         let rule = Self.rule("example.com")
         func policy(_ word: String) -> String {
@@ -332,7 +333,7 @@ struct ScopeTests {
         }
     }
 
-    @Test("Reports go where the bundled policy sends them")
+    @Test("Reports may go only to hosts of the bundled policy")
     func reports() throws {
         func reporting(to urls: String...) -> String {
             Self.rule("example.com", ", \"reportTo\": [\(urls.map { "\"\($0)\"" }.joined(separator: ", "))]")
@@ -346,7 +347,7 @@ struct ScopeTests {
         #expect(try code([bundled], [Self.rule("example.com")]) == .outOfScope)
     }
 
-    @Test("Everything that goes too far is told at once, with its place")
+    @Test("All scope violations are reported at once, each with its place")
     func places() throws {
         let app = try ShippedApp()
         let update = Publication.policy(

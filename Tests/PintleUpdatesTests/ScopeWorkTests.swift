@@ -4,8 +4,8 @@ import Testing
 
 @testable import PintleUpdates
 
-/// The work that a signed update can ask for, counted in comparisons.
-@Suite("The scope of a large update is found in little work")
+/// The work that a signed update can cause, counted in comparisons.
+@Suite("The scope of a large update takes little work")
 struct ScopeWorkTests {
     private static func rule(_ host: String, port: UInt16? = nil, wide: Bool = false) throws -> PinnedHost {
         try PinnedHost(host, port: port, includingSubdomains: wide, anchors: .system)
@@ -19,7 +19,7 @@ struct ScopeWorkTests {
         return (rules.comparisons, isComplete)
     }
 
-    @Test("Twice the rules are twice the comparisons", arguments: [100, 400])
+    @Test("Twice the rules need twice the comparisons", arguments: [100, 400])
     func linear(count: Int) throws {
         func rules(_ count: Int) throws -> [PinnedHost] {
             try (0..<count).flatMap { number in
@@ -46,14 +46,14 @@ struct ScopeWorkTests {
         #expect(shared.comparisons <= control.comparisons + 4 * ports.count)
     }
 
-    @Test("Many ports over many hosts are too many to compare, and the update is refused")
+    @Test("An update with too many ports above too many hosts is refused")
     func hostile() throws {
         let hosts = try (0..<200).map { try Self.rule("h\($0).example.com") }
         let bundled = [try Self.rule("example.com", wide: true)] + hosts
         func added(_ count: Int) throws -> [PinnedHost] {
             try (1...count).map { try Self.rule("example.com", port: UInt16($0), wide: true) }
         }
-        // As many ports as hosts, and less than they come to: the real allowance differs in size only.
+        // As many ports as hosts, beyond a smaller allowance. The real allowance differs only in size.
         #expect(EffectiveRules(bundled: [], update: []).maximumComparisons == 1_048_576)
         let allowance = 4_096
         let hostile = work(bundled, bundled + (try added(200)), allowance: allowance)
@@ -63,11 +63,11 @@ struct ScopeWorkTests {
         let scope = UpdateScope(bundled: try PinningPolicy(hosts: bundled), allowance: allowance)
         let refused = scope.violations(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(200)))))
         #expect(refused.map(\.path) == ["hosts"])
-        // Its twin adds few ports.
+        // Counter-check: a few ports are accepted.
         #expect(scope.violations(of: EmbeddedPolicy(try PinningPolicy(hosts: bundled + (try added(20))))).isEmpty)
     }
 
-    @Test("A large set of anchors over many hosts is compared once for each set beneath it")
+    @Test("A large set of anchors is compared once with each other set, whatever the number of hosts")
     func anchors() throws {
         let roots = try (0..<40).map { try Certificate(der: CertificateAuthority.root(name: "R\($0)").certificate.der) }
         let anchors = TrustAnchors(roots, includesSystem: false)

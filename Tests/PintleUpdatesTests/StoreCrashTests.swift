@@ -6,9 +6,9 @@ import Testing
 
 @testable import PintleUpdates
 
-/// The store in processes of its own, which are ended at every step of its writing, or have no room to write.
+/// Runs the store in separate processes that are killed at every step of writing, or that run out of disk space.
 @Suite(
-    "The store of updates among processes", .enabled(if: UpdateVictim.path != nil, "skipped: UpdateVictim is not built")
+    "Update store in several processes", .enabled(if: UpdateVictim.path != nil, "skipped: UpdateVictim is not built")
 )
 struct StoreCrashTests {
     private let scene: StoreScene
@@ -35,7 +35,7 @@ struct StoreCrashTests {
         return name
     }
 
-    @Test("Ended at any step of an adoption, the store has the old update or the new one, and takes the next")
+    @Test("After a crash at any step of an adoption, the store has the old or the new update and adopts the next")
     func crashes() throws {
         var ends: [Int32] = []
         var afterwards: Set<String> = []
@@ -45,7 +45,7 @@ struct StoreCrashTests {
             let folder = try folder("crash-\(step)")
             #expect(try run(in: folder, 7).output == "open 0\nadopted 7\nin force 7\n")
             ends.append(try run(in: folder, 8, endingAt: step).status)
-            // Never the bundled policy, never anything older than before, and what it says it does.
+            // Never the bundled policy, never an older update, and always the update that it reports.
             let replay = try run(in: folder, 6)
             let version = String(replay.output.prefix(6))
             #expect(["open 7", "open 8"].contains(version), "step \(step): \(replay.output)")
@@ -58,7 +58,7 @@ struct StoreCrashTests {
         #expect(ends.count > 10 && afterwards == ["open 7", "open 8"])
     }
 
-    @Test("Ended at any step of the first adoption, nothing is lost and nothing is half there")
+    @Test("A crash at any step of the first adoption leaves no partial state")
     func firstAdoption() throws {
         for step in 1...12 {
             let folder = try folder("first-\(step)")
@@ -69,7 +69,7 @@ struct StoreCrashTests {
         }
     }
 
-    @Test("Ended while it writes a floor that lagged behind, it starts again where it was")
+    @Test("A crash while a lagging floor is written leaves the store as it was")
     func recovery() throws {
         let whole = try folder("whole")
         #expect(try run(in: whole, 7).status == 0)
@@ -82,7 +82,7 @@ struct StoreCrashTests {
         }
     }
 
-    @Test("A disk that is full refuses the update, and keeps what is in force")
+    @Test("With a full disk, the update is refused and the active one stays")
     func fullDisk() throws {
         let folder = try folder("full")
         #expect(try run(in: folder, 7).status == 0)
@@ -96,7 +96,7 @@ struct StoreCrashTests {
         #expect(try run(in: folder, 8, limit: 1 << 20).output == "open 7\nadopted 8\nin force 8\n")
     }
 
-    @Test("Processes that adopt at once leave the highest, whole")
+    @Test("After concurrent adoptions by several processes, the highest version is stored intact")
     func atOnce() throws {
         let folder = try folder("race")
         let path = try #require(UpdateVictim.path)
@@ -113,7 +113,7 @@ struct StoreCrashTests {
         for (number, child) in children.enumerated() {
             let log = String(decoding: try #require(scene.file("race-\(number).log")), as: UTF8.self)
             #expect(child.status == 0, "\(log)")
-            // In no process did what is in force ever go back.
+            // The active update went back in no process.
             let versions = log.split(separator: "\n").filter { $0.hasPrefix("in force ") }.map(\.last)
             #expect(versions == versions.sorted { ($0 ?? "0") < ($1 ?? "0") }, "\(log)")
             #expect(log.hasSuffix("in force 9\n"), "\(log)")
@@ -122,7 +122,7 @@ struct StoreCrashTests {
     }
 }
 
-/// The program that is ended in the middle of its work.
+/// The program that the tests kill while it writes.
 enum UpdateVictim {
     static let path = siblingProgram("UpdateVictim")
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PintleUpdates
 
-@Suite("Events of a store in words")
+@Suite("Texts of store events")
 struct StoreEventTests {
     private static let date = Date(timeIntervalSince1970: 1_700_000_000)
     private static let error = StorageError(.notWritten, "/a/b", "the disk is full", hint: "make room")
@@ -57,12 +57,12 @@ struct StoreEventTests {
         #expect(text.first?.hasPrefix("update 2 is in force; it may be adopted until 20") == true)
     }
 
-    @Test("What a server says stays on one line")
+    @Test("Text from a server stays on one line")
     func hostile() {
         let event = PolicyStoreEvent.notFetched(from: "https://a.example/", description: "a\nb\u{1B}[2J\u{202E}c")
         #expect(!"\(event)".unicodeScalars.contains { $0.value < 0x20 })
         #expect("\(event)" == "no update could be fetched from https://a.example/: a\\nb\\u{1B}[2J\\u{202E}c")
-        // Quotes are no danger to a log and stay readable.
+        // Quotes cannot harm a log, so they stay readable.
         let quoted = PolicyStoreEvent.notFetched(from: "https://a.example/", description: #"the file "x\y" is gone"#)
         #expect("\(quoted)" == #"no update could be fetched from https://a.example/: the file "x\y" is gone"#)
     }

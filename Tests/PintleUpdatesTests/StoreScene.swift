@@ -7,7 +7,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// The folder of a store, and the app that opens it.
+/// A store's folder and the app that opens it.
 struct StoreScene {
     let directory: TemporaryDirectory
     var app: ShippedApp
@@ -31,19 +31,19 @@ struct StoreScene {
         ) { event in events.withLock { $0.append(event) } }
     }
 
-    /// A good update, whose pin is its version.
+    /// Returns a valid update whose pin is derived from its version.
     func update(_ version: UInt8, by keys: TestKey...) throws -> [UInt8] {
         let publication = Publication(
             version: "\(version)", policy: Publication.policy(Publication.rule("example.com", pin: version)))
         return try Publication.sign(publication.payload, by: keys.isEmpty ? [app.one] : keys)
     }
 
-    /// Nothing there: `nil`.
+    /// Returns the content of a file; `nil` if it does not exist.
     func file(_ name: String) -> [UInt8]? { try? directory.read(name) }
 
     func remove(_ name: String) { unlink(directory.path(of: name)) }
 
-    /// What has happened since this was last asked.
+    /// Returns and removes the events since the last call.
     func takeEvents() -> [String] {
         events.withLock { events in
             defer { events = [] }
@@ -64,6 +64,6 @@ struct StoreScene {
 
 extension PolicyStore {
     nonisolated var version: Int { current.policy.updateVersion }
-    /// The pin of the first rule, which says what is in force.
+    /// The pin of the first rule, which identifies the policy in force.
     nonisolated var pin: String? { current.policy.hosts.first?.pins.first?.description }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import PintleUpdates
 
-/// Every byte of a good update, changed and cut: nothing but what nobody signed can change, and what was signed never.
-@Suite("No byte of an update can be changed")
+/// Changes and truncates a valid update at every byte. Only unsigned bytes may change without a failure.
+@Suite("No signed byte of an update can be changed")
 struct TamperTests {
     let app: ShippedApp
 
@@ -13,12 +13,12 @@ struct TamperTests {
         app = try ShippedApp()
     }
 
-    @Test("Cut off at every byte, it is refused")
+    @Test("An update that is truncated at any byte is refused")
     func truncated() throws {
         let good = try Publication().signed(by: app.one)
         let verifier = try app.verifier
         #expect(try app.code(good) == nil)
-        // The last byte is the line break behind the object.
+        // The last byte is a line break after the object.
         for count in 0..<good.count - 1 {
             #expect(throws: UpdateRejection.self, "cut off at \(count)") {
                 try verifier.verify(Array(good.prefix(count)), floor: nil, at: Publication.now)
@@ -26,12 +26,12 @@ struct TamperTests {
         }
     }
 
-    @Test("With any bit flipped, it is refused or says exactly the same")
+    @Test("An update with any bit flipped is refused or has exactly the same content")
     func flipped() throws {
         let good = try Publication().signed(by: app.one)
         let verifier = try app.verifier
         let original = try verifier.verify(good, floor: nil, at: Publication.now)
-        // What nobody signed: the key id with its key, and white space.
+        // The unsigned parts: the member with the key id, and white space.
         let signature = try JSONDocument(good).root["signatures"]?.elements?.first { _ in true }
         let keyID = try #require(signature?["keyid"])
         let unsigned = keyID.offset - "\"keyid\": ".utf8.count..<keyID.endOffset
@@ -50,7 +50,7 @@ struct TamperTests {
         #expect(taken > 0)
     }
 
-    @Test("Flipped inside what was signed, with everything else well formed, it is refused")
+    @Test("A bit flip inside the payload of a well-formed envelope is refused")
     func flippedInside() throws {
         let publication = Publication()
         var envelope = SignedEnvelope(payload: publication.payload)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PintleUpdates
 
-/// A signer of the tests. Seeds are fixed: Ed25519 is deterministic, and so are the updates.
+/// A test signer with a fixed seed. Ed25519 is deterministic, so the updates are too.
 struct TestKey {
     let seed: [UInt8]
     let key: UpdateKey
@@ -21,15 +21,15 @@ struct TestKey {
 }
 
 enum Pins {
-    /// A different pin a number.
+    /// Returns a distinct pin for each number.
     static func pin(_ number: UInt8) -> String {
         "sha256/" + Base64.encode([UInt8](repeating: 0, count: 31) + [number])
     }
 }
 
-/// What a publisher writes: a good update unless a test says otherwise.
+/// The parts of an update. Valid unless a test changes them.
 struct Publication {
-    /// 2026-11-20T12:00:00Z, when everything here happens.
+    /// The time of all tests, 2026-11-20T12:00:00Z.
     static let now = Date(timeIntervalSince1970: 1_795_176_000)
 
     static func rule(_ host: String, pin: UInt8 = 1, _ more: String = "") -> String {
@@ -71,7 +71,7 @@ struct Publication {
     }
 }
 
-/// An app as it shipped: its keys and its policy.
+/// A shipped app: its keys and its policy.
 struct ShippedApp {
     let one: TestKey
     let two: TestKey
@@ -91,7 +91,7 @@ struct ShippedApp {
         get throws { UpdateVerifier(trust: try trust, bundled: try Publication.read(bundled)) }
     }
 
-    /// The code of the failure; `nil` for an update that is taken.
+    /// Returns the code of the failure; `nil` for an accepted update.
     func code(
         _ envelope: [UInt8], floor: UpdateFloor? = nil, minimumVersion: Int = 0, at now: Date = Publication.now
     ) throws -> UpdateFailure.Code? {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import PintleUpdates
 
-/// Each way to fail, beside an update that is taken and differs in one thing.
-@Suite("Updates are verified")
+/// Each way to fail, beside an accepted update that differs in one point.
+@Suite("The verification of updates")
 struct VerifierTests {
     let app: ShippedApp
 
@@ -14,7 +14,7 @@ struct VerifierTests {
         app = try ShippedApp()
     }
 
-    @Test("A good update is what its bytes say")
+    @Test("A valid update has the content of its bytes")
     func good() throws {
         let publication = Publication()
         let update = try app.verifier.verify(try publication.signed(by: app.two), floor: nil, at: Publication.now)
@@ -25,7 +25,7 @@ struct VerifierTests {
         #expect(update.ignoredMembers.isEmpty)
     }
 
-    @Test("Everything that is wrong has its code, and the next good update is taken")
+    @Test("Every failure has its code, and the next valid update is accepted")
     func codes() throws {
         let good = try Publication().signed(by: app.one)
         let verifier = try app.verifier
@@ -59,7 +59,7 @@ struct VerifierTests {
 
     // MARK: Signatures
 
-    @Test("What counts are distinct keys that verified: one key twice is one")
+    @Test("The threshold counts distinct keys, so two signatures by one key count once")
     func threshold() throws {
         var app = app
         app.threshold = 2
@@ -71,7 +71,7 @@ struct VerifierTests {
         #expect(try app.code(publication.signed(by: app.stranger, app.stranger)) == .invalidSignature)
     }
 
-    @Test("The key id is a hint: another key's id, none or nonsense changes nothing")
+    @Test("The key id is only a hint: a wrong, missing or malformed one changes nothing")
     func keyIDs() throws {
         var two = app
         two.threshold = 2
@@ -79,19 +79,19 @@ struct VerifierTests {
             var envelope = SignedEnvelope(payload: Publication().payload)
             envelope.signatures = [try app.one.signature(over: envelope, keyID: id)]
             #expect(try app.code(envelope.json) == nil)
-            // Signed twice by one key under two names: still one key.
+            // One key signs twice under two ids and still counts once.
             envelope.signatures.append(try app.one.signature(over: envelope, keyID: app.two.key.id))
             #expect(try two.code(envelope.json) == .thresholdNotMet)
             envelope.signatures.append(try app.two.signature(over: envelope, keyID: id))
             #expect(try two.code(envelope.json) == nil)
         }
-        // A stranger who borrows a trusted id stays a stranger.
+        // An untrusted signer with a trusted key's id stays untrusted.
         var envelope = SignedEnvelope(payload: Publication().payload)
         envelope.signatures = [try app.stranger.signature(over: envelope, keyID: app.one.key.id)]
         #expect(try app.code(envelope.json) == .invalidSignature)
     }
 
-    @Test("A signature belongs to its payload and to its payload type")
+    @Test("A signature is valid only for its payload and payload type")
     func mixed() throws {
         var envelope = SignedEnvelope(payload: Publication(version: "8").payload)
         let other = SignedEnvelope(payload: Publication(version: "7").payload)
@@ -102,13 +102,13 @@ struct VerifierTests {
         #expect(try app.code(envelope.json) == .invalidSignature)
         envelope.signatures = [try app.one.signature(over: envelope)]
         #expect(try app.code(envelope.json) == nil)
-        // The bare payload, signed without DSSE's encoding of it.
+        // A signature over the bare payload, without DSSE's encoding.
         let bare = try #require(Ed25519.signature(of: envelope.payload, seed: app.one.seed))
         envelope.signatures = [.init(keyID: nil, bytes: bare)]
         #expect(try app.code(envelope.json) == .invalidSignature)
     }
 
-    @Test("Signatures of other algorithms may stand beside one that counts")
+    @Test("Signatures of other algorithms may be present beside a valid one")
     func otherAlgorithms() throws {
         var envelope = SignedEnvelope(payload: Publication().payload)
         envelope.signatures = [.init(keyID: "ecdsa", bytes: [UInt8](repeating: 0x30, count: 71))]
@@ -119,14 +119,14 @@ struct VerifierTests {
 
     // MARK: Version
 
-    @Test("Nothing below the floor is taken, and an equal version only with equal bytes")
+    @Test("An update below the floor is refused, and one at the floor is accepted only with the same payload")
     func floor() throws {
         let seven = try Publication().signed(by: app.one)
         let floor = try app.verifier.verify(seven, floor: nil, at: Publication.now).floor(under: try app.trust)
         #expect(try app.code(of: Publication(version: "6"), floor: floor) == .rollback)
         #expect(try app.code(of: Publication(version: "8"), floor: floor) == nil)
         #expect(try app.code(of: Publication(more: " "), floor: floor) == .replacedVersion)
-        // Another envelope around the same payload is the same update.
+        // Another envelope with the same payload is the same update.
         let again = try app.verifier.verify(try Publication().signed(by: app.two), floor: floor, at: Publication.now)
         #expect(again.isUnchanged)
         #expect(try app.code(seven, minimumVersion: 8) == .rollback)
@@ -147,7 +147,7 @@ struct VerifierTests {
         #expect(reordered.keySetID == (try app.trust.keySetID))
     }
 
-    @Test("The bundled policy is a floor: its number stands for its rules")
+    @Test("The version of the bundled policy is a floor, and stands for its rules")
     func bundledFloor() throws {
         var app = app
         let rules = Publication.rule("example.com")
@@ -156,7 +156,7 @@ struct VerifierTests {
         #expect(try app.code(of: Publication(version: "7", policy: Publication.policy(rules))) == nil)
         #expect(try app.code(of: Publication(version: "7")) == .replacedVersion)
         #expect(try app.code(of: Publication(version: "8")) == nil)
-        // The version comes before dates and scope.
+        // The version is checked before dates and scope.
         let foreign = Publication.policy(rules, Publication.rule("example.net"))
         for (version, late, wide) in [
             ("7", .replacedVersion, .replacedVersion), ("8", .expired, .outOfScope),
@@ -169,7 +169,7 @@ struct VerifierTests {
         #expect(try app.code(of: expired) == .expired)
     }
 
-    @Test("A bundled date with a fraction of a second is the one that a signed policy has without it")
+    @Test("A bundled date with a fraction of a second equals the signed date without it")
     func fractions() throws {
         func policy(_ date: String, _ more: String = "") -> String {
             let expiry = ", \"expiry\": {\"after\": \"\(date)\", \"then\": \"reject\"}"
@@ -182,7 +182,7 @@ struct VerifierTests {
     }
 
     @Test(
-        "Versions are integers that every JSON reader counts alike",
+        "Versions are integers that every JSON parser represents exactly",
         arguments: [
             ("1", nil), ("9007199254740991", nil), ("9007199254740992", .rollback), ("9223372036854775807", .rollback),
             ("9223372036854775808", .rollback), ("100000000000000000000000", .rollback), ("0", .rollback),
@@ -195,7 +195,7 @@ struct VerifierTests {
 
     // MARK: Dates
 
-    @Test("Both dates are held against one instant: issuedAt <= now < expiresAt")
+    @Test("Both dates are compared with one instant: issuedAt <= now < expiresAt")
     func dates() throws {
         let publication = Publication(issuedAt: "2026-11-20T12:00:00Z", expiresAt: "2026-11-20T12:00:01Z")
         let bytes = try publication.signed(by: app.one)
@@ -204,14 +204,14 @@ struct VerifierTests {
         #expect(try app.code(bytes, at: now.addingTimeInterval(0.5)) == nil)
         #expect(try app.code(bytes, at: now.addingTimeInterval(-0.5)) == .notYetIssued)
         #expect(try app.code(bytes, at: now.addingTimeInterval(1)) == .expired)
-        // A clock that was set back, or forward by years.
+        // With a clock that was set back, or forward by years.
         #expect(try app.code(bytes, at: Date(timeIntervalSince1970: 0)) == .notYetIssued)
         #expect(try app.code(bytes, at: Date(timeIntervalSince1970: 4_000_000_000)) == .expired)
         #expect(try app.code(of: Publication(expiresAt: "2027-02-30T00:00:00Z")) == .malformedPayload)
         #expect(try app.code(of: Publication(expiresAt: "2027-02-18T00:00:00Zjunk")) == .malformedPayload)
     }
 
-    @Test("What was adopted is read again whatever the clock says, and never below the floor")
+    @Test("A stored update is accepted whatever the clock says, but never below the floor")
     func stored() throws {
         let bytes = try Publication(expiresAt: "2026-11-02T00:00:00Z").signed(by: app.one)
         #expect(try app.code(bytes) == .expired)
@@ -223,7 +223,7 @@ struct VerifierTests {
 
     // MARK: Order and unknown members
 
-    @Test("The first check that fails names the failure")
+    @Test("The first failed check determines the failure")
     func order() throws {
         let floor = UpdateFloor(
             version: 9, keySetID: try app.trust.keySetID, payloadDigest: SHA256Digest(hashing: []))
@@ -249,7 +249,7 @@ struct VerifierTests {
         #expect(try app.code(of: all, floor: floor) == nil)
     }
 
-    @Test("Unknown members beside the policy are ignored and told; in the policy they are refused")
+    @Test("Unknown members are ignored and reported beside the policy, and refused inside it")
     func unknownMembers() throws {
         let publication = Publication(more: ", \"comment\": {\"n\": 1.5e3}, \"next\": []")
         let update = try app.verifier.verify(try publication.signed(by: app.one), floor: nil, at: Publication.now)

@@ -5,19 +5,18 @@ import PintleReports
 import PintleStorage
 import Synchronization
 
-// What the tests of the reports' spool start, and end in the middle of what it does.
+// The program that the tests of the report spool start and kill while it works.
 //
-// keep FOLDER POLICY STEP HOST...: the servers with these names show no certificate, and each failure is kept. Prints
-//   "HOST OUTCOME" for each.
-// exit FOLDER POLICY STEP HOST...: the same, as a session hands failures over, and then the process ends at once.
-// linger FOLDER POLICY STEP HOST...: the same, and nobody takes what is handed over.
-// deliver FOLDER LOG STEP: sends what is there to a collector that appends "ID URL" to the file LOG. Prints what came of it.
+// keep FOLDER POLICY STEP HOST...: adds a report for each server, which shows no certificate. Prints "HOST OUTCOME" for
+// each. exit FOLDER POLICY STEP HOST...: posts the failures as a session does, then exits at once. linger FOLDER POLICY
+// STEP HOST...: the same, with an observer that never returns. deliver FOLDER LOG STEP: sends the reports to a
+// collector that appends "ID URL" to the file LOG. Prints the result.
 //
-// With $LATER set, it delivers as if it were so many seconds later.
+// If $LATER is set, it delivers as if it were that many seconds later.
 //
-// No file may grow beyond $LIMIT bytes, if it is set: a disk that is full.
+// If $LIMIT is set, no file may grow beyond that many bytes. This simulates a full disk.
 //
-// At the given step, of the writing or of the sending, it kills itself; 0 for never.
+// At the given step of writing or sending it kills itself; 0 for never.
 
 let steps = Atomic(0)
 let words = Array(CommandLine.arguments.dropFirst())
@@ -41,7 +40,7 @@ func content(_ path: String) -> [UInt8] {
     return Array(bytes.prefix(max(0, count)))
 }
 
-/// What it has appended outlives the process, as what a server has received does.
+/// A collector whose log outlives the process, as a real server's does.
 struct Collector: ReportTransport {
     let path: String
 
@@ -68,8 +67,8 @@ if let limit = getenv("LIMIT").flatMap({ UInt(String(cString: $0)) }) {
 var options = ReportOptions()
 options.longestDelay = 0
 let spool = try ReportSpool(folder: words[1]) { _ in step() }
-// After everybody who comes to know of the end later than this line. What waits for an observer that never returns is no
-// leak, and a sanitizer would take it for one.
+// Runs after all exit handlers that are registered later. The events for an observer that never returns are no leak,
+// but a sanitizer would report them as one.
 if words[0] == "linger" { atexit { _exit(0) } }
 switch words[0] {
 case "keep", "exit", "linger":

@@ -4,13 +4,13 @@ import Pintle
 import PintleStorage
 import Synchronization
 
-// What the tests of the storage start, and end in the middle of what it does.
+// The program that the storage tests start and kill while it works.
 //
-// approve STORE NAME COUNT [STEP]: approves NAME-0.test, NAME-1.test... and prints the number of each when that is done.
-//   At the given step of the writing, counted from 1 over all of them, it kills itself.
-// hold STORE: takes the lock, prints "held", and waits for its end.
-// starve STORE: approves, has another store approve, and prints what it sees before, while it can open no file, and after.
-// open STORE USER: gives up root for another user, and prints why the store cannot be opened.
+// approve STORE NAME COUNT [STEP]: approves NAME-0.test, NAME-1.test... and prints the number of each when it is done.
+// At the given step of the writing, counted from 1 over all of them, it kills itself. hold STORE: takes the lock,
+// prints "held", and waits until it is killed. starve STORE: approves, lets another store approve, and prints the
+// approvals before, without a free descriptor, and after. open STORE USER: changes from root to another user, and
+// prints the reason that the store cannot be opened.
 
 let words = CommandLine.arguments.dropFirst()
 let steps = Atomic(0)

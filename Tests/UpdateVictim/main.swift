@@ -5,12 +5,12 @@ import PintleStorage
 import PintleUpdates
 import Synchronization
 
-// What the tests of the updates' store start, and end in the middle of what it does.
+// The program that the tests of the update store start and kill while it writes.
 //
 // adopt FOLDER KEY BUNDLED TIME STEP LIMIT UPDATE...: opens the store of an app that trusts the key (hexadecimal) and
-//   shipped the policy, and adopts the updates (files) as of that time. Prints "open VERSION", then for each update
-//   "adopted VERSION" or "refused REASON". At the given step of the writing it kills itself; 0 for never. No file may
-//   grow beyond LIMIT bytes; 0 for no limit.
+// shipped the policy, and adopts the updates (files) at that time. Prints "open VERSION", then for each update "adopted
+// VERSION" or "refused REASON". Kills itself at the given step of writing; 0 for never. No file may grow beyond LIMIT
+// bytes; 0 for no limit.
 
 let steps = Atomic(0)
 

@@ -1,16 +1,17 @@
 import CBaselines
 
-/// What thresholds.txt sets bounds for, by name.
+/// The cases for which thresholds.txt has limits, by name.
 func countedCases(_ material: Material) throws -> [String: () throws -> Peer] {
     let paths = { try PathSection.peers(material.leafP256, material) }
-    // A thousand look-ups a call, in a table whose keys are not random: they decide what a name costs.
+    // A thousand look-ups for each call. The table's hash keys are fixed, because they determine the cost of a name.
     func hosts(_ kind: Int) -> Peer {
         let rules = Hosts.rules(1_000)
         return Hosts.peer(Hosts.table(rules, seed: 1), Hosts.queries(rules, spread: 1_000)[kind].names)
     }
     var cases: [String: () throws -> Peer] = [
         "path-in-handshake": { try paths()[0] },
-        // By itself: a connection, which the first peer makes, adds to what OpenSSL copies for each certificate it parses.
+        // Separate from the others: a connection, which the first peer makes, increases OpenSSL's cost to parse a
+        // certificate.
         "path-from-der": { try PathSection.fromDER(material.leafP256, material) },
         "hosts-exact": { hosts(0) },
         "hosts-subdomain": { hosts(1) },

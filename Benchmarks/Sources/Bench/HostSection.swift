@@ -47,7 +47,7 @@ enum HostSection {
         try memory()
     }
 
-    /// What a policy of a million rules with the same pins keeps.
+    /// Prints the memory of a policy with a million rules that have the same pins.
     private static func memory() throws {
         let count = 1_000_000
         let pins = ["sha256/" + String(repeating: "QUJD", count: 10) + "QUE="]
@@ -71,7 +71,7 @@ enum HostSection {
     }
 }
 
-/// The same look-ups by hosts.go.
+/// Runs the same look-ups in hosts.go.
 enum GoPeer {
     static func run(_ program: String, _ rules: [String], _ queries: [(kind: String, names: [String])])
         -> [String: Double]

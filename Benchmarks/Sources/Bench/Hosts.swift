@@ -3,8 +3,8 @@ import Glibc
 
 @testable import Pintle
 
-/// The names that section D looks up, laid out one behind the other so that a walk over the queries
-/// costs every peer the same.
+/// The names that section D looks up. They are contiguous in memory, so that reading the queries costs every peer the
+/// same.
 struct Queries {
     let bytes: [UInt8]
     let ranges: [Range<Int>]
@@ -23,14 +23,14 @@ struct Queries {
 }
 
 enum Hosts {
-    /// Twenty to twenty-five bytes, of two to four labels.
+    /// Returns hosts of 20 to 25 bytes with two to four labels.
     static func rules(_ count: Int) -> [String] {
         let services = ["api", "gateway", "images", "login", "mail", "static", "www", "cdn.eu"]
         let domains = ["example.com", "example.org", "bank.example", "shop.test", "city.example.net"]
         return (0..<count).map { "\(services[$0 % 8])-\($0 + 100).\(domains[$0 % 5])" }
     }
 
-    /// Exact, sub-domain and miss; `spread` names each, taken from all over the table.
+    /// Returns queries for exact matches, sub-domains and misses, `spread` names each, from all over the table.
     static func queries(_ rules: [String], spread: Int) -> [(kind: String, names: [String])] {
         var generator = SplitMix64(state: 42)
         let picked = (0..<spread).map { _ in rules[Int.random(in: rules.indices, using: &generator)] }
@@ -41,7 +41,9 @@ enum Hosts {
         ]
     }
 
-    /// - Parameter seed: makes the keys of the hash the same in every run.
+    /// - Parameters:
+    ///   - rules: the hosts.
+    ///   - seed: makes the keys of the hash the same in every run.
     static func table(_ rules: [String], seed: UInt64? = nil) -> HostTable {
         var builder = HostTableBuilder()
         for rule in rules {
@@ -57,7 +59,7 @@ enum Hosts {
         return builder.build(using: &generator).table
     }
 
-    /// Every query `count` times, through the flat table.
+    /// Returns a peer that runs every query `count` times through the flat table.
     static func peer(_ table: HostTable, _ names: [String]) -> Peer {
         let queries = Queries(names)
         return Peer(name: "Pintle") { count in
@@ -118,7 +120,7 @@ enum Hosts {
     }
 }
 
-/// Random numbers that are the same in every run.
+/// A random generator with the same numbers in every run.
 struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 

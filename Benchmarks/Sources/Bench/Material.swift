@@ -2,7 +2,7 @@ import CBaselines
 import Glibc
 import Pintle
 
-/// What mint.sh made.
+/// The certificates that mint.sh made.
 struct Material {
     let directory: String
     let root: [UInt8]
@@ -32,7 +32,7 @@ func stop(_ message: String) -> Never {
     exit(2)
 }
 
-/// What a peer in C takes; never freed, since a benchmark ends.
+/// Returns a certificate for the peers in C. It is never freed, because a benchmark soon ends.
 func baselineCertificate(_ der: [UInt8]) -> baseline_certificate {
     let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: der.count)
     _ = copy.initialize(from: der)

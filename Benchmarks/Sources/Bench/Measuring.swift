@@ -1,17 +1,17 @@
 import CBaselines
 
-/// One of several that do the same work.
+/// One of several implementations of the same work.
 struct Peer {
     let name: String
-    /// Does the work this many times and returns something that depends on all of it.
+    /// Does the work `count` times and returns a value that depends on all results.
     let run: (_ count: Int) -> Int
 }
 
-/// What the compiler must believe is looked at.
+/// Receives results, so that the compiler cannot remove the work.
 nonisolated(unsafe) var sink = 0
 
-/// Nanoseconds per piece of work for each peer: the median of batches that take turns, so that a
-/// machine that slows down slows all of them down.
+/// Returns the nanoseconds for each piece of work of each peer, as the median of batches. The peers take turns, so that
+/// a slow phase of the machine affects all of them.
 func compare(_ peers: [Peer], batches: Int = 41, batchNanoseconds: Double = 2_000_000) -> [Double] {
     let counts = peers.map { peer in
         var count = 1
@@ -37,7 +37,7 @@ private func time(_ peer: Peer, _ count: Int) -> Double {
     return Double(baseline_cpu_nanoseconds() - start)
 }
 
-/// Calls of malloc and its cousins per piece of work, once everything is warm.
+/// Returns the calls of malloc and similar functions for each piece of work, after a warm-up.
 func allocations(of peer: Peer) -> Double {
     sink &+= peer.run(10)
     let before = baseline_allocations()

@@ -39,7 +39,7 @@ enum PathSection {
         ]
     }
 
-    /// What the verification callback does: the chain as bytes, path, name, extra checks, rule and pins.
+    /// Does the work of the verification callback: copies the chain, then checks path, name, profile, rule and pins.
     static func inHandshake(_ leaf: [UInt8], _ material: Material, _ path: OpaquePointer?) throws -> Peer {
         let policy = try policy(leaf, material)
         let endpoint = ServerEndpoint(host: try ServerName("bench.example"))
@@ -57,7 +57,8 @@ enum PathSection {
         }
     }
 
-    /// A validator parses an issuer once, however many leaves it has signed; a new one knows none yet.
+    /// Validates paths from DER. A validator parses an issuer once, however many leaves it has signed; a new validator
+    /// has none in its cache.
     static func fromDER(_ leaf: [UInt8], _ material: Material, knowsIssuers: Bool = true) throws -> Peer {
         let policy = try policy(leaf, material)
         let endpoint = ServerEndpoint(host: try ServerName("bench.example"))

@@ -2,11 +2,11 @@ import CBaselines
 import FoundationEssentials
 import Pintle
 
-/// Section A: certificates as DER in, decision out.
+/// Section A: from certificates in DER to a decision.
 struct PinCase {
     let name: String
     let certificates: [[UInt8]]
-    /// How far from the leaf the pinned key is.
+    /// The distance of the pinned key from the leaf.
     let depth: Int
 
     static func all(_ material: Material) -> [PinCase] {
@@ -19,8 +19,8 @@ struct PinCase {
         ]
     }
 
-    /// The whole decision on a validated path: the rule for the host, the date, the pins. Beside the pin
-    /// that matches the rule has a backup pin, as rules do.
+    /// The whole decision on a validated path: the rule for the host, the date, and the pins. As usual, the rule has a
+    /// backup pin besides the matching one.
     func pintle() throws -> Peer {
         let policy = try policy()
         let endpoint = ServerEndpoint(host: try ServerName("bench.example"))
@@ -38,7 +38,7 @@ struct PinCase {
         }
     }
 
-    /// The pins alone, as path validation asks for them: what the walks in C do.
+    /// Only the pins, as path validation compares them. The peers in C do the same work.
     func pinsAlone() throws -> Peer {
         let policy = try policy()
         let endpoint = ServerEndpoint(host: try ServerName("bench.example"))

@@ -32,7 +32,7 @@ enum ProcessSection {
     }
 
     private static func spawn(_ name: String, _ command: [String]) -> Double {
-        // posix_spawn wants C strings that live as long as the call.
+        // posix_spawn needs C strings that stay valid during the call.
         let arguments = command.map { strdup($0).map { UnsafePointer($0) } } + [nil]
         defer { for argument in arguments { free(UnsafeMutablePointer(mutating: argument)) } }
         let time = baseline_spawn(arguments)

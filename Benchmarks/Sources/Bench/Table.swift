@@ -1,6 +1,6 @@
 import Glibc
 
-/// A number with this many decimals: Foundation is not linked here.
+/// Returns a number with this many decimals. Foundation is not linked here.
 func text(_ value: Double, decimals: Int = 0) -> String {
     let scale = (0..<decimals).reduce(1.0) { scale, _ in scale * 10 }
     let scaled = Int((value * scale).rounded())
@@ -24,7 +24,7 @@ func printTable(_ title: String, _ header: [String], _ rows: [[String]], notes: 
     fflush(nil)
 }
 
-/// "0.97 of at most 1.25", with a word where it is more.
+/// Returns "0.97 of at most 1.25", with a remark if the limit is exceeded.
 func ratio(_ ours: Double, to peer: Double, atMost limit: Double) -> String {
     let ratio = ours / peer
     return "\(text(ratio, decimals: 2)) of \(text(peer, decimals: peer < 1000 ? 1 : 0)), target <= "

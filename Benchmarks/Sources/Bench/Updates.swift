@@ -5,7 +5,7 @@ import FoundationEssentials
 @testable import PintleTools
 @testable import PintleUpdates
 
-/// Section F: an update as it arrives in, a policy that may be put in force out.
+/// Section F: from the bytes of an update to a policy that may come into force.
 enum UpdateSection {
     static func run() throws {
         var rows: [[String]] = []
@@ -31,7 +31,7 @@ enum UpdateSection {
         try runUnsigned()
     }
 
-    /// A policy file by itself: what a rule costs must not grow with their number.
+    /// Measures policy files. The cost of a rule must not grow with the number of rules.
     private static func runPolicies() throws {
         let rows = try [100, 1_000, 100_000].map { rules in
             let json = try policy(rules: rules).json()
@@ -49,7 +49,8 @@ enum UpdateSection {
         printTable("F. A policy file, ns a rule", ["", "read", "lint"], rows)
     }
 
-    /// The update, the same once more, its policy alone, and the signature alone; and how many bytes the update has.
+    /// Returns peers for a new update, the same update again, only its policy, and only the signature, and the update's
+    /// size in bytes.
     static func peers(rules: Int) throws -> (peers: [Peer], bytes: Int) {
         let (update, policy, verifier, signed) = try scene(rules: rules)
         func verify(_ name: String, _ floor: UpdateFloor?, _ known: VerifiedUpdate?) -> Peer {
@@ -83,7 +84,7 @@ enum UpdateSection {
         return (peers, update.count)
     }
 
-    /// What costs most of all that nobody has signed: as large as may be, as many signatures and keys as may be.
+    /// Measures the most expensive unsigned envelope: the largest size with the most signatures and keys.
     private static func runUnsigned() throws {
         let keys = (0..<16).map { _ in
             var key = [UInt8](repeating: 0, count: 32)

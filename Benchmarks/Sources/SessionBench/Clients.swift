@@ -5,7 +5,7 @@ import PintleURLSession
 
 /// The clients of section C, which take turns.
 struct Clients {
-    /// One that does the same work as the others.
+    /// One of several clients that do the same work.
     struct Client {
         let name: String
         let get: (_ url: URL, _ count: Int) async throws -> Void
@@ -30,7 +30,7 @@ struct Clients {
         (self.nginx, self.sink, self.what, self.cached, self.shipped) = (nginx, sink, what, cached, shipped)
         let pin = Pin(.publicKey(try PublicKeyPin(subjectPublicKeyInfo: Array(read("spki.der")))))
         let policy = try PinningPolicy(hosts: [PinnedHost("localhost", pins: [pin], backup: .noneAccepted)])
-        // With the system's roots, as `SSL_CERT_FILE` names them.
+        // With the system's roots, taken from `SSL_CERT_FILE`.
         pinned = URLSession.pinned(to: policy, configuration: .ephemeral)
         unpinned = URLSession.pinned(to: try PinningPolicy(hosts: []), configuration: .ephemeral)
     }
@@ -48,7 +48,7 @@ struct Clients {
         }
     }
 
-    /// For a profiler: 500 new connections of one client.
+    /// Makes 500 new connections with one client, for a profiler.
     private func newConnections(of name: String) async throws {
         let client =
             switch name {
@@ -130,7 +130,7 @@ extension Clients {
         var processor = 0.0
     }
 
-    /// Nanoseconds per request: medians of batches that take turns.
+    /// Returns the nanoseconds for each request, as medians of batches in which the clients take turns.
     private func compare(_ clients: [Client], _ url: URL, counts: [Int]) async throws -> [Cost] {
         var samples = clients.map { _ in [Cost]() }
         for client in clients { try await client.get(url, 2) }
@@ -167,7 +167,7 @@ extension Clients {
         defer { try? FileManager.default.removeItem(at: zeros) }
         truncate(zeros.path, size)
         let (down, up) = (file.absoluteString, sink.absoluteString)
-        // Whoever goes first does not pay for the page cache: neither here nor in nginx.
+        // Warms the page cache, in this process and in nginx, so that the first client does not pay for it.
         guard curl_client_put(cached, up, zeros.path, Int64(size)) == size, curl_client_get(cached, down, 1) == size
         else { stop("libcurl fails") }
         let works: [(name: String, work: () async throws -> Void)] = [

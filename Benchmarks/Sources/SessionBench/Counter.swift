@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Counts what a task receives, and keeps nothing of it.
+/// Counts the bytes that a task receives and discards them.
 final class Counter: NSObject, URLSessionDataDelegate, Sendable {
     private let expected: Int
     private let count = Mutex(0)
@@ -28,11 +28,11 @@ final class Counter: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
-/// Resident memory of this process, in KiB.
+/// The resident memory of this process in KiB.
 enum Memory {
     static var peak: Int { value("VmHWM:") }
 
-    /// Forgets the peak so far; what is resident now.
+    /// Resets the peak and returns the currently resident memory.
     static func restartPeak() -> Int {
         if let file = fopen("/proc/self/clear_refs", "w") {
             fputs("5", file)

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import PintleTestKit
 
-/// What the clients of section C meet.
+/// The servers of section C.
 enum Servers {
-    /// Where Debian has its roots in one file; other systems may have them elsewhere.
+    /// Debian's file with all roots. Other systems may have it elsewhere.
     private static let roots = "/etc/ssl/certs/ca-certificates.crt"
 
     static func run(_ what: String) throws -> Int32 {
@@ -13,17 +13,17 @@ enum Servers {
         defer { files.remove() }
         let authority = try CertificateAuthority.root(name: "Bench Root", keyType: .rsa(bits: 4_096))
         let identity = try authority.intermediate(keyType: .rsa2048).issue(hosts: ["localhost"], keyType: .p256)
-        // A realistic store: what the system has, and one more.
+        // A realistic store: the system's roots and one more.
         try files.write(Array(system) + Array(authority.certificate.pem.utf8), to: "roots.pem")
         try files.write(identity.chainPEM, to: "chain.pem")
         try files.write(identity.key.pem, to: "key.pem")
         try files.write(identity.certificate.spkiDER, to: "spki.der")
-        // Zeros that take no room on the disk.
+        // A sparse file of zeros.
         try files.write("", to: "gigabyte")
         truncate(files.path(of: "gigabyte"), 1 << 30)
 
         let sink = try LoopbackTLSServer(identity) { $0.serve(swallow) }
-        // The port of a server that is closed at once, and so is free.
+        // A free port: a server on it was just closed.
         let port = try LoopbackTLSServer(identity).port
         try files.write("https://localhost:\(port)/ https://localhost:\(sink.port)/", to: "addresses")
         try files.write(nginx(port: port, root: files.path), to: "nginx.conf")
@@ -48,7 +48,7 @@ enum Servers {
         var environment = ProcessInfo.processInfo.environment
         environment["SSL_CERT_FILE"] = files.path(of: "roots.pem")
         environment["SSL_CERT_DIR"] = files.path(of: "none")
-        // Foundation on Linux always reads the system's file: client.c puts this one in its place.
+        // Foundation on Linux always reads the system's file of roots. client.c replaces it with this one.
         environment["PINTLE_BENCH_ROOTS"] = files.path(of: "roots.pem")
         client.environment = environment
         try client.run()
@@ -57,7 +57,7 @@ enum Servers {
         return client.terminationStatus
     }
 
-    /// Waits up to ten seconds until something accepts connections on 127.0.0.1 at `port`.
+    /// Waits up to ten seconds until a server accepts connections on 127.0.0.1 at `port`.
     private static func isListening(on port: UInt16) -> Bool {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -77,7 +77,7 @@ enum Servers {
         return false
     }
 
-    /// Reads requests with content of any length, keeps nothing, and answers each.
+    /// Reads requests with content of any length, discards the content, and answers each.
     private static func swallow(_ stream: any ByteStream) {
         while true {
             var head: [UInt8] = []

@@ -1,12 +1,12 @@
-// Section C: HTTPS on loopback. The servers are this program and nginx, on one processor; the clients are a
-// process of their own on another, so that what it uses, of time and of memory, is theirs.
+// Section C: HTTPS on loopback. The servers are this program and nginx, on one processor. The clients are a separate
+// process on another processor, so that their time and memory can be measured separately.
 import Foundation
 
 let arguments = CommandLine.arguments
 if arguments.count == 4, arguments[1] == "client" {
     try await Clients(files: arguments[2], what: arguments[3]).run()
 } else {
-    // At its return the servers have ended, and their folder is gone.
+    // When it returns, the servers have ended and their folder is removed.
     exit(try Servers.run(arguments.count > 1 ? arguments[1] : "times"))
 }
 

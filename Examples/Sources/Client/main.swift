@@ -1,7 +1,7 @@
 import ClientModel
 import Foundation
 
-// Client URL POLICY.json FOLDER: loads a page; asks about a server that nobody vouches for.
+// Client URL POLICY.json FOLDER: loads a page, and asks the user about a server without a trusted certificate.
 guard CommandLine.arguments.count == 4, let url = URL(string: CommandLine.arguments[1]) else {
     print("usage: Client URL POLICY.json FOLDER")
     exit(2)

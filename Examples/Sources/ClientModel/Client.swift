@@ -7,16 +7,16 @@ import Security
 import FoundationNetworking
 #endif
 
-/// A client whose servers a policy decides about, and a person where the policy leaves it to one.
+/// A client with a policy that decides about servers, and asks the user about servers without a rule.
 public final class Client: Sendable {
-    /// What came of a request.
+    /// The result of a request.
     public enum Outcome: Sendable {
         case page(status: Int, text: String)
-        /// A server that nobody vouches for: ask, ``Client/approve(_:)``, and load again.
+        /// The server has no trusted certificate. Ask the user, call ``Client/approve(_:)``, and load again.
         case question(ServerQuestion)
-        /// Not a byte was sent. Nothing that a person should wave through.
+        /// The server was refused and received no byte. The user must not be able to override this.
         case refused(reason: String, story: String)
-        /// Nothing about trust: offline, no such host.
+        /// The failure is not about trust: for example, the device is offline or the host does not exist.
         case failed(String)
     }
 
@@ -24,12 +24,12 @@ public final class Client: Sendable {
     private let store: TrustApprovalStore
     private let session: PinnedURLSession
 
-    /// What a web view is given, so that it decides as requests do.
+    /// The source for a web view, so that it makes the same decisions as requests.
     public let source: any PolicySource
 
     /// - Parameters:
-    ///   - policy: JSON, as the app ships it.
-    ///   - folder: where decisions are kept; it exists.
+    ///   - json: the policy that the app ships, as JSON.
+    ///   - folder: an existing folder for the user's decisions.
     public init(policy json: [UInt8], folder: String) throws {
         let policy = LivePolicy(try PinningPolicy(json: json))
         let store = try TrustApprovalStore(path: folder + "/trust.json")
@@ -54,22 +54,23 @@ public final class Client: Sendable {
         }
     }
 
-    /// The person has compared the fingerprint and said yes.
+    /// Stores the user's approval. Call it after the user has compared the fingerprint.
     ///
-    /// - Throws: where earlier decisions are lost, ``ServerQuestion/lostDecisions``: this may be an impostor at the place
-    ///   of a server that was known.
+    /// - Throws: if earlier decisions are lost, ``ServerQuestion/lostDecisions``: the server may be an impostor in the
+    ///   place of a known one.
     public func approve(_ question: ServerQuestion) throws { try store.approve(question.host) }
 
-    /// The same after the person was told that earlier decisions are lost, and has asked the server's owner again.
+    /// Stores the approval although earlier decisions are lost. Call it only after the user was told so and has asked
+    /// the server's owner again.
     public func approveDespiteLoss(_ question: ServerQuestion) throws {
         try store.approve(question.host, acceptingIncompleteRecord: true)
     }
 
-    /// Another policy is in force from the next request on.
+    /// Replaces the policy for the next requests.
     public func rotate(to json: [UInt8]) throws { policy.replace(with: try PinningPolicy(json: json)) }
 }
 
-/// What a person has to see before they answer.
+/// The facts that the user must see before the answer.
 public struct ServerQuestion: Sendable, Identifiable {
     let host: UnknownHost
 
@@ -79,15 +80,17 @@ public struct ServerQuestion: Sendable, Identifiable {
 
     public var id: String { "\(server) \(fingerprint)" }
     public var server: String { host.endpoint.description }
-    /// SHA-256 of the certificate, in two rows of pairs.
+    /// The SHA-256 of the certificate, in two rows of pairs.
     public var fingerprint: String { host.leaf.fingerprint.text(.rows) }
     public var subject: String { host.leaf.subject.description }
-    /// What the system thinks of it.
+    /// The system's verdict on the server.
     public var verdict: String { host.pathFailure.map { $0.primary.text } ?? "the system would trust it" }
-    /// The server was known with another key: an alarm, not a first meeting.
+    /// A Boolean value that indicates whether the server was known with another key. Show a warning, not a first
+    /// question.
     public var wasKnownWithAnotherKey: Bool { host.wasKnownWithAnotherKey }
-    /// Earlier decisions are lost or cannot be read: nobody can tell whether the server was known with another key.
+    /// A Boolean value that indicates whether earlier decisions are lost or unreadable, so that the server may have
+    /// been known with another key.
     public var lostDecisions: Bool { host.previous == nil && host.approvalRecord != .complete }
-    /// What is wrong beyond what a person can accept.
+    /// A failure that the user cannot accept; `nil` without one.
     public var obstacle: String? { host.unacceptableFailure?.primary.text }
 }

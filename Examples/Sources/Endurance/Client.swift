@@ -6,7 +6,7 @@ import Synchronization
 struct Client: Sendable {
     static let requestsAtOnce = 256
     private static let sessions = 1_000
-    /// For 256 requests; the pools of Swift and of Foundation have some, however few are needed.
+    /// The most threads for 256 requests. The thread pools of Swift and Foundation have some in any case.
     private static let threadLimit = 64
     private static let memoryLimit = 64 << 10
 
@@ -34,7 +34,7 @@ struct Client: Sendable {
         return isRight
     }
 
-    /// The server answers nobody before all have asked.
+    /// Makes many requests at once. The server answers after all of them have arrived.
     private func manyAtOnce() async throws -> Bool {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = Self.requestsAtOnce
@@ -57,7 +57,7 @@ struct Client: Sendable {
         return report("\(Self.requestsAtOnce) requests at once, \(threads) threads", threads < Self.threadLimit)
     }
 
-    /// Sessions that are made, used, and dropped or invalidated.
+    /// Creates and uses sessions, then drops or invalidates them.
     private func manySessions() async throws -> Bool {
         func use(_ count: Int) async throws {
             for number in 0..<count {
@@ -66,13 +66,13 @@ struct Client: Sendable {
                 if number % 2 == 0 { session.invalidateAndCancel() }
             }
         }
-        // What is made once is made by now.
+        // Creates everything that is created only once.
         try await use(20)
         try await Task.sleep(for: .milliseconds(200))
         let before = (Usage.threads, Usage.descriptors)
         try await use(Self.sessions)
         var after = (Usage.threads, Usage.descriptors)
-        // The last of them may still be on their way out.
+        // The last sessions may not have ended yet.
         for _ in 0..<200 where after.0 > before.0 + 2 || after.1 > before.1 + 4 {
             try await Task.sleep(for: .milliseconds(50))
             after = (Usage.threads, Usage.descriptors)
@@ -93,7 +93,7 @@ struct Client: Sendable {
         return report("\(size >> 20) MiB down, memory grew by \(growth) KiB", isRight)
     }
 
-    /// From a file of zeros that takes no room on the disk.
+    /// Uploads a sparse file of zeros.
     private func up() async throws -> Bool {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("endurance-\(UUID().uuidString)")
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
@@ -109,7 +109,7 @@ struct Client: Sendable {
     }
 }
 
-/// Counts what a task receives.
+/// Counts the bytes that a task receives.
 private final class Counter: NSObject, URLSessionDataDelegate, Sendable {
     private let count = Mutex(0)
     private let end = AsyncThrowingStream<Never, any Error>.makeStream()

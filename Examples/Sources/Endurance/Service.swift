@@ -1,11 +1,11 @@
 import Foundation
 import PintleTestKit
 
-/// Lets nobody go before all are there.
+/// A barrier that releases all requests when the last one has arrived.
 final class Crowd: Sendable {
     private let size: Int
     private let state = NSCondition()
-    // Under the condition's lock.
+    // Protected by the condition's lock.
     private nonisolated(unsafe) var count = 0
 
     init(of size: Int) {
@@ -21,10 +21,10 @@ final class Crowd: Sendable {
     }
 }
 
-/// HTTP/1.1 that keeps nothing of what it sends or gets.
+/// An HTTP/1.1 service that keeps no content in memory.
 struct Service {
     let crowd: Crowd
-    /// Bytes of the answer to `GET /down`.
+    /// The size in bytes of the answer to `GET /down`.
     let size: Int
 
     func run(_ stream: any ByteStream) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this process uses, by proc(5).
+/// The resources of this process, from proc(5).
 enum Usage {
     static var threads: Int { status("Threads:") }
 
@@ -8,10 +8,10 @@ enum Usage {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     }
 
-    /// KiB.
+    /// The peak of resident memory in KiB.
     static var peak: Int { status("VmHWM:") }
 
-    /// Forgets the peak so far; the KiB that are resident now.
+    /// Resets the peak and returns the currently resident memory in KiB.
     static func restartPeak() -> Int {
         if let file = fopen("/proc/self/clear_refs", "w") {
             fputs("5", file)

@@ -1,6 +1,6 @@
-// What a pinned session needs of a process: many requests at once without a thread for each, sessions that leave
-// nothing behind, and a gibibyte both ways in constant memory. The server is this program; the client is a process
-// of its own, so that what is counted is the client's. Ends with 1 where it is not as it should be.
+// Measures what a pinned session uses: many concurrent requests without a thread for each, sessions that leave nothing
+// behind, and a gibibyte in both directions in constant memory. The server is this program. The client is a separate
+// process, so that only the client's resources are counted. Exits with 1 if a result is not as expected.
 //
 //     Endurance [MEBIBYTES]
 import Foundation

@@ -2,12 +2,12 @@ import Foundation
 import PintleTestKit
 import PintleURLSession
 
-/// The right server and an interceptor, both with certificates that the client's anchors vouch for.
+/// The right server and an interceptor. The client's anchors trust the certificates of both.
 struct Stage {
     let server: LoopbackTLSServer
     let interceptor: LoopbackTLSServer
     let pinned: PinningPolicy
-    /// The same without pins: the control.
+    /// The same policy without pins, as a control.
     let unpinned: PinningPolicy
     /// `pinned` as a policy file.
     let policyFile: String

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// A way to have a session carry a request, and what comes back.
+/// A way to send a request with a session, and its result.
 struct Style: Sendable {
     let name: String
     let method: String

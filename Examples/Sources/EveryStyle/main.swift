@@ -1,6 +1,6 @@
-// Runs every style of task on loopback: before the right server, before an interceptor whose authority the client
-// trusts, and before the interceptor without pins. Then the program beside this one before both.
-// Ends with 1 where anything is not as it should be.
+// Runs every style of task on loopback against three servers: the right server, an interceptor whose authority the
+// client trusts, and the interceptor without pins. Then runs the program beside this one against the first two. Exits
+// with 1 if a result is not as expected.
 import Foundation
 import FoundationNetworking
 import PintleTestKit

@@ -1,8 +1,8 @@
-// The file that is new: which servers the program means.
+// The only new file: the policy for the program's servers.
 import Foundation
 import PintleURLSession
 
-/// From the policy file that PINTLE_POLICY names. An app would have one in its bundle, or write it in Swift.
+/// The policy file that PINTLE_POLICY names. An app would have the policy in its bundle or in Swift.
 let policy: PinningPolicy = {
     do {
         let path = ProcessInfo.processInfo.environment["PINTLE_POLICY"] ?? "policy.json"

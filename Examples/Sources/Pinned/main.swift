@@ -1,4 +1,4 @@
-// Prints how each address answers, and how long the answer is.
+// Prints the status and the length of each address's answer.
 import Foundation
 
 #if canImport(FoundationNetworking)

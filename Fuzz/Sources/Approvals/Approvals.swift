@@ -1,7 +1,7 @@
 @testable import Pintle
 
-/// A file of approvals that is read is printed in a form that reads the same; each approval is found by its server; and
-/// what is not read says where.
+/// A parsed file of approvals is printed in a form that parses to the same approvals. Each approval is found by its
+/// server. A parse error has a place.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -2,7 +2,8 @@ import Pintle
 
 @testable import PintleTools
 
-/// A command line, one argument a line, for every command: fits it, or is a usage error with a hint. Nothing is run.
+/// The input is a command line, one argument a line. Each command parses it or reports a usage error with a hint. No
+/// command is run.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

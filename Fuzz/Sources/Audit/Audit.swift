@@ -3,8 +3,8 @@ import FoundationEssentials
 @testable import Pintle
 @testable import PintleTools
 
-/// What `pintle audit` reads: results, and lists of hosts. Whatever a result says, its row of the page has no element
-/// that the page did not put there. Every line of a list is a server, which reads again as itself, or an error with its
+/// The inputs of `pintle audit`: results and lists of hosts. Whatever a result contains, its row of the page has only
+/// the page's own elements. Every line of a list is a server, which parses to itself when printed, or an error with its
 /// place.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,6 +1,6 @@
 @testable import Pintle
 
-/// Base64 and hexadecimal digits have one spelling in each form: what is read strictly is written as it was.
+/// Base64 and hexadecimal have one notation in each form: strictly parsed text is printed unchanged.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -1,8 +1,8 @@
 @testable import Pintle
 @testable import PintleTools
 
-/// `pintle evaluate --batch` on any lines: one JSON object for each that is not empty, a verdict or an error, and
-/// exit code 2 exactly where there was an error.
+/// `pintle evaluate --batch` on any lines prints one JSON object for each line that is not empty, a verdict or an
+/// error. The exit code is 2 exactly if there was an error.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

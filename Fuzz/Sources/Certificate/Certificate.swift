@@ -2,14 +2,14 @@ import COpenSSL
 
 @testable import Pintle
 
-/// Whatever libcrypto reads too must agree, field by field; what it refuses says nothing.
+/// If libcrypto also parses the certificate, both must agree in every field. A refusal by libcrypto is ignored.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let der = Array(UnsafeBufferPointer(start: bytes, count: count))
     guard let ours = try? Pintle.Certificate(der: der) else { return 0 }
     _ = (ours.subject.description, ours.issuer.description, ours.publicKey)
 
-    // The short way to the key, which pins take, and the whole certificate's.
+    // The range of the key that pins use must be the key of the parsed certificate.
     guard let short = try? SubjectPublicKeyInfo.range(inCertificate: der.span), der[short] == ours.subjectPublicKeyInfo
     else { fatalError("two public keys") }
 
@@ -27,7 +27,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     agree("notAfter", ours.validity.notAfter.timeIntervalSince1970, seconds(X509_get0_notAfter(theirs)))
     compareExtensions(ours, theirs)
 
-    // libcrypto reads BER too and writes it as DER: another key, unless the whole was DER.
+    // libcrypto also accepts BER and prints it as DER. That is another key, unless the whole input was DER.
     let key = encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(theirs), $0) }
     if encoded({ i2d_re_X509_tbs(theirs, $0) }) == Array(der[ours.layout.tbsCertificate]) {
         agree("subjectPublicKeyInfo", Array(ours.subjectPublicKeyInfo), key)

@@ -2,7 +2,7 @@ import COpenSSL
 
 @testable import Pintle
 
-/// `nil` where libcrypto does not find the extension, finds it twice, or cannot read it.
+/// Returns `nil` if libcrypto does not find the extension, finds it twice, or cannot parse it.
 private func decoded(_ certificate: OpaquePointer, _ identifier: CInt) -> UnsafeMutableRawPointer? {
     X509_get_ext_d2i(certificate, identifier, nil, nil)
 }

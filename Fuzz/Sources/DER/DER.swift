@@ -1,6 +1,6 @@
 @testable import Pintle
 
-/// Elements lie inside of their parent, behind one another, and every step goes forward.
+/// Elements lie inside their parent and do not overlap, and every step of the reader moves forward.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -1,8 +1,8 @@
 @testable import Pintle
 @testable import PintleUpdates
 
-/// What is read as an envelope is printed in a form that reads the same, takes one more signature as it stands, and signed
-/// bytes name their lengths; nobody has signed it, whatever it says.
+/// A parsed envelope is printed in a form that parses to the same envelope. Another signature can be appended to the
+/// original file. The signed bytes contain their lengths. No envelope has a valid signer.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -1,7 +1,7 @@
 @testable import PintleURLSession
 
-/// What a pinned session reads of a response's fields. Challenges are few, their names tokens, and what answers one has
-/// a challenge's shape again, with the server's words. A cache's seconds have an end.
+/// The response fields that a pinned session reads. The number of challenges is bounded, and their names are tokens.
+/// The answer to a challenge has a challenge's syntax with the server's values. A cache's seconds are bounded.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

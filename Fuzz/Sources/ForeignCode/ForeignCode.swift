@@ -2,8 +2,8 @@
 @testable import Pintle
 @testable import PintleTools
 
-/// Kotlin, Java, Swift and a shell's command lines: what is read makes a policy that reads the same again, and what is
-/// not has a place in the file.
+/// Kotlin, Java, Swift and shell command lines. A parsed file gives a policy that can be printed and parsed again. A
+/// parse error has a place in the file.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -2,8 +2,8 @@
 @testable import Pintle
 @testable import PintleTools
 
-/// Property lists and network security configurations: what is read makes a policy that reads the same again, and
-/// what is not has a place in the file.
+/// Property lists and Android's network security configurations. A parsed file gives a policy that can be printed and
+/// parsed again. A parse error has a place in the file.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -3,8 +3,9 @@ import FoundationNetworking
 
 @testable import PintleURLSession
 
-/// A line that is read says the same when it is read again, and holds no line break; a head makes a response, for which
-/// challenges have a place and a cache a time. Its cookies are few, for its server, and can be sent again.
+/// A parsed header line parses to the same line when it is printed, and contains no line break. A parsed head makes a
+/// response with its challenges and its cache time. The number of its cookies is bounded. They belong to its server and
+/// can be sent.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var head = ResponseHead()
@@ -46,7 +47,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What is accepted says in one way where the content ends, and reads the same again.
+/// Checks that an accepted head defines the end of its content in exactly one way, and parses to the same head again.
 private func checkFraming(of head: ResponseHead) {
     var framed = head
     let isStream = head.version.hasPrefix("HTTP/2")

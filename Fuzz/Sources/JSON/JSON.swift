@@ -1,6 +1,6 @@
 @testable import Pintle
 
-/// Whatever is read can be written again and says the same; an error has a place inside the text.
+/// A parsed document is printed in a form that parses to the same document. An error has a place inside the text.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

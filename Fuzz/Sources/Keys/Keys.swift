@@ -1,8 +1,8 @@
 @testable import Pintle
 @testable import PintleTools
 
-/// `pintle pin -` on any bytes: pins or one error, and in each case a JSON document on standard output and the
-/// exit code that goes with it.
+/// `pintle pin -` on any bytes prints pins or one error, in both cases as a JSON document on standard output with the
+/// matching exit code.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -1,9 +1,9 @@
 @testable import Pintle
 @testable import PintleOpenSSL
 
-/// A Certificate message as OpenSSL gets it: the first byte chooses the protocol's version, the rest is the message.
-/// After the guard no certificate that OpenSSL would parse has an EC key without a named curve, a second look changes
-/// nothing more, and what was hidden is what was sent.
+/// A Certificate message for OpenSSL. The first byte of the input chooses the protocol version; the rest is the
+/// message. After the guard, no certificate that OpenSSL would parse has an EC key without a named curve. A second run
+/// of the guard changes nothing, and the hidden certificates have their original bytes.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let bytes, count > 0 else { return 0 }

@@ -1,6 +1,6 @@
 @testable import Pintle
 
-/// A host that is read is canonical from then on, and so is an address; an endpoint is read as it is printed.
+/// A parsed host or address is canonical. A printed endpoint parses to the same endpoint.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -1,7 +1,7 @@
 @testable import Pintle
 
-/// Every block that is read is written in the strict form and read again; the reader goes on behind an
-/// error, and ends.
+/// Every parsed block is printed in the strict form and parses to the same block. After an error the reader continues,
+/// and it always ends.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var reader = PEMReader(Array(UnsafeBufferPointer(start: bytes, count: count)))

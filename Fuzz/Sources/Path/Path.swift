@@ -5,8 +5,8 @@ import PintleOpenSSL
 
 private let validator = PathValidator(system: SystemAnchors(replacedBy: []))
 
-/// A chain of DER certificates, end to end, the last being the anchor. A path that is found begins with the
-/// leaf, ends with the anchor, and each certificate on it was signed by the next.
+/// The input is a chain of concatenated DER certificates, the last one being the anchor. A path that is found begins
+/// with the leaf, ends with the anchor, and each certificate on it was signed by the next.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -4,8 +4,8 @@ import FoundationEssentials
 @testable import PintleCrypto
 @testable import PintleUpdates
 
-/// A payload of any bytes, signed: whatever is taken is in scope, in force at that instant, numbered as it says, and
-/// taken again without change; and once it is taken nothing of its number or below is.
+/// A signed payload of any bytes. If it is accepted, it is in scope, valid at that instant and has its own version. It
+/// is accepted again with the same result, and refused with a floor above it.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let seed = [UInt8](repeating: 7, count: 32)
@@ -35,7 +35,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             else { fatalError("taken out of scope: \(host)") }
         }
         let floor = update.floor(under: trust)
-        // With what is known and without it.
+        // With and without the active update.
         for known in [nil, update] {
             let again = try verifier.verify(file, floor: floor, active: known, at: now)
             guard again.isUnchanged, again.policy.hasSameRules(as: update.policy) else { fatalError("changed") }

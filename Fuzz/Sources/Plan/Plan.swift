@@ -3,8 +3,8 @@ import FoundationEssentials
 @testable import Pintle
 @testable import PintleTools
 
-/// `pintle plan` on any file: a plan that can be played through, whose report is JSON and whose page has no more markup
-/// than its own; or problems, each with a place in the file.
+/// `pintle plan` on any file gives a plan or a list of problems. A plan can be simulated, its report is JSON, and its
+/// page has only its own markup. Each problem has a place in the file.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))
@@ -26,7 +26,7 @@ public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     let isSmall = plan.apps.count <= 4 && plan.updates.count <= 3 && plan.keys.count <= 8 && plan.servers.count <= 2
     guard isSmall, plan.until.wholeSeconds > -60_000_000_000 else { return 0 }
-    // Its last month, so that it takes no longer than reading did.
+    // Simulate only the last month, so that it takes no longer than parsing.
     let now = plan.until.addingDays(-30)
     do throws(ToolError) {
         let report = PlanReport(try PlanSimulation(plan, now: now), tolerance: .none)

@@ -3,8 +3,8 @@ import FoundationEssentials
 @testable import Pintle
 @testable import PintleTools
 
-/// Lint finds an error exactly where reading fails; what is read is printed in a form that reads the same;
-/// and every rule governs its own host.
+/// The lint reports an error exactly if parsing fails. A parsed policy is printed in a form that parses to the same
+/// policy. Every rule decides about its own host.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

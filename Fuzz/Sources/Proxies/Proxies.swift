@@ -4,8 +4,8 @@ import FoundationNetworking
 @testable import PintleOpenSSL
 @testable import PintleURLSession
 
-/// A proxy that is read is one whose host and port are known and which speaks no TLS; with everything excepted
-/// there is none. Input: the proxy, a line break, what is reached without it.
+/// A parsed proxy has a host and a port and does not use TLS. If all hosts are excepted, there is no proxy. The input
+/// is the proxy, a line break, and the list of hosts without a proxy.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -3,8 +3,8 @@ import FoundationNetworking
 
 @testable import PintleURLSession
 
-/// A URL that is read is read again from its parts. A redirect never leaves https, and takes nothing that is meant
-/// for one origin along to another, as libcurl reads the two.
+/// A parsed URL parses to the same URL from its parts. A redirect never leaves https, and sends no credentials for one
+/// origin to another origin, as libcurl parses both.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -3,8 +3,8 @@ import FoundationEssentials
 @testable import Pintle
 @testable import PintleReports
 
-/// What a spool finds on the disk: whatever is read as a report, as a state or as a name says the same when it is written
-/// (dates in whole seconds) and read again, goes to `https` alone, and is encoded within the limit.
+/// The files of a report spool. A parsed report, state or name is printed in a form that parses to the same value
+/// (dates in whole seconds). A report goes only to `https` URLs and is encoded within the limit.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: bytes, count: count))

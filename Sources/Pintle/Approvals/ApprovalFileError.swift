@@ -1,15 +1,17 @@
-/// Why bytes are not a file of approvals: the first thing that is wrong, and where.
+/// The reason why bytes are not a valid approvals file: the first mistake and its position.
 public struct ApprovalFileError: Error, Sendable, Hashable {
-    /// Stable, for machines: `unsupported-version`, `unknown-key`, `trailing-content`...
+    /// A stable code for machines, such as `unsupported-version`, `unknown-key` or `trailing-content`.
     public let id: String
-    /// 1-based.
+    /// The line of the mistake, counted from 1.
     public let line: Int
-    /// 1-based, in Unicode scalars from the start of the line.
+    /// The column of the mistake, counted from 1 in Unicode scalars.
     public let column: Int
-    /// Lower case, no full stop. Text out of the file is escaped and shortened.
+    /// The reason for people, in lower case and without a full stop. Text quoted from the file is escaped and
+    /// shortened.
     public let message: String
 
-    /// Whether a later release wrote it: it is sound, and not ours to judge.
+    /// A Boolean value that indicates whether a later version of Pintle wrote the file. Such a file may be intact, but
+    /// this version cannot read it.
     public var isUnsupportedVersion: Bool { id == Self.unsupportedVersion }
 
     static let unsupportedVersion = "unsupported-version"
@@ -29,6 +31,6 @@ public struct ApprovalFileError: Error, Sendable, Hashable {
 }
 
 extension ApprovalFileError: CustomStringConvertible {
-    /// Line, column, id and message, in one line.
+    /// The line, column, id and message on one line.
     public var description: String { "\(line):\(column): \(id): \(message)" }
 }

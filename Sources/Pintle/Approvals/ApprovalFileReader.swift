@@ -4,8 +4,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads a file of approvals value by value and stops at the first mistake: a program wrote it, and no part of a file
-/// with a mistake is used.
+/// A parser of approvals files that stops at the first mistake. A program wrote the file, so one mistake means damage,
+/// and no part of such a file is used.
 enum ApprovalFileReader {
     private enum FileKey: String, CaseIterable {
         case version, generation, approvals
@@ -16,7 +16,7 @@ enum ApprovalFileReader {
     }
 
     static func read(_ root: JSONValue) throws(ApprovalFileError) -> TrustApprovals {
-        // First of all: the keys of another version are not unknown, they are another version's.
+        // Check the version first: in a file of another version, keys that look unknown may be valid.
         let version = try integer(root["version"], of: root, FileKey.version)
         guard version == TrustApprovals.formatVersion else {
             throw ApprovalFileError(

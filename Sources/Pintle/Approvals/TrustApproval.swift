@@ -4,77 +4,82 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a person has said about one server: this certificate, or this key, is the right one.
+/// A user's decision to trust one server by its certificate or key.
 ///
-/// It counts for one host and port, for hosts that no rule covers, and only where the policy says
-/// ``PinningPolicy/UnpinnedHosts/askUser``. It accepts the failures that the person has seen and none that came later:
-/// <doc:UserDecisions>.
+/// An approval counts for one host and port. It has an effect only if no rule covers the host and the policy says
+/// ``PinningPolicy/UnpinnedHosts/askUser``. It accepts the path failures that the user saw, but no failures that appear
+/// later: <doc:UserDecisions>.
 public struct TrustApproval: Sendable, Hashable {
-    /// The failures of a path that an approval can accept.
+    /// The path failures that an approval can accept.
     ///
-    /// Not `CaseIterable`: code that says "all of them" would accept what a later version adds.
+    /// The type is not `CaseIterable`, because code that accepts "all cases" would also accept those that a later
+    /// version adds.
     public enum AcceptedFailure: String, Sendable, Hashable {
-        /// The leaf is its own issuer, and no anchor.
+        /// The leaf is its own issuer and is not a trust anchor.
         case selfSigned = "self-signed"
-        /// The path ends in a root that is no anchor.
+        /// The path ends at a root that is not a trust anchor.
         case untrustedRoot = "untrusted-root"
-        /// The certificate is for other names. Only an approval of the exact certificate accepts this: the same bytes
-        /// at the same host and port are a stronger identity than a name.
+        /// The certificate is for other names. Only an approval of the exact certificate can accept this: the same
+        /// bytes at the same host and port identify the server better than a name does.
         case nameMismatch = "name-mismatch"
-        /// The certificate's last day has passed. Only an approval of the exact certificate accepts this.
+        /// The certificate has expired. Only an approval of the exact certificate can accept this.
         case expired
 
-        /// The failures that say "no authority that this machine knows vouches for the server", which is what a person
-        /// does instead. Every approval accepts these unless it says otherwise.
+        /// The failures that mean "no authority trusted by this machine vouches for the server". The user vouches for
+        /// it instead, so every approval accepts them by default.
         public static let missingAuthority: Set<AcceptedFailure> = [.selfSigned, .untrustedRoot]
-        /// Every failure, in the order in which lists show them.
+        /// All failures, in the order in which lists show them.
         package static let ordered: [AcceptedFailure] = [.selfSigned, .untrustedRoot, .nameMismatch, .expired]
-        /// The failures that only an approval of the exact certificate accepts, and only by name.
+        /// The failures that only an approval of the exact certificate accepts, and only if they are named explicitly.
         public static let ofCertificate: Set<AcceptedFailure> = [.nameMismatch, .expired]
     }
 
-    /// What an approval is worth at an instant.
+    /// The status of an approval at an instant.
     public enum State: Sendable, Hashable {
         /// The approval is in force.
         case live
-        /// From its very expiry on (`at >= expiresAt`).
+        /// The approval has expired: `at >= expiresAt`.
         case expired
-        /// A person took the approval back.
+        /// A user revoked the approval.
         case revoked
     }
 
-    /// The server that it is about.
+    /// The host and port that the approval counts for.
     public let endpoint: ServerEndpoint
-    /// What the server must show: this certificate, or any certificate for this key.
+    /// The certificate that the server must present, or the key that its certificate must hold.
     public let subject: Pin.Subject
-    /// The failures of the path that the person saw and accepted; none where the system trusted the server.
+    /// The path failures that the user saw and accepted. Empty if the system trusted the server.
     public let accepts: Set<AcceptedFailure>
-    /// Whole seconds, as all its dates.
+    /// The date of the approval. All dates of an approval are whole seconds.
     public let approvedAt: Date
-    /// `nil`: until it is revoked.
+    /// The expiry date; `nil` if the approval does not expire.
     public let expiresAt: Date?
-    /// The person's own words.
+    /// A note in the user's own words.
     public let note: String?
-    /// `nil`: it has not been revoked.
+    /// The date of the revocation; `nil` if the approval has not been revoked.
     public let revokedAt: Date?
 
-    /// The longest note, in bytes of UTF-8.
+    /// The maximum size of a note, in bytes of UTF-8.
     public static let maximumNoteSize = 1_000
 
-    /// An approval of what somebody knows by other means: a fingerprint from the device's display or from its owner.
+    /// Creates an approval from a fingerprint or pin that the user got by other means, such as from the device's
+    /// display or from its owner.
     ///
-    /// After a first contact use ``UnknownHost/approval(of:alsoAccepting:at:until:note:)``, which knows what was seen.
+    /// After a first contact, use ``UnknownHost/approval(of:alsoAccepting:at:until:note:)`` instead: it accepts only
+    /// the failures that the user saw.
     ///
     /// - Parameters:
-    ///   - subject: the certificate, or the key in whatever certificate.
-    ///   - endpoint: the server that it is for, and no other port of it.
-    ///   - accepts: by default ``AcceptedFailure/missingAuthority``: the person who brings the fingerprint vouches
-    ///     for the server. Name `nameMismatch` or `expired` for a device whose certificate has another name or an old date.
-    ///   - instant: now; fractions of a second are dropped, here and in the expiry.
-    ///   - expiry: the instant from which on it no longer counts.
-    ///   - note: the person's own words, at most ``maximumNoteSize`` bytes.
+    ///   - subject: the certificate, or the key in any certificate.
+    ///   - endpoint: the host and port that the approval counts for.
+    ///   - accepts: the path failures to accept. The default is ``AcceptedFailure/missingAuthority``, because the user
+    ///     vouches for the server. Add `nameMismatch` or `expired` for a device whose certificate is for another name
+    ///     or has expired.
+    ///   - instant: the current time. Fractions of a second are dropped, here and in the expiry.
+    ///   - expiry: the instant at which the approval expires.
+    ///   - note: the user's own words, at most ``maximumNoteSize`` bytes.
     /// - Throws: ``TrustApprovalError/alreadyExpired``, ``TrustApprovalError/noteTooLong(_:)``, or
-    ///   ``TrustApprovalError/needsCertificate(_:)`` for a key that should accept what only a certificate can.
+    ///   ``TrustApprovalError/needsCertificate(_:)`` if a key is approved and `accepts` holds a failure that only an
+    ///   approval of a certificate accepts.
     public init(
         _ subject: Pin.Subject, for endpoint: ServerEndpoint,
         accepting accepts: Set<AcceptedFailure> = AcceptedFailure.missingAuthority, at instant: Date,
@@ -103,28 +108,29 @@ public struct TrustApproval: Sendable, Hashable {
         self.revokedAt = revokedAt
     }
 
-    /// Revoked before expired: a revocation is somebody's word, and words do not fade.
+    /// Returns the status of the approval. A revoked approval stays `revoked` after its expiry date, because the user's
+    /// revocation does not expire.
     public func state(at instant: Date) -> State {
         if revokedAt != nil { return .revoked }
         return expiresAt.map { instant >= $0 } ?? false ? .expired : .live
     }
 
-    /// Returns whether this approval counts at the instant and accepts a certificate for another name. A client that
-    /// checks names by itself leaves that to the approval then, for this host and port only.
+    /// Returns whether this approval is in force and accepts a certificate for another name. If so, a client that
+    /// checks names by itself skips that check, for this host and port only.
     package func acceptsOtherNames(at instant: Date) -> Bool {
         state(at: instant) == .live && accepts.intersection(subject.acceptable).contains(.nameMismatch)
     }
 
-    /// Whether a server that shows this certificate is the one that was approved. Whether the approval still counts
-    /// is for ``state(at:)`` to say.
-    public func names(_ leaf: Certificate) -> Bool {
+    /// Returns whether the approval is for this certificate or its key. It does not check expiry or revocation: see
+    /// ``state(at:)``.
+    public func matches(_ leaf: Certificate) -> Bool {
         switch subject {
         case .publicKey(let pin): leaf.publicKeyPin == pin
         case .certificate(let pin): leaf.fingerprint == pin
         }
     }
 
-    /// The same approval, taken back. The first revocation keeps its date.
+    /// Returns this approval as a revoked one. If it was revoked before, it keeps the date of the first revocation.
     func revoked(at instant: Date) -> TrustApproval {
         TrustApproval(
             unchecked: subject, for: endpoint, accepting: accepts, at: approvedAt, until: expiresAt, note: note,
@@ -133,7 +139,7 @@ public struct TrustApproval: Sendable, Hashable {
 }
 
 extension TrustApproval: CustomStringConvertible {
-    /// `nas.home.arpa:443: certificate a22a…, approved 2026-11-20T10:00:00Z`
+    /// The approval on one line: `nas.home.arpa:443: certificate a22a…, approved 2026-11-20T10:00:00Z`.
     public var description: String {
         let exceptions = AcceptedFailure.ordered.filter(accepts.intersection(AcceptedFailure.ofCertificate).contains)
         let accepted = exceptions.map { ", accepts \($0.rawValue)" }.joined()
@@ -144,27 +150,28 @@ extension TrustApproval: CustomStringConvertible {
     }
 }
 
-/// Why an approval was not made. Nothing has changed then.
+/// The reason why an approval was not made. Nothing was changed.
 public enum TrustApprovalError: Error, Sendable, Hashable {
-    /// What is wrong with the server is more than a person can accept; it would be refused all the same.
+    /// The server has a failure that no approval can accept. The server would be refused even with the approval.
     case unacceptable(PathFailure)
-    /// Another certificate or key is approved for this host and port and has not been revoked: a changed key is an
-    /// alarm, not a question. Revoke the approval first, once the server's owner has confirmed the change.
+    /// Another certificate or key is approved for this host and port and has not been revoked. A changed key is an
+    /// alarm, not a question. Once the server's owner has confirmed the change, revoke the earlier approval and approve
+    /// again.
     case approvedOtherwise(TrustApproval)
-    /// What has been said about the server is not what it was when the person was asked; `nil`: it is gone. Show the
-    /// server again, as it stands now.
+    /// The stored approval has changed since the user was asked. The associated value is the current one, or `nil` if
+    /// there is none any more. Ask the user again about the server's current state.
     case changedMeanwhile(TrustApproval?)
-    /// Earlier approvals are lost or cannot be read, so this may be a server whose certificate has changed. Tell the
-    /// person so, and approve with `acceptingIncompleteRecord: true` only after that.
+    /// Earlier approvals are lost or unreadable, so the server's certificate may have changed unnoticed. Tell the user
+    /// so, and only then approve with `acceptingIncompleteRecord: true`.
     case incompleteRecord(TrustApprovals.Record)
-    /// The expiry is not after the approval.
+    /// The expiry is not later than the approval.
     case alreadyExpired
-    /// So many bytes, more than ``TrustApproval/maximumNoteSize``.
+    /// The note is longer than ``TrustApproval/maximumNoteSize``. The associated value is its size in bytes.
     case noteTooLong(Int)
-    /// Only an approval of the exact certificate accepts these failures, and a key was named.
+    /// An approval of a key was asked to accept failures that only an approval of the exact certificate accepts.
     case needsCertificate(Set<TrustApproval.AcceptedFailure>)
 
-    /// Stable, for machines.
+    /// A stable code for machines.
     public var code: String {
         switch self {
         case .unacceptable: "unacceptable-failure"
@@ -179,7 +186,7 @@ public enum TrustApprovalError: Error, Sendable, Hashable {
 }
 
 extension TrustApprovalError: CustomStringConvertible {
-    /// The reason, for people, in one line.
+    /// The reason for people, on one line.
     public var description: String {
         switch self {
         case .unacceptable(let failure):
@@ -204,7 +211,7 @@ extension TrustApprovalError: CustomStringConvertible {
 }
 
 extension Pin.Subject {
-    /// The failures that an approval of this can accept.
+    /// The failures that an approval of this subject can accept.
     var acceptable: Set<TrustApproval.AcceptedFailure> {
         switch self {
         case .publicKey: TrustApproval.AcceptedFailure.missingAuthority
@@ -220,11 +227,11 @@ extension Pin.Subject {
         }
     }
 
-    /// `key sha256/…`, `certificate a22a…`.
+    /// The kind and value: `key sha256/…` or `certificate a22a…`.
     var phrase: String { "\(kind) \(Pin(self))" }
 }
 
 extension Date {
-    /// Without the fraction, towards the past.
+    /// This date rounded down to a whole second.
     var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }

@@ -4,45 +4,48 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What people have said about servers, one word for each host and port: the state of a store at one instant.
+/// The users' approvals of servers, at most one for each host and port: a snapshot of an approval store.
 ///
-/// A value: it does not change while somebody decides by it. Looking one up costs the same among ten and among ten
-/// thousand.
+/// It is a value, so it does not change during a decision. A look-up takes constant time, whatever the number of
+/// approvals.
 public struct TrustApprovals: Sendable, Hashable {
-    /// Whether everything is here that people have said.
+    /// The completeness of the approvals: whether earlier ones may be missing.
     public enum Record: String, Sendable, Hashable, CaseIterable {
-        /// Nobody has said anything about a server that is not here.
+        /// All approvals that were ever made are here. A server without one was never approved.
         case complete
-        /// It could not be read: a server that is not here may have been approved, with another certificate.
+        /// The stored approvals could not be read. A server without an approval here may have been approved before,
+        /// with another certificate.
         case unreadable
-        /// Some of it is gone: it was damaged and set aside, its file has vanished or is an older one again. A server
-        /// that is not here may have been approved.
+        /// Some approvals are lost: the file was damaged and set aside, has vanished, or was replaced by an older copy.
+        /// A server without an approval here may have been approved before.
         case lost
     }
 
-    /// Grows with every change of the store that this is the state of; 0 for none. `generation` in the file.
+    /// A number that grows with each change of the store; 0 without a store. The file calls it `generation`.
     public private(set) var revision: UInt64
-    /// Where this is not `complete`, a certificate that has changed cannot be told from a first contact.
+    /// The completeness of the approvals. Unless it is `complete`, a changed certificate cannot be told from a first
+    /// contact.
     public package(set) var record: Record
     private var byEndpoint: [ServerEndpoint: TrustApproval]
 
-    /// Nobody has said anything.
+    /// An empty set of approvals with a complete record: no server was ever approved.
     public static let none = TrustApprovals()
 
-    /// Those of one host and port may stand here once: the last one counts.
+    /// Creates a snapshot. If two approvals are for the same host and port, the last one counts.
     public init(_ approvals: [TrustApproval] = [], revision: UInt64 = 0, record: Record = .complete) {
         self.revision = revision
         self.record = record
         byEndpoint = Dictionary(approvals.map { ($0.endpoint, $0) }, uniquingKeysWith: { $1 })
     }
 
-    /// What was last said about a server, whether it still counts or not.
+    /// Returns the last approval of a server, even if it has expired or was revoked.
     public subscript(endpoint: ServerEndpoint) -> TrustApproval? { byEndpoint[endpoint] }
 
-    /// Expired and revoked ones too: they tell a changed key from a first contact.
+    /// The number of approvals, including expired and revoked ones. Those are kept because they tell a changed key from
+    /// a first contact.
     public var count: Int { byEndpoint.count }
 
-    /// All of them, in the order of hosts and ports.
+    /// All approvals, ordered by host and port.
     public var all: [TrustApproval] {
         byEndpoint.values.sorted { left, right in
             let (host, other) = (left.endpoint.host.canonical, right.endpoint.host.canonical)
@@ -51,23 +54,23 @@ public struct TrustApprovals: Sendable, Hashable {
         }
     }
 
-    /// Adds the approval that the yes to a question makes.
+    /// Adds the approval that a user gave in answer to a question about an unknown server.
     ///
     /// - Parameters:
-    ///   - host: the question that the person answered.
-    ///   - subject: what the approval is bound to.
-    ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the person was shown and accepts, for an
-    ///     approval of the certificate only. See ``UnknownHost/exceptionsOfCertificate``.
-    ///   - instant: when the person answered.
-    ///   - expiry: when the approval ends; `nil` for never.
+    ///   - host: the unknown server that the user was asked about.
+    ///   - subject: what the approval is bound to: the certificate or its key.
+    ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the user saw and accepts. They need an
+    ///     approval of the certificate. See ``UnknownHost/exceptionsOfCertificate``.
+    ///   - instant: the time of the user's answer.
+    ///   - expiry: the instant at which the approval expires; `nil` for never.
     ///   - note: a text that a list of approvals shows.
-    ///   - acceptsIncompleteRecord: true where the person was told that earlier approvals are lost or cannot be read, and
-    ///     said yes all the same. ``UnknownHost/approvalRecord`` says whether they are.
-    /// - Throws: as ``UnknownHost/approval(of:alsoAccepting:at:until:note:)``; ``TrustApprovalError/incompleteRecord(_:)``
-    ///   where nothing is known of the server because of that, now or when it was shown, and `acceptsIncompleteRecord` is
-    ///   false; ``TrustApprovalError/changedMeanwhile(_:)`` or, where it is the approval of another,
-    ///   ``TrustApprovalError/approvedOtherwise(_:)`` where something else has been said about the server since it was
-    ///   shown: the answer was to another question.
+    ///   - acceptsIncompleteRecord: pass `true` only if the app told the user that earlier approvals are lost or
+    ///     unreadable (``UnknownHost/approvalRecord``) and the user still agreed.
+    /// - Throws: the errors of ``UnknownHost/approval(of:alsoAccepting:at:until:note:)``.
+    ///   ``TrustApprovalError/incompleteRecord(_:)`` if the server has no earlier approval, the record is or was not
+    ///   complete, and `acceptsIncompleteRecord` is false. If the stored approval has changed since the user was asked,
+    ///   the answer no longer fits the question: ``TrustApprovalError/approvedOtherwise(_:)`` if it is now one of
+    ///   another certificate or key, otherwise ``TrustApprovalError/changedMeanwhile(_:)``.
     @discardableResult
     public mutating func approve(
         _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,
@@ -78,7 +81,7 @@ public struct TrustApprovals: Sendable, Hashable {
             of: subject, alsoAccepting: exceptions, at: instant, until: expiry, note: note)
         let known = byEndpoint[host.endpoint]
         guard known == host.previous else {
-            if let known, known.revokedAt == nil, !known.names(host.leaf) { throw .approvedOtherwise(known) }
+            if let known, known.revokedAt == nil, !known.matches(host.leaf) { throw .approvedOtherwise(known) }
             throw .changedMeanwhile(known)
         }
         if known == nil, !acceptsIncompleteRecord {
@@ -88,10 +91,10 @@ public struct TrustApprovals: Sendable, Hashable {
         return approval
     }
 
-    /// Adds an approval; one for the same certificate or key is renewed, with the new date, expiry and note.
+    /// Adds an approval. If the same certificate or key is approved already, its date, expiry and note are replaced.
     ///
-    /// - Throws: ``TrustApprovalError/approvedOtherwise(_:)`` where another certificate or key is approved for the
-    ///   server and has not been revoked; that it has expired does not make the change of key less of an alarm.
+    /// - Throws: ``TrustApprovalError/approvedOtherwise(_:)`` if another certificate or key is approved for the server
+    ///   and has not been revoked. An expired approval counts too, because the change of key is no less of an alarm.
     public mutating func approve(_ approval: TrustApproval) throws(TrustApprovalError) {
         if let known = byEndpoint[approval.endpoint], known.revokedAt == nil, known.subject != approval.subject {
             throw .approvedOtherwise(known)
@@ -99,16 +102,16 @@ public struct TrustApprovals: Sendable, Hashable {
         replace(approval)
     }
 
-    /// Puts an approval in the place of whatever was said about the server before: for somebody who brings the new
-    /// fingerprint, never for an answer to a question that was asked about another certificate.
+    /// Replaces any earlier approval of the server. Use it for a user who enters the new fingerprint, never for an
+    /// answer to a question about another certificate.
     public mutating func replace(_ approval: TrustApproval) {
         byEndpoint[approval.endpoint] = approval
         revision += 1
     }
 
-    /// Takes back what was approved for a server. It stays known as revoked.
+    /// Revokes the approval of a server. The store keeps the approval and marks it as revoked.
     ///
-    /// - Returns: what was revoked; `nil` where nothing was approved, or had been revoked before.
+    /// - Returns: the revoked approval; `nil` if the server was not approved or the approval was revoked before.
     @discardableResult
     public mutating func revoke(_ endpoint: ServerEndpoint, at instant: Date) -> TrustApproval? {
         guard let known = byEndpoint[endpoint], known.revokedAt == nil else { return nil }
@@ -119,15 +122,15 @@ public struct TrustApprovals: Sendable, Hashable {
 }
 
 extension TrustApprovals {
-    /// The version of the format that is written, and the only one that is read.
+    /// The format version that is written, and the only one that can be read.
     static let formatVersion: Int64 = 1
 
-    /// The largest file that is read or written, in bytes: some fifty thousand approvals.
+    /// The maximum size of a file in bytes, for reading and writing: about 50,000 approvals.
     package static let maximumFileSize = 16 << 20
 
-    /// The approvals as a file, UTF-8: what ``init(json:)`` reads as equal approvals.
+    /// Returns the approvals as a UTF-8 file that ``init(json:)`` reads back as equal approvals.
     ///
-    /// One spelling for equal approvals: in the order of hosts and ports, one key a member, dates in UTC.
+    /// Equal approvals give equal bytes: sorted by host and port, fixed order of keys, dates in UTC.
     public func json() -> [UInt8] {
         var json = JSONWriter(.pretty)
         json.object {
@@ -138,10 +141,10 @@ extension TrustApprovals {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// Reads a file of approvals: JSON, UTF-8 without a byte-order mark, at most 16 MiB.
+    /// Reads an approvals file: JSON, UTF-8 without a byte-order mark, at most 16 MiB.
     ///
-    /// The parser is strict, because the file decides about trust. Unknown keys, duplicate keys, two approvals for one host
-    /// and port, and dates that do not exist are errors. No part of a file with an error is used.
+    /// The parser is strict, because the file decides about trust. Unknown keys, duplicate keys, two approvals for one
+    /// host and port, and dates that do not exist are errors. No part of a file with an error is used.
     public init(json: [UInt8]) throws(ApprovalFileError) {
         let document: JSONDocument
         do throws(JSONError) {
@@ -154,7 +157,7 @@ extension TrustApprovals {
 }
 
 extension TrustApproval {
-    /// `{host, port, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
+    /// Writes the object `{host, port, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`.
     package func write(to json: inout JSONWriter) {
         json.object {
             $0.member("host", endpoint.host.description)

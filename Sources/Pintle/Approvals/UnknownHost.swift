@@ -4,61 +4,61 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A server that no rule covers and that nobody has approved: everything a person needs to decide about it.
+/// A server that no rule covers and that no user has approved, with everything that a user needs to decide about it.
 ///
-/// Whatever comes out of the certificate is the server's own claim. Texts in here are escaped: control characters and
-/// what rearranges a line on the screen cannot rewrite the question.
+/// Everything from the certificate is the server's own claim. Texts are escaped: control characters, and characters
+/// that rearrange a line on the screen, cannot change what the question says.
 public struct UnknownHost: Sendable, Hashable {
-    /// The server that was asked for.
+    /// The host and port that the caller asked for.
     public let endpoint: ServerEndpoint
-    /// What a person compares: its ``Certificate/fingerprint`` or its ``Certificate/publicKeyPin``.
+    /// The server's certificate. Users compare its ``Certificate/fingerprint`` or its ``Certificate/publicKeyPin``.
     public let leaf: Certificate
-    /// Why the system would refuse it; `nil` where the system would trust it.
+    /// The reason why the system would refuse the server; `nil` if the system would trust it.
     public let pathFailure: PathFailure?
-    /// The failure that an approval does not accept by itself, such as a wrong name or a past date. `nil`: an approval
-    /// is enough. Where ``exceptionsOfCertificate`` is not empty, an approval that names those is enough.
+    /// The failure that an approval does not accept by default, such as a wrong name or a past date; `nil` if there is
+    /// none. If ``exceptionsOfCertificate`` is not empty, an approval that names those exceptions accepts it.
     public let unacceptableFailure: PathFailure?
-    /// The failures in ``unacceptableFailure`` that an approval of this exact certificate can accept after all, if the
-    /// person is shown each of them: `nameMismatch`, `expired`, or both. Empty where there are none, and where something
-    /// else is wrong too.
+    /// The failures in ``unacceptableFailure`` that an approval of this exact certificate can accept, if the app has
+    /// shown the user each of them: `nameMismatch`, `expired`, or both. Empty if the server also has a failure that no
+    /// approval accepts.
     public let exceptionsOfCertificate: Set<TrustApproval.AcceptedFailure>
-    /// What was approved for this host and port before: for this very certificate or key, and it has expired; or it was
-    /// revoked. `nil`: nothing that is known; whether that is everything, ``approvalRecord`` says.
+    /// The earlier approval for this host and port: an expired one of this certificate or key, or a revoked one of any.
+    /// `nil` if none is known; see ``approvalRecord`` for whether that is certain.
     public let previous: TrustApproval?
-    /// Whether everything is known that was ever approved. Where it is not `complete`, this may be a server whose
-    /// certificate has changed: say so, and do not ask as if it were new.
+    /// The completeness of the earlier approvals. Unless it is `complete`, the server's certificate may have changed
+    /// unnoticed: tell the user so, and do not present the server as new.
     public let approvalRecord: TrustApprovals.Record
 
-    /// Whether nobody has ever said anything about this server.
+    /// A Boolean value that indicates whether this server is certain never to have been approved.
     public var isFirstContact: Bool { previous == nil && approvalRecord == .complete }
 
-    /// Whether the certificate or key that was once approved here is another one than this.
-    public var wasKnownWithAnotherKey: Bool { previous.map { !$0.names(leaf) } ?? false }
+    /// A Boolean value that indicates whether the earlier approval is for another certificate or key.
+    public var wasKnownWithAnotherKey: Bool { previous.map { !$0.matches(leaf) } ?? false }
 
-    /// The names that the certificate is for, by its own account.
+    /// The names that the certificate claims to be for.
     public var names: [String] { leaf.names }
 
-    /// What an approval names.
+    /// The part of the certificate that an approval is bound to.
     public enum Subject: Sendable, Hashable, CaseIterable {
-        /// This certificate. It ends with it.
+        /// The exact certificate. The approval does not cover a renewed one.
         case certificate
-        /// Its key, in whatever certificate for the same name.
+        /// The key, in any certificate that is valid for the name.
         case key
     }
 
-    /// The approval that the person's yes makes, for ``TrustApprovals/approve(_:)`` or a store.
+    /// Returns the approval to store when the user agrees, for ``TrustApprovals/approve(_:)`` or a store.
     ///
-    /// It accepts of `self-signed` and `untrusted-root` what was seen here.
+    /// The approval accepts `self-signed` and `untrusted-root` only if the server had that failure.
     ///
     /// - Parameters:
-    ///   - subject: what the approval is bound to.
-    ///   - exceptions: ``exceptionsOfCertificate``, once the person has seen each of them in words. Without it a server
-    ///     with another name or a past date cannot be approved.
-    ///   - instant: when the person answered.
-    ///   - expiry: when the approval ends; `nil` for never.
+    ///   - subject: what the approval is bound to: the certificate or its key.
+    ///   - exceptions: pass ``exceptionsOfCertificate`` after the app has shown the user each of them in words.
+    ///     Otherwise a server with another name or a past date cannot be approved.
+    ///   - instant: the time of the user's answer.
+    ///   - expiry: the instant at which the approval expires; `nil` for never.
     ///   - note: a text that a list of approvals shows.
-    /// - Throws: ``TrustApprovalError``; ``TrustApprovalError/unacceptable(_:)`` where ``unacceptableFailure`` is not
-    ///   `nil` and `exceptions` does not name everything in ``exceptionsOfCertificate``, or a key is approved.
+    /// - Throws: ``TrustApprovalError``. It is ``TrustApprovalError/unacceptable(_:)`` if ``unacceptableFailure`` is
+    ///   not `nil` and either a key is approved or `exceptions` lacks an element of ``exceptionsOfCertificate``.
     public func approval(
         of subject: Subject = .certificate, alsoAccepting exceptions: Set<TrustApproval.AcceptedFailure> = [],
         at instant: Date, until expiry: Date? = nil, note: String? = nil
@@ -77,7 +77,7 @@ public struct UnknownHost: Sendable, Hashable {
 }
 
 extension UnknownHost: CustomStringConvertible {
-    /// The server and its certificate's fingerprint, for people.
+    /// A description for people: the server, its certificate's fingerprint and names, and earlier approvals.
     public var description: String {
         let verdict =
             pathFailure.map { "the system would refuse it: \($0.code.rawValue)" } ?? "the system would trust it"
@@ -89,8 +89,8 @@ extension UnknownHost: CustomStringConvertible {
             case (nil, .unreadable): "; whether it was approved before cannot be read"
             case (nil, .lost): "; whether it was approved before is lost"
             }
-        let more = names.count > Self.namesTold ? " and \(names.count - Self.namesTold) more" : ""
-        let told = names.prefix(Self.namesTold).map(Self.bounded).joined(separator: ", ") + more
+        let more = names.count > Self.shownNames ? " and \(names.count - Self.shownNames) more" : ""
+        let told = names.prefix(Self.shownNames).map(Self.bounded).joined(separator: ", ") + more
         return """
             \(endpoint) is not known; \(verdict); certificate \(leaf.fingerprint), key \(leaf.publicKeyPin), of \
             \(Self.bounded("\(leaf.subject)")), issued by \(Self.bounded("\(leaf.issuer)")), for \(told), valid \
@@ -98,10 +98,10 @@ extension UnknownHost: CustomStringConvertible {
             """
     }
 
-    private static let namesTold = 8
+    private static let shownNames = 8
 
-    /// A line of a log, not a page: a certificate may hold names of a quarter of a mebibyte. Longer than any name in
-    /// the DNS.
+    /// Shortens a text for a log line, because the names of one certificate can take 256 KiB. The limit is longer than
+    /// any DNS name.
     private static func bounded(_ text: String) -> String {
         let limit = 256
         guard text.unicodeScalars.count > limit else { return text }

@@ -1,23 +1,23 @@
 internal import PintleCrypto
 
-/// An X.509 certificate, read (RFC 5280 section 4).
+/// A parsed X.509 certificate (RFC 5280 section 4).
 ///
-/// The fields say what the certificate claims. That its signature is good and that anyone should
-/// believe it is for validation to say: see ``ValidatedPath``.
+/// The properties are claims that the certificate makes. Only validation tells whether its signature is good and
+/// whether it can be trusted: see ``ValidatedPath``.
 public struct Certificate: Sendable {
-    /// The certificate as it came, DER.
+    /// The certificate in DER, exactly as it was received.
     public let der: [UInt8]
-    /// 1, 2 or 3.
+    /// The version: 1, 2 or 3.
     package let version: Int
     /// The content octets of the INTEGER: big endian, two's complement.
     package let serialNumber: ArraySlice<UInt8>
-    /// The instants between which the certificate may be used.
+    /// The period in which the certificate is valid.
     public let validity: Validity
-    /// The kind and size of the key.
+    /// The kind and size of the public key.
     package let publicKey: PublicKeyDescription
-    /// The names it is for; `nil` without the extension.
+    /// The subject alternative names; `nil` without the extension.
     package let subjectAlternativeNames: [GeneralName]?
-    /// `nil` without the extension, as with those that follow.
+    /// The basic constraints; `nil` without the extension, like the properties below.
     package let basicConstraints: BasicConstraints?
     package let keyUsage: KeyUsage?
     package let extendedKeyUsage: ExtendedKeyUsage?
@@ -26,16 +26,17 @@ public struct Certificate: Sendable {
     let layout: CertificateLayout
     let extensions: [CertificateExtension]
 
-    /// The largest certificate that is read, in bytes.
+    /// The maximum size of a certificate in bytes.
     public static let maximumSize = 256 * 1024
-    /// The most names that are read of a certificate: its alternative names and the subtrees of its name constraints
-    /// taken together. They take ten times as much memory as in DER.
+    /// The maximum number of names in a certificate: its subject alternative names plus the subtrees of its name
+    /// constraints. Parsed names take ten times as much memory as in DER, so the limit bounds what an attacker's
+    /// certificate can allocate.
     package static let maximumNames = 10_000
 
-    /// Reads DER.
+    /// Parses a certificate in DER.
     ///
-    /// The whole structure must be sound, and so must those extensions that are understood here; an
-    /// extension that stands there twice is an error (RFC 5280 section 4.2).
+    /// The whole structure must be valid, and so must the extensions that Pintle parses. An extension that occurs twice
+    /// is an error (RFC 5280 section 4.2).
     public init(der: [UInt8]) throws(DERError) {
         guard der.count <= Self.maximumSize else { throw DERError(.tooLarge, at: 0, reading: "certificate") }
         let bytes = der.elementSpan
@@ -74,10 +75,10 @@ public struct Certificate: Sendable {
         self.extensions = extensions
     }
 
-    /// The DER of the SubjectPublicKeyInfo: what a public-key pin hashes.
+    /// The DER of the SubjectPublicKeyInfo. A public-key pin is its hash.
     public var subjectPublicKeyInfo: ArraySlice<UInt8> { der[layout.subjectPublicKeyInfo.range] }
 
-    /// SHA-256 of the SubjectPublicKeyInfo.
+    /// The SHA-256 of the SubjectPublicKeyInfo.
     public var publicKeyPin: PublicKeyPin {
         PublicKeyPin(
             digest: der.withUnsafeBytes { bytes in
@@ -85,25 +86,26 @@ public struct Certificate: Sendable {
             })
     }
 
-    /// SHA-256 of the certificate: what people call its fingerprint.
+    /// The SHA-256 of the certificate, commonly called its fingerprint.
     public var fingerprint: CertificatePin { CertificatePin(certificate: der) }
 
-    /// Whose certificate it is, by its own account. Read anew from the DER each time.
+    /// The holder's name, as the certificate claims it. Each access parses it from the DER again.
     public var subject: DistinguishedName { name(layout.subject) }
-    /// Who signed it, by its own account. Read anew from the DER each time.
+    /// The issuer's name, as the certificate claims it. Each access parses it from the DER again.
     public var issuer: DistinguishedName { name(layout.issuer) }
 
-    /// The DER of the names, to tell whether two are the same octet for octet.
+    /// The DER of the subject, for comparing names byte for byte.
     package var subjectDER: ArraySlice<UInt8> { der[layout.subject.range] }
     package var issuerDER: ArraySlice<UInt8> { der[layout.issuer.range] }
 
-    /// Whether it carries its own subject as its issuer. A claim: only a signature proves it.
+    /// A Boolean value that indicates whether the issuer and the subject are equal. This is a claim: only a signature
+    /// proves it.
     public var isSelfIssued: Bool { subjectDER == issuerDER }
 
-    /// Whether it says of itself that it may sign others.
+    /// A Boolean value that indicates whether the certificate claims to be a certificate authority's.
     public var isCA: Bool { basicConstraints?.isCA ?? false }
 
-    /// What ``maximumNames`` bounds.
+    /// The number of names that ``maximumNames`` limits.
     var nameCount: Int {
         let constraints = nameConstraints.map { $0.permitted.count + $0.excluded.count } ?? 0
         return constraints + (subjectAlternativeNames?.count ?? 0)
@@ -113,10 +115,11 @@ public struct Certificate: Sendable {
         DistinguishedName(element, in: der.elementSpan)
     }
 
-    /// More than any certificate has use for; it bounds the search for duplicates.
+    /// The maximum number of extensions. Real certificates have far fewer; the limit bounds the quadratic search for
+    /// duplicates.
     private static let maximumExtensions = 128
 
-    /// `Extensions ::= SEQUENCE SIZE (1..MAX) OF Extension`
+    /// Parses `Extensions ::= SEQUENCE SIZE (1..MAX) OF Extension`.
     private static func extensions(
         _ list: DERElement?, in bytes: borrowing Span<UInt8>
     ) throws(DERError) -> [CertificateExtension] {
@@ -138,11 +141,11 @@ public struct Certificate: Sendable {
         return extensions
     }
 
-    /// The names that the certificate claims: each subject alternative name as text (RFC 5280 section 4.2.1.6). Bytes that
-    /// could act on a terminal are escaped. Empty for a certificate without that extension.
+    /// The names that the certificate claims: each subject alternative name as text (RFC 5280 section 4.2.1.6).
+    /// Characters that could control a terminal are escaped. Empty for a certificate without that extension.
     public var names: [String] { (subjectAlternativeNames ?? []).map(\.description) }
 
-    /// `SubjectAltName ::= SEQUENCE SIZE (1..MAX) OF GeneralName`
+    /// Parses `SubjectAltName ::= SEQUENCE SIZE (1..MAX) OF GeneralName`.
     private static func alternativeNames(
         _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) -> [GeneralName] {
@@ -161,7 +164,7 @@ public struct Certificate: Sendable {
 }
 
 extension Certificate: Hashable {
-    /// Returns true where the DER is the same.
+    /// Returns true if the DER is equal.
     public static func == (left: Certificate, right: Certificate) -> Bool { left.der == right.der }
     /// Hashes the DER.
     public func hash(into hasher: inout Hasher) { hasher.combine(der) }

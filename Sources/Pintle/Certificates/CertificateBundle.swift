@@ -1,21 +1,24 @@
-/// The certificates of a file: PEM, with any text around the blocks, or a single DER.
+/// The certificates of one file: a PEM file, with any text around the blocks, or a single DER certificate.
 ///
-/// Text is what `openssl x509 -text` prints, or a comment, in UTF-8 or another extension of ASCII. DER or UTF-16 beside
-/// the blocks is none, nor is a line that looks like a boundary: quoted, in lower case, or with a dash too few.
+/// Text around the blocks may be the output of `openssl x509 -text` or comments, in UTF-8 or another extension of
+/// ASCII. These are errors: DER or UTF-16 next to the blocks, and a line that resembles a PEM boundary but is quoted,
+/// in lower case or a dash short.
 ///
-/// All of them or none: a certificate that was passed over in silence is a root or a pin fewer than its
-/// owner thinks there are.
+/// A bundle never skips a certificate: if one cannot be read, the initializer throws. Otherwise the owner would lack a
+/// root or a pin without noticing.
 ///
 ///     let bundle = try CertificateBundle(bytes)
 ///     let anchors = TrustAnchors.only(bundle.certificates)
 public struct CertificateBundle: Sendable {
-    /// In the order of the file; at least one.
+    /// The certificates in the order of the file; at least one.
     public let certificates: [Certificate]
 
-    /// The list is cut here: a person reads no longer one.
+    /// The maximum number of problems that are reported; reading stops there.
     private static let maximumProblems = 1_000
 
-    /// - Throws: everything that cannot be read, each with its block and line.
+    /// Reads a PEM file or a DER certificate.
+    ///
+    /// - Throws: all problems of the file, each with its block and line.
     public init(_ bytes: [UInt8]) throws(CertificateBundleError) {
         var certificates: [Certificate] = []
         var problems: [CertificateBundleError.Problem] = []
@@ -31,14 +34,14 @@ public struct CertificateBundle: Sendable {
         self.certificates = certificates
     }
 
-    /// Inline PEM: the text of a file.
+    /// Reads PEM text, such as a literal in the source code.
     ///
-    /// - Throws: as ``init(_:)``.
+    /// - Throws: the same as ``init(_:)``.
     public init(pem: String) throws(CertificateBundleError) {
         try self.init(Array(pem.utf8))
     }
 
-    /// Certificates that were read before; `nil` for none.
+    /// Creates a bundle of parsed certificates, or `nil` if there are none.
     package init?(certificates: [Certificate]) {
         guard !certificates.isEmpty else { return nil }
         self.certificates = certificates
@@ -85,17 +88,17 @@ public struct CertificateBundle: Sendable {
     }
 }
 
-/// Everything in a file of certificates that is none.
+/// All problems of a certificate file.
 public struct CertificateBundleError: Error, Sendable, Hashable {
-    /// One thing that is wrong with the input, with its place.
+    /// One problem and its position in the file.
     public struct Problem: Sendable, Hashable {
-        /// Which block of the PEM, from 1; `nil` for DER and for the file as a whole.
+        /// The number of the PEM block, counted from 1; `nil` for DER or for a problem of the whole file.
         public let block: Int?
-        /// The line of the block, from 1.
+        /// The line number of the block, counted from 1.
         public let line: Int?
-        /// Lower case, no full stop.
+        /// The problem, in lower case and without a full stop.
         public let message: String
-        /// What to do about it.
+        /// The remedy.
         public let help: String
 
         init(block: Int? = nil, line: Int? = nil, message: String, help: String) {
@@ -105,17 +108,17 @@ public struct CertificateBundleError: Error, Sendable, Hashable {
             self.help = help
         }
 
-        /// The file holds neither certificates nor anything that means to be one.
+        /// The file holds no certificate and nothing that resembles one.
         package static let nothing = Problem(
             message: "no certificate in it", help: "name a PEM file with -----BEGIN CERTIFICATE-----")
     }
 
-    /// At least one, in the order of the file.
+    /// The problems in the order of the file; at least one.
     public let problems: [Problem]
 }
 
 extension CertificateBundleError.Problem: CustomStringConvertible {
-    /// `block 2, line 31: a PRIVATE KEY, not a CERTIFICATE`
+    /// The position and the problem: `block 2, line 31: a PRIVATE KEY, not a CERTIFICATE`.
     public var description: String {
         let place = [block.map { "block \($0)" }, line.map { "line \($0)" }].compactMap(\.self).joined(separator: ", ")
         return place.isEmpty ? message : "\(place): \(message)"
@@ -123,27 +126,28 @@ extension CertificateBundleError.Problem: CustomStringConvertible {
 }
 
 extension CertificateBundleError: CustomStringConvertible {
-    /// One line a problem.
+    /// The problems and their remedies, one a line.
     public var description: String { problems.map { "\($0); \($0.help)" }.joined(separator: "\n") }
 }
 
 extension CertificateBundle {
-    /// A pin of each key in the bundle, in the order of its certificates; a key that several certificates have is
-    /// pinned once.
+    /// Returns a pin of each public key in the bundle, in the order of the certificates. A key in several certificates
+    /// is pinned once.
     ///
-    /// A renewed certificate for the same key still matches. The bundle holds what is in use now, so that a backup
-    /// pin has to come from elsewhere: from a key that is kept offline.
+    /// The pins still match when a certificate is renewed for the same key. The bundle holds the keys in use, so a
+    /// backup pin has to come from elsewhere: from a key that is kept offline.
     ///
     ///     try PinnedHost("example.com", pins: bundle.publicKeyPins(), backupPins: [.publicKey("sha256/...")])
     ///
-    /// - Parameter position: where on the validated path they may match.
+    /// - Parameter position: where on the validated path the pins may match.
     public func publicKeyPins(at position: PinPosition = .any) -> [Pin] {
         Self.unique(certificates.map { Pin(.publicKey($0.publicKeyPin), at: position) })
     }
 
-    /// A pin of each certificate in the bundle, in its order. They hold until the certificates are renewed.
+    /// Returns a pin of each certificate in the bundle, in order. The pins stop matching when the certificates are
+    /// renewed.
     ///
-    /// - Parameter position: where on the validated path they may match.
+    /// - Parameter position: where on the validated path the pins may match.
     public func certificatePins(at position: PinPosition = .any) -> [Pin] {
         Self.unique(certificates.map { Pin(.certificate($0.fingerprint), at: position) })
     }

@@ -2,7 +2,7 @@
 struct CertificateExtension {
     let identifier: OID
     let isCritical: Bool
-    /// What stands inside the OCTET STRING.
+    /// The range of the contents of the OCTET STRING.
     let value: Range<Int>
 
     init(_ element: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
@@ -10,7 +10,8 @@ struct CertificateExtension {
         let name = try reader.next(in: bytes, reading: "extnID")
         try name.checkObjectIdentifier(in: bytes, reading: "extnID")
         identifier = OID(name, in: bytes)
-        // A leniency: FALSE, the default, is sometimes written out, also by public authorities.
+        // Accept an explicit FALSE, although DER forbids writing out a default: public authorities issue such
+        // certificates.
         if let flag = try reader.nextIfPresent(DERTag.boolean, in: bytes, reading: "critical") {
             isCritical = try flag.boolean(in: bytes, reading: "critical")
         } else {
@@ -21,20 +22,21 @@ struct CertificateExtension {
     }
 }
 
-/// Whether a certificate may sign others (RFC 5280 section 4.2.1.9).
+/// The basic constraints: whether a certificate may sign others, and how long the path below it may be (RFC 5280
+/// section 4.2.1.9).
 package struct BasicConstraints: Sendable, Hashable {
     package let isCA: Bool
-    /// How many intermediates may follow below this one; `nil` for no limit.
+    /// The maximum number of intermediates below this certificate; `nil` for no limit.
     package let pathLength: Int?
     package let isCritical: Bool
 
-    /// `BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }`
+    /// Parses `BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }`.
     init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var outer = DERReader(field.value)
         var reader = DERReader(
             contentsOf: try outer.next(DERTag.sequence, in: bytes, reading: "basicConstraints"))
         try outer.finish(reading: "basicConstraints")
-        // The same leniency as for `critical`.
+        // Accept an explicit FALSE, as for `critical`.
         let flag = try reader.nextIfPresent(DERTag.boolean, in: bytes, reading: "cA")
         isCA = try flag?.boolean(in: bytes, reading: "cA") ?? false
         let limit = try reader.nextIfPresent(DERTag.integer, in: bytes, reading: "pathLenConstraint")
@@ -44,7 +46,7 @@ package struct BasicConstraints: Sendable, Hashable {
     }
 }
 
-/// What a key may do (RFC 5280 section 4.2.1.3).
+/// The operations that a key may be used for (RFC 5280 section 4.2.1.3).
 package struct KeyUsage: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
 
@@ -52,7 +54,7 @@ package struct KeyUsage: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    // Bit 0 of the BIT STRING is the highest bit here.
+    // Bit 0 of the BIT STRING is the most significant bit of `rawValue`.
     package static let digitalSignature = KeyUsage(rawValue: 0x8000)
     package static let nonRepudiation = KeyUsage(rawValue: 0x4000)
     package static let keyEncipherment = KeyUsage(rawValue: 0x2000)
@@ -71,19 +73,19 @@ package struct KeyUsage: OptionSet, Sendable, Hashable {
     }
 }
 
-/// The purposes a certificate is for (RFC 5280 section 4.2.1.12).
+/// The purposes that a certificate may be used for (RFC 5280 section 4.2.1.12).
 package struct ExtendedKeyUsage: Sendable, Hashable {
-    /// In the order of the certificate; at least one.
+    /// The purposes in the order of the certificate; at least one.
     package let purposes: [OID]
     package let isCritical: Bool
 
     package var allowsServerAuthentication: Bool { purposes.contains(.serverAuth) }
     package var allowsAny: Bool { purposes.contains(.anyExtendedKeyUsage) }
 
-    /// More than any certificate has use for; each is an allocation of its own.
+    /// The maximum number of purposes. Real certificates have far fewer, and each purpose allocates memory.
     private static let maximumPurposes = 128
 
-    /// `ExtKeyUsageSyntax ::= SEQUENCE SIZE (1..MAX) OF KeyPurposeId`
+    /// Parses `ExtKeyUsageSyntax ::= SEQUENCE SIZE (1..MAX) OF KeyPurposeId`.
     init(_ field: CertificateExtension, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var outer = DERReader(field.value)
         let list = try outer.next(DERTag.sequence, in: bytes, reading: "extKeyUsage")
@@ -106,13 +108,14 @@ package struct ExtendedKeyUsage: Sendable, Hashable {
 
 /// The names that certificates below an authority may and may not carry (RFC 5280 section 4.2.1.10).
 package struct NameConstraints: Sendable, Hashable {
-    /// Names of a form that stands here must lie under one of these; other forms are not restricted.
+    /// The permitted subtrees. A name of a form that occurs here must lie in one of them. Names of other forms are not
+    /// restricted.
     package let permitted: [GeneralName]
-    /// No name may lie under one of these.
+    /// The excluded subtrees. No name may lie in one of them.
     package let excluded: [GeneralName]
 
-    /// `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL,
-    /// excludedSubtrees [1] GeneralSubtrees OPTIONAL }`, each of at least one subtree.
+    /// Parses `NameConstraints ::= SEQUENCE { permittedSubtrees [0] GeneralSubtrees OPTIONAL, excludedSubtrees [1]
+    /// GeneralSubtrees OPTIONAL }`. Each list holds at least one subtree.
     init(
         _ field: CertificateExtension, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) {
@@ -132,8 +135,8 @@ package struct NameConstraints: Sendable, Hashable {
         try reader.finish(reading: "nameConstraints")
     }
 
-    /// `GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] DEFAULT 0, maximum [1] OPTIONAL }`;
-    /// the profile allows neither minimum nor maximum.
+    /// Parses `GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] DEFAULT 0, maximum [1] OPTIONAL }`. RFC 5280
+    /// allows neither minimum nor maximum.
     private static func subtrees(
         _ list: DERElement?, in bytes: borrowing Span<UInt8>, of der: [UInt8], _ room: inout GeneralName.Room
     ) throws(DERError) -> [GeneralName] {

@@ -1,4 +1,4 @@
-/// Where the parts of a certificate stand in its DER.
+/// The offsets of a certificate's parts in its DER.
 ///
 ///     Certificate ::= SEQUENCE {                       -- RFC 5280 section 4.1
 ///         tbsCertificate       TBSCertificate,
@@ -34,7 +34,7 @@ struct CertificateLayout {
 
         let tbs = try certificate.next(DERTag.sequence, in: bytes, reading: "tbsCertificate")
         tbsCertificate = tbs.range
-        // Whoever verifies the signature compares the two algorithms too.
+        // Nothing here compares this algorithm with `signature`: the library that verifies the signature does.
         _ = try certificate.next(DERTag.sequence, in: bytes, reading: "signatureAlgorithm")
         _ = try certificate.next(in: bytes, reading: "signatureValue").bitString(in: bytes, reading: "signatureValue")
         try certificate.finish(reading: "certificate")
@@ -64,7 +64,7 @@ struct CertificateLayout {
         try fields.finish(reading: "tbsCertificate")
     }
 
-    /// `Version ::= INTEGER { v1(0), v2(1), v3(2) }`; v1 is the default and therefore never written.
+    /// Parses `Version ::= INTEGER { v1(0), v2(1), v3(2) }`. DER never writes v1, because it is the default.
     private static func version(in tagged: DERElement, _ bytes: borrowing Span<UInt8>) throws(DERError) -> Int {
         var reader = DERReader(contentsOf: tagged)
         let number = try reader.next(DERTag.integer, in: bytes, reading: "version")

@@ -1,8 +1,8 @@
 package import PintleCrypto
 
-/// The SHA-256 of a whole certificate, DER: what openssl and browsers call its fingerprint.
+/// The SHA-256 of a whole certificate in DER. OpenSSL and browsers call it the fingerprint.
 ///
-/// It changes with every renewal. Pin the key instead wherever the certificate is not yours to keep.
+/// It changes with every renewal. If you do not control the renewal, pin the key instead.
 public struct CertificatePin: Sendable, Hashable {
     package let digest: SHA256Digest
 
@@ -10,9 +10,9 @@ public struct CertificatePin: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Reads 64 hexadecimal digits in either case, with colons or blanks between bytes or without, on one row or more,
-    /// behind the name of the hash or not: `sha256 Fingerprint=AA:BB…` (openssl), `SHA256: AA:BB…` (keytool),
-    /// `SHA-256: AA:BB…` (Android's signing report), `sha256:aabb…` (certtool), and what browsers show.
+    /// Parses 64 hexadecimal digits in upper or lower case. Colons, blanks or line breaks may separate the bytes, and
+    /// the name of the hash may come first: `sha256 Fingerprint=AA:BB…` (openssl), `SHA256: AA:BB…` (keytool),
+    /// `SHA-256: AA:BB…` (Android's signing report), `sha256:aabb…` (certtool), and the notations of browsers.
     public init(_ text: some StringProtocol) throws(PinError) {
         guard text.utf8.count <= 1024 else { throw PinError(.notHexadecimal, in: text) }
         let digits = Self.withoutLabel(text)
@@ -25,8 +25,8 @@ public struct CertificatePin: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// What is left without the name of the hash, the word "fingerprint" and blanks around; a left-to-right mark, which
-    /// comes along from a certificate dialog, counts as one.
+    /// Returns the text without the name of the hash, the word "fingerprint" and surrounding blanks. Text copied from a
+    /// certificate dialog can begin with a left-to-right mark, which is dropped like a blank.
     private static func withoutLabel(_ text: some StringProtocol) -> Substring {
         func trimmed(_ text: Substring) -> Substring {
             text.drop { $0.isWhitespace || $0 == "\u{200E}" }
@@ -39,7 +39,8 @@ public struct CertificatePin: Sendable, Hashable {
         if let named = dropping(["sha256", "sha-256"], from: rest) {
             let label = trimmed(named)
             let value = trimmed(dropping(["fingerprint"], from: label) ?? label)
-            // The name of another hash goes on in other ways.
+            // Drop the name only before `:`, `=`, "fingerprint", a blank or the end: otherwise it may be the start of
+            // another hash's name.
             if let sign = value.first, sign == ":" || sign == "=" {
                 rest = trimmed(value.dropFirst())
             } else if label.startIndex != named.startIndex || value.isEmpty {
@@ -50,7 +51,7 @@ public struct CertificatePin: Sendable, Hashable {
         return rest
     }
 
-    /// Hashes a certificate, DER.
+    /// Hashes a certificate in DER.
     public init(certificate der: [UInt8]) {
         digest = SHA256Digest(hashing: der)
     }
@@ -58,7 +59,7 @@ public struct CertificatePin: Sendable, Hashable {
     /// The 32 bytes of the hash.
     public var bytes: [UInt8] { digest.bytes }
 
-    /// For people to compare by eye: two rows of sixteen bytes, upper case with colons.
+    /// Two rows of sixteen bytes in upper case with colons, for people to compare by eye.
     public var rows: (String, String) {
         let bytes = digest.bytes
         return (
@@ -69,23 +70,23 @@ public struct CertificatePin: Sendable, Hashable {
 }
 
 extension CertificatePin {
-    /// How others write a fingerprint. All of them are read.
+    /// The notations in which other programs write a fingerprint. ``CertificatePin/init(_:)`` reads all of them.
     public enum Notation: Sendable, Hashable, CaseIterable {
-        /// 64 lower-case digits: one token for files and command lines.
+        /// 64 lower-case digits: one word for files and command lines.
         case digits
-        /// `AA:BB:…`, as Firefox shows it.
+        /// `AA:BB:…`, as in Firefox.
         case colons
         /// Two rows of sixteen bytes with a line break between them, for people to compare by eye.
         case rows
-        /// `AA BB …`, as Safari shows it.
+        /// `AA BB …`, as in Safari.
         case blanks
-        /// `sha256 Fingerprint=AA:BB:…`, as `openssl x509 -fingerprint -sha256` prints it.
+        /// `sha256 Fingerprint=AA:BB:…`, the output of `openssl x509 -fingerprint -sha256`.
         case openssl
-        /// `SHA256: AA:BB:…`, as `keytool -printcert` prints it.
+        /// `SHA256: AA:BB:…`, as in the output of `keytool -printcert`.
         case keytool
     }
 
-    /// The fingerprint in the notation of somebody else.
+    /// Returns the fingerprint in the notation of another program.
     public func text(_ notation: Notation) -> String {
         let colons = Hex.encode(digest.bytes, upperCase: true, separator: ":")
         return switch notation {

@@ -1,21 +1,21 @@
 /// The name of a certificate's subject or issuer (RFC 5280 section 4.1.2.4).
 ///
-/// For people to read. No decision compares names: anyone can write any name into a certificate.
+/// The name is for people to read. No decision depends on it, because anyone can write any name into a certificate.
 public struct DistinguishedName: Sendable, Hashable {
-    /// One attribute of the name, in the order of the encoding.
+    /// One attribute of the name.
     package struct Attribute: Sendable, Hashable {
-        /// Dotted object identifier.
+        /// The object identifier in dotted notation.
         package let type: String
-        /// The decoded text, unescaped, as whoever made the certificate wrote it; `nil` where the
-        /// value is not a string.
+        /// The decoded text, unescaped. The issuer of the certificate chose it. `nil` if the value is not a string.
         package let value: String?
-        /// Whether it stands in one SET with the attribute before it.
+        /// A Boolean value that indicates whether the attribute is in the same SET as the one before it.
         let joinsPrevious: Bool
-        /// The value, DER, tag and length included.
+        /// The value in DER, including tag and length.
         let octets: [UInt8]
     }
 
-    /// In the order of the encoding: mostly the country first and the common name last.
+    /// The attributes in the order of the encoding, which usually begins with the country and ends with the common
+    /// name.
     package let attributes: [Attribute]
 
     /// The first common name, unescaped.
@@ -26,7 +26,7 @@ public struct DistinguishedName: Sendable, Hashable {
     /// A Boolean value that indicates whether the name has no attributes.
     public var isEmpty: Bool { attributes.isEmpty }
 
-    /// The element has passed `check`.
+    /// Parses an element that has passed `check`.
     package init(_ name: DERElement, in bytes: borrowing Span<UInt8>) {
         var attributes: [Attribute] = []
         var sets = DERReader(contentsOf: name)
@@ -48,7 +48,7 @@ public struct DistinguishedName: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// `Name ::= SEQUENCE OF SET SIZE (1..MAX) OF SEQUENCE { type OBJECT IDENTIFIER, value ANY }`
+    /// Checks `Name ::= SEQUENCE OF SET SIZE (1..MAX) OF SEQUENCE { type OBJECT IDENTIFIER, value ANY }`.
     package static func check(_ name: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var sets = DERReader(contentsOf: name)
         while !sets.isAtEnd {
@@ -58,7 +58,7 @@ public struct DistinguishedName: Sendable, Hashable {
         }
     }
 
-    /// Counts the attributes of the type emailAddress (RFC 2985 section 5.2.1). The element has passed `check`.
+    /// Counts the emailAddress attributes (RFC 2985 section 5.2.1) of an element that has passed `check`.
     static func emailAddressCount(_ name: DERElement, in bytes: borrowing Span<UInt8>) -> Int {
         var count = 0
         var sets = DERReader(contentsOf: name)
@@ -85,8 +85,8 @@ public struct DistinguishedName: Sendable, Hashable {
 }
 
 extension DistinguishedName: CustomStringConvertible {
-    /// RFC 4514 with a blank behind each comma, most specific attribute first. Control characters and
-    /// whatever could rearrange a line on the screen are escaped.
+    /// The name in the notation of RFC 4514, with a blank after each comma and the most specific attribute first.
+    /// Control characters, and characters that could rearrange a line on the screen, are escaped.
     public var description: String {
         var groups: [String] = []
         for attribute in attributes {
@@ -101,14 +101,14 @@ extension DistinguishedName: CustomStringConvertible {
 }
 
 extension DistinguishedName.Attribute: CustomStringConvertible {
-    /// The name in the notation of RFC 4514, for people to read.
+    /// The attribute in the notation of RFC 4514, for people to read.
     public var description: String {
         let name = Self.shortNames[type] ?? type
         guard let value else { return "\(name)=#\(Hex.encode(octets, upperCase: true))" }
         return "\(name)=\(Self.escaped(value))"
     }
 
-    /// RFC 4514 section 3 and the names that openssl prints.
+    /// The names of RFC 4514 section 3, and further ones that openssl prints.
     private static let shortNames = [
         "2.5.4.3": "CN", "2.5.4.4": "SN", "2.5.4.5": "serialNumber", "2.5.4.6": "C", "2.5.4.7": "L",
         "2.5.4.8": "ST", "2.5.4.9": "STREET", "2.5.4.10": "O", "2.5.4.11": "OU", "2.5.4.12": "title",
@@ -138,15 +138,56 @@ extension DistinguishedName.Attribute: CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-    /// Whether it could act on a terminal or on the order of the text around it instead of being seen:
-    /// controls, format characters (bidirectional overrides among them), separators of lines,
-    /// private use, what is not assigned, and letters that show as nothing (the Hangul fillers).
+    /// A Boolean value that indicates whether the character could control a terminal, change the text around it, or be
+    /// invisible. These are control and format characters (including bidirectional overrides), line separators, blanks
+    /// other than U+0020, combining marks, private-use and unassigned characters, and invisible letters (such as the
+    /// Hangul fillers).
     package var isUnsafeToPrint: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate: true
         case .spaceSeparator: self != " "
         case .nonspacingMark, .enclosingMark: true
         default: properties.isDefaultIgnorableCodePoint
+        }
+    }
+}
+
+/// The string types that occur in names (X.680 section 41, RFC 5280 section 4.1.2.4).
+enum DirectoryString {
+    /// Returns the text, or `nil` if the tag is not a string type or the octets are invalid for that type.
+    static func decode(_ octets: ArraySlice<UInt8>, tag: UInt8) -> String? {
+        switch tag {
+        case 0x0C:  // UTF8String
+            // `String(decoding:)` replaces invalid bytes, so the octets are valid UTF-8 only if encoding gives them
+            // back.
+            let text = String(decoding: octets, as: UTF8.self)
+            return text.utf8.elementsEqual(octets) ? text : nil
+        case 0x12, 0x13, 0x16, 0x1A:  // NumericString, PrintableString, IA5String, VisibleString
+            return octets.allSatisfy { $0 < 0x80 } ? String(decoding: octets, as: UTF8.self) : nil
+        case 0x14:  // TeletexString: read as Latin-1, as all common software does
+            return scalars(octets.map { UInt32($0) })
+        case 0x1E:  // BMPString: no code points above U+FFFF, big endian
+            return units(octets, width: 2).flatMap(scalars)
+        case 0x1C:  // UniversalString: UTF-32, big endian
+            return units(octets, width: 4).flatMap(scalars)
+        default:
+            return nil
+        }
+    }
+
+    private static func scalars(_ values: [UInt32]) -> String? {
+        var text = String.UnicodeScalarView()
+        for value in values {
+            guard let scalar = Unicode.Scalar(value) else { return nil }
+            text.append(scalar)
+        }
+        return String(text)
+    }
+
+    private static func units(_ octets: ArraySlice<UInt8>, width: Int) -> [UInt32]? {
+        guard octets.count.isMultiple(of: width) else { return nil }
+        return stride(from: octets.startIndex, to: octets.endIndex, by: width).map { start in
+            octets[start..<start + width].reduce(0) { $0 << 8 | UInt32($1) }
         }
     }
 }

@@ -1,20 +1,21 @@
-/// One name of a subject alternative name or of a constraint on names (RFC 5280 section 4.2.1.6).
+/// One subject alternative name, or one name in a name constraint (RFC 5280 section 4.2.1.6).
 package enum GeneralName: Sendable, Hashable {
-    /// The octets of an IA5String, as they stand: whoever made the certificate chose them, and they
-    /// may hold anything, NUL and upper case included.
+    /// The octets of an IA5String, unchanged. The issuer of the certificate chose them, so they may hold any ASCII
+    /// character, such as NUL or capital letters.
     case dns(ArraySlice<UInt8>)
-    /// Four or sixteen octets in a subject alternative name; twice as many, with the mask behind the
-    /// address, in a constraint.
+    /// An address of 4 or 16 octets. In a name constraint a mask of the same size follows.
     case ipAddress(ArraySlice<UInt8>)
-    /// The octets of an IA5String, as they stand.
+    /// The octets of an IA5String, unchanged.
     case email(ArraySlice<UInt8>)
-    /// The octets of an IA5String, as they stand.
+    /// The octets of an IA5String, unchanged.
     case uri(ArraySlice<UInt8>)
     /// The DER of the Name.
     case directoryName(ArraySlice<UInt8>)
-    /// `otherName`, `x400Address`, `ediPartyName` or `registeredID`, by tag number.
+    /// A name of another type, by tag number: `otherName`, `x400Address`, `ediPartyName` or `registeredID`.
     case other(tag: UInt8, ArraySlice<UInt8>)
 
+    /// Parses a name.
+    ///
     /// - Parameter der: the array that `bytes` is a view of.
     init(_ element: DERElement, in bytes: borrowing Span<UInt8>, of der: [UInt8]) throws(DERError) {
         let octets = der[element.contents]
@@ -44,11 +45,13 @@ package enum GeneralName: Sendable, Hashable {
 }
 
 extension GeneralName {
-    /// How many more names of one certificate are read.
+    /// The number of names of one certificate that may still be read.
     struct Room {
         private var left = Certificate.maximumNames
 
-        /// - Throws: where no more names are read.
+        /// Counts one name.
+        ///
+        /// - Throws: `tooLarge` if the certificate has too many names.
         mutating func spendOne(at offset: Int, reading field: StaticString) throws(DERError) {
             guard left > 0 else { throw DERError(.tooLarge, at: offset, reading: field) }
             left -= 1
@@ -57,8 +60,8 @@ extension GeneralName {
 }
 
 extension GeneralName: CustomStringConvertible {
-    /// For people to read: a DNS name or an address as such, everything else with its kind before it.
-    /// Bytes that could act on a terminal are escaped.
+    /// The name for people: a DNS name or an address as such, other names after their type. Characters that could
+    /// control a terminal are escaped.
     package var description: String {
         switch self {
         case .dns(let octets): Self.printable(octets)

@@ -1,22 +1,22 @@
-/// Tells from the AlgorithmIdentifier of a certificate's key whether a library may decode the key.
+/// The safety check of a certificate's key algorithm: whether a library may decode the key.
 ///
-/// Libraries decode keys when they parse a certificate. With an EC key whose parameters are written out instead of named,
-/// OpenSSL then computes square roots modulo a number that the certificate chose, which can take half a second.
-/// RFC 5480 section 2.1.1 forbids such parameters, so nothing is lost by not decoding these keys.
+/// Libraries decode the key when they parse a certificate. If an EC key carries explicit curve parameters instead of a
+/// curve's name, OpenSSL computes square roots modulo a number from the certificate. An attacker can make that take
+/// half a second. RFC 5480 section 2.1.1 forbids explicit parameters, so refusing to decode such keys loses nothing.
 package enum KeyAlgorithm {
     case decodable
-    /// An EC key whose curve is not named. `identifier` is where the contents of the algorithm's object identifier are.
+    /// An EC key without a named curve. `identifier` is the range of the contents of the algorithm's object identifier.
     case unnamedCurve(identifier: Range<Int>)
-    /// The certificate is not DER up to the key's algorithm.
+    /// The certificate is not valid DER up to the key's algorithm.
     case unreadable
 
-    /// The algorithms whose parameters are ECParameters: RFC 5480 section 2.1, and SM2.
+    /// The algorithms whose parameters are ECParameters: those of RFC 5480 section 2.1, and SM2.
     static let withCurves: [OID] = [.ecPublicKey, .ecDH, .ecMQV, .sm2]
 
     package static let unnamedCurveText = "an EC key whose curve is not named"
 
-    /// Reads headers up to the key's algorithm, and the object identifier there: some hundred bytes, whatever the
-    /// certificate holds.
+    /// Reads the key's algorithm and only the headers before it: about a hundred bytes, whatever the size of the
+    /// certificate.
     package init(ofCertificate der: [UInt8]) {
         do {
             self = try Self.read(der.elementSpan)

@@ -1,6 +1,6 @@
-/// Where on the validated path a pin may match.
+/// The certificates on the validated path that a pin may match.
 public enum PinPosition: String, Sendable, Hashable, CaseIterable {
-    /// Anywhere, leaf to anchor.
+    /// Any certificate of the path, from leaf to anchor.
     case any
     /// The server's own certificate.
     case leaf
@@ -16,40 +16,40 @@ public enum PinPosition: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A key or a certificate that a rule accepts, and where.
+/// A key or certificate that a rule accepts, and the position at which it may match.
 public struct Pin: Sendable, Hashable {
-    /// What is compared.
+    /// The key or certificate that a pin stands for.
     public enum Subject: Sendable, Hashable {
-        /// A key, in any certificate that holds it.
+        /// A public key, in any certificate that holds it.
         case publicKey(PublicKeyPin)
         /// A certificate, byte for byte.
         case certificate(CertificatePin)
     }
 
-    /// The key or certificate that has to match.
+    /// The key or certificate that must match.
     public let subject: Subject
-    /// Where on the path it may match.
+    /// The position on the path at which the pin may match.
     public let position: PinPosition
 
-    /// A pin of a key or certificate, which matches at the position.
+    /// Creates a pin of a key or certificate.
     public init(_ subject: Subject, at position: PinPosition = .any) {
         self.subject = subject
         self.position = position
     }
 
-    /// A public-key pin, in any notation that ``PublicKeyPin/init(_:)`` reads.
+    /// Parses a public-key pin, in any notation that ``PublicKeyPin/init(_:)`` reads.
     public static func publicKey(_ text: String, at position: PinPosition = .any) throws(PinError) -> Pin {
         Pin(.publicKey(try PublicKeyPin(text)), at: position)
     }
 
-    /// A fingerprint, in any notation that ``CertificatePin/init(_:)`` reads.
+    /// Parses a fingerprint, in any notation that ``CertificatePin/init(_:)`` reads.
     public static func certificate(_ text: String, at position: PinPosition = .any) throws(PinError) -> Pin {
         Pin(.certificate(try CertificatePin(text)), at: position)
     }
 }
 
 extension Pin: CustomStringConvertible {
-    /// The pin alone, without its position.
+    /// The text of the pin, without its position.
     public var description: String {
         switch subject {
         case .publicKey(let pin): pin.description

@@ -1,35 +1,35 @@
-/// Why a text is no pin. The description says what probably happened, the hint what to do.
+/// The reason why a text is not a pin. The description names the likely mistake, and the hint the remedy.
 public struct PinError: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         case empty
-        /// Not base64: no public-key pin.
+        /// The text is not base64, so it is not a public-key pin.
         case notEncoded
-        /// Not hexadecimal: no certificate pin.
+        /// The text is not hexadecimal, so it is not a certificate pin.
         case notHexadecimal
-        /// A certificate's fingerprint where a public-key pin belongs.
+        /// The text is a certificate's fingerprint, but a public-key pin is required.
         case fingerprint
-        /// A hash of another length than 32 bytes.
+        /// The hash is not 32 bytes long. The associated value is its length.
         case wrongLength(Int)
-        /// Base64 whose last character has bits that belong to no byte; the pin is what was meant.
+        /// The last base64 character has bits that belong to no byte. The associated value is the pin without them.
         case notCanonical(PublicKeyPin)
-        /// The SHA-256 of no bytes at all.
+        /// The text is the SHA-256 of no bytes, the usual result of a failed pipe.
         case hashOfNothing
-        /// `sha1/` and the like.
+        /// The prefix names an unsupported hash, such as `sha1/`.
         case unsupportedHash(String)
     }
 
     package let reason: Reason
-    /// What was read; at most its first 100 characters.
+    /// The text, cut after 100 characters.
     public let text: String
 
     init(_ reason: Reason, in text: some StringProtocol) {
         self.reason = reason
-        // Whatever came in may be shown, but not at any length; a Character may have any length.
+        // Cut by Unicode scalars: the text may be hostile, and a single `Character` can have any length.
         let shown = text.unicodeScalars.prefix(100)
         self.text = String(String.UnicodeScalarView(shown)) + (shown.endIndex < text.endIndex ? "…" : "")
     }
 
-    /// Stable, for machines: the id of the problem in a policy.
+    /// A stable code for machines. It is also the id of the problem in a ``PolicyError``.
     public var code: String {
         switch reason {
         case .empty, .notEncoded, .notHexadecimal, .fingerprint: "invalid-pin"
@@ -40,7 +40,7 @@ public struct PinError: Error, Sendable, Hashable {
         }
     }
 
-    /// What to do about it. Lower case, no full stop.
+    /// The remedy, in lower case and without a full stop.
     public var hint: String {
         switch reason {
         case .empty, .notEncoded: "a public-key pin is sha256/ and 44 characters of base64: pintle pin HOST"
@@ -58,7 +58,7 @@ public struct PinError: Error, Sendable, Hashable {
 }
 
 extension PinError: CustomStringConvertible {
-    /// The reason, for people. Lower case, no full stop.
+    /// The reason for people, in lower case and without a full stop.
     public var description: String {
         switch reason {
         case .empty: "the pin is empty"

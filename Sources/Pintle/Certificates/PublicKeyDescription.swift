@@ -1,6 +1,6 @@
-/// What kind of public key a certificate holds, as far as its algorithm identifier tells.
+/// The kind and size of a certificate's public key, read from its algorithm identifier and key.
 package struct PublicKeyDescription: Sendable, Hashable {
-    /// The algorithms that have a name here; any other key can be pinned all the same.
+    /// The algorithms that Pintle knows by name. A key of any other algorithm can be pinned too.
     package enum Algorithm: Sendable, Hashable {
         case rsa
         /// RSA restricted to PSS signatures (RFC 4055 section 1.2).
@@ -11,30 +11,30 @@ package struct PublicKeyDescription: Sendable, Hashable {
         case dsa
         /// ML-DSA-44, -65 or -87 (FIPS 204).
         case mlDSA(Int)
-        /// Dotted object identifier.
+        /// Any other algorithm, by its object identifier in dotted notation.
         case other(String)
     }
 
     /// The curve of an EC key (RFC 5480 section 2.1.1).
     package enum Curve: Sendable, Hashable {
         case p256, p384, p521
-        /// A named curve other than these: its dotted object identifier.
+        /// Any other named curve, by its object identifier in dotted notation.
         case other(String)
-        /// Parameters written out instead of named, which RFC 5480 section 2.1.1 forbids.
+        /// Explicit parameters instead of a named curve, which RFC 5480 section 2.1.1 forbids.
         case explicit
     }
 
     package let algorithm: Algorithm
-    /// Size of the RSA modulus, of the field of P-256, P-384 or P-521, or of an Ed25519 or Ed448 key as OpenSSL counts
-    /// it (256, 456), in bits; `nil` for all other keys.
+    /// The size in bits; `nil` for algorithms and curves not named here. It counts the modulus of an RSA key, the field
+    /// of P-256, P-384 or P-521, or the prime of a DSA key. An Ed25519 or Ed448 key has OpenSSL's count (256, 456).
     package let bits: Int?
-    /// Size of an RSA key's public exponent in bits; `nil` for other keys.
+    /// The size of an RSA key's public exponent in bits; `nil` for other keys.
     package private(set) var exponentBits: Int?
-    /// A Boolean value that indicates whether this is a key of an EC algorithm whose parameters are not the name of a
-    /// curve (RFC 5480 section 2.1.1). A library that decodes such a key computes with numbers that the certificate chose.
+    /// A Boolean value that indicates whether this is an EC key whose parameters are not the name of a curve (RFC 5480
+    /// section 2.1.1). A library that decodes such a key computes with numbers that the certificate chose.
     package let hasUnnamedCurve: Bool
 
-    /// `EC`, `RSA`, `Ed25519`...: the type alone.
+    /// The type without the size, such as `EC`, `RSA` or `Ed25519`.
     package var type: String {
         switch algorithm {
         case .rsa: "RSA"
@@ -48,7 +48,7 @@ package struct PublicKeyDescription: Sendable, Hashable {
         }
     }
 
-    /// Reads the algorithm of a SubjectPublicKeyInfo, DER, which must be the whole input.
+    /// Parses a SubjectPublicKeyInfo in DER, which must be the whole input.
     package init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
         let bytes = der.elementSpan
         var input = DERReader(0..<bytes.count)
@@ -99,7 +99,7 @@ package struct PublicKeyDescription: Sendable, Hashable {
         }
     }
 
-    /// `RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }` (RFC 8017 appendix A.1.1).
+    /// Parses `RSAPublicKey ::= SEQUENCE { modulus INTEGER, publicExponent INTEGER }` (RFC 8017 appendix A.1.1).
     private static func rsaNumbers(
         _ key: Range<Int>, in bytes: borrowing Span<UInt8>
     ) throws(DERError) -> (modulus: DERElement, exponent: DERElement) {
@@ -115,8 +115,8 @@ package struct PublicKeyDescription: Sendable, Hashable {
         return (modulus, exponent)
     }
 
-    /// `Dss-Parms ::= SEQUENCE { p INTEGER, q INTEGER, g INTEGER }` (RFC 3279 section 2.3.2); absent
-    /// where they are the issuer's.
+    /// Returns the size of `p` in `Dss-Parms ::= SEQUENCE { p INTEGER, q INTEGER, g INTEGER }` (RFC 3279 section
+    /// 2.3.2), or `nil` if the key inherits the parameters from its issuer.
     private static func primeBits(_ parameters: DERElement?, in bytes: borrowing Span<UInt8>) throws(DERError) -> Int? {
         guard let parameters, parameters.tag == DERTag.sequence else { return nil }
         var numbers = DERReader(contentsOf: parameters)
@@ -147,7 +147,7 @@ package struct PublicKeyDescription: Sendable, Hashable {
 }
 
 extension PublicKeyDescription: CustomStringConvertible {
-    /// As people write it: `EC P-256`, `RSA 2048`, `Ed25519`.
+    /// The usual notation, such as `EC P-256`, `RSA 2048` or `Ed25519`.
     package var description: String {
         switch algorithm {
         case .ellipticCurve(.p256): "EC P-256"

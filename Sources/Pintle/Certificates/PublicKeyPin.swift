@@ -1,9 +1,9 @@
 package import PintleCrypto
 
-/// The SHA-256 of a certificate's SubjectPublicKeyInfo, DER (RFC 7469 section 2.4).
+/// The SHA-256 of a certificate's SubjectPublicKeyInfo in DER (RFC 7469 section 2.4).
 ///
-/// It stays the same when a certificate is renewed for the same key, whoever signs it. It equals what
-/// this prints:
+/// It stays the same when a certificate is renewed for the same key, even by another authority. It equals the output
+/// of:
 ///
 ///     openssl x509 -in cert.pem -pubkey -noout | openssl pkey -pubin -outform DER |
 ///         openssl dgst -sha256 -binary | base64
@@ -14,11 +14,11 @@ public struct PublicKeyPin: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Reads any notation in use: `sha256/BASE64`, `sha256//BASE64` (curl), `pin-sha256="BASE64"`
-    /// (RFC 7469), or the base64 alone; in the standard or the URL-safe alphabet, padded or not.
+    /// Parses a pin in any common notation: `sha256/BASE64`, `sha256//BASE64` (curl), `pin-sha256="BASE64"` (RFC 7469),
+    /// or only the base64. The alphabet may be the standard or the URL-safe one, with or without padding.
     public init(_ text: some StringProtocol) throws(PinError) {
         let encoded = Array(try Self.withoutPrefix(text))
-        // 64 digits are base64 too, of 48 bytes that mean nothing.
+        // 64 hexadecimal digits are also valid base64, of 48 meaningless bytes. Report them as a fingerprint.
         if encoded.count >= 64,
             let bytes = try? Hex.decode(String(decoding: encoded, as: UTF8.self), allowingSeparators: true),
             bytes.count == 32
@@ -39,10 +39,10 @@ public struct PublicKeyPin: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Reads the one notation that is printed, in which most pins stand; `nil` for every other and for what
-    /// ``init(_:)`` refuses.
+    /// Parses the notation that `description` prints, which most pins use. Returns `nil` for any other notation and for
+    /// pins that ``init(_:)`` refuses.
     init?(printed text: RawSpan) {
-        let prefix: UInt64 = 0x2F_3635_3261_6873  // "sha256/", the first letter lowest
+        let prefix: UInt64 = 0x2F_3635_3261_6873  // "sha256/", the first letter in the lowest byte
         guard text.byteCount == 51, text.word(at: 0) & 0x00FF_FFFF_FFFF_FFFF == prefix,
             let digest = SHA256Digest(base64: text, at: 7), digest != .ofNothing
         else { return nil }
@@ -51,8 +51,8 @@ public struct PublicKeyPin: Sendable, Hashable {
 
     /// Hashes a SubjectPublicKeyInfo.
     ///
-    /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key
-    ///   bytes are not one and are refused.
+    /// - Parameter der: the whole structure, as `openssl pkey -pubout -outform DER` writes it. Raw key bytes are
+    ///   refused.
     public init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
         try SubjectPublicKeyInfo.check(der.elementSpan)
         digest = SHA256Digest(hashing: der)
@@ -61,17 +61,18 @@ public struct PublicKeyPin: Sendable, Hashable {
     /// The 32 bytes of the hash.
     public var bytes: [UInt8] { digest.bytes }
 
-    /// A Boolean value that indicates whether this is a placeholder of the kind that examples carry: one letter of base64
-    /// again and again, such as `AAAA…=` or `BBBB…=`.
+    /// A Boolean value that indicates whether this is a placeholder as used in examples: one base64 letter repeated,
+    /// such as `AAAA…=` or `BBBB…=`.
     public var isPlaceholder: Bool {
         let bytes = digest.bytes
         guard let letter = bytes.first.map({ $0 >> 2 }) else { return false }
-        // Four letters of six bits are three bytes.
+        // Four letters of six bits make three bytes.
         let period = [letter << 2 | letter >> 4, letter << 4 | letter >> 2, letter << 6 | letter]
         return zip(bytes, 0...).allSatisfy { $0 == period[$1 % 3] }
     }
 
-    /// In bytes: to look for a prefix, a string looks for characters that are made of several.
+    /// Returns the text without its prefix. It works on bytes, because `String` compares prefixes by `Character`, which
+    /// is slow.
     private static func withoutPrefix(_ text: some StringProtocol) throws(PinError) -> ArraySlice<UInt8> {
         guard text.utf8.count <= 1024 else { throw PinError(.notEncoded, in: text) }
         var rest = Array(text.utf8)[...]
@@ -82,7 +83,7 @@ public struct PublicKeyPin: Sendable, Hashable {
             if rest.count >= 2, rest.first == quote, rest.last == quote { rest = rest.dropFirst().dropLast() }
         } else if rest.starts(with: "sha256/".utf8) {
             rest = rest.dropFirst(7)
-            // curl's second slash, unless it is the base64's own first character: one hash in 64 has one.
+            // Drop curl's second slash, but not a slash that begins the base64: one hash in 64 begins with one.
             let isWholeHash = rest.count == 43 || (rest.count == 44 && rest.last == UInt8(ascii: "="))
             if rest.first == UInt8(ascii: "/"), !isWholeHash { rest = rest.dropFirst() }
         } else if let name = ["sha1", "sha384", "sha512", "md5"].first(where: { rest.starts(with: ($0 + "/").utf8) }) {
@@ -94,6 +95,6 @@ public struct PublicKeyPin: Sendable, Hashable {
 }
 
 extension PublicKeyPin: CustomStringConvertible {
-    /// The one notation that is printed: `sha256/` and padded standard base64.
+    /// The notation that Pintle always prints: `sha256/` and padded standard base64.
     public var description: String { "sha256/" + Base64.encode(digest.bytes) }
 }

@@ -1,15 +1,15 @@
-/// The one way from a certificate to the bytes that a public-key pin hashes.
+/// The bytes of a certificate that a public-key pin hashes. All pins are computed from this structure.
 ///
 ///     SubjectPublicKeyInfo ::= SEQUENCE {               -- RFC 5280 section 4.1.2.7
 ///         algorithm         AlgorithmIdentifier,
 ///         subjectPublicKey  BIT STRING }
 ///
-/// The structure is sliced out as it stands, header included. Nothing here knows any algorithm, so
-/// there is no key type that it could not pin.
+/// The structure is taken unchanged, including its header. The code does not depend on the algorithm, so a key of any
+/// type can be pinned.
 enum SubjectPublicKeyInfo {
-    /// Finds the structure without reading more of the certificate than what stands before it.
+    /// Returns the range of the structure in a certificate. It reads only the elements before it.
     ///
-    /// For certificates that validation has accepted already; it checks only what it walks over.
+    /// Use it for certificates that have passed validation: it checks only the elements that it reads.
     @inline(__always)
     static func range(inCertificate bytes: borrowing Span<UInt8>) throws(DERError) -> Range<Int> {
         var input = DERReader(0..<bytes.count)

@@ -4,27 +4,27 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The period in which a certificate may be used, both ends included (RFC 5280 section 4.1.2.5).
+/// The period in which a certificate is valid, including both ends (RFC 5280 section 4.1.2.5).
 public struct Validity: Sendable, Hashable {
-    /// The first second, in UTC as all dates of certificates.
+    /// The first second of the period, in UTC like all dates of certificates.
     public let notBefore: Date
-    /// The last second. The certificate has expired one second later.
+    /// The last second of the period. The certificate expires one second later.
     public let notAfter: Date
 
-    /// Whether the instant lies inside. Certificates know whole seconds only, so a fraction of the
-    /// last second still counts.
+    /// Returns whether the instant lies in the period. Certificates have whole seconds only, so any fraction of the
+    /// last second is still inside.
     public func contains(_ instant: Date) -> Bool {
         let second = instant.timeIntervalSince1970.rounded(.down)
         return notBefore.timeIntervalSince1970 <= second && second <= notAfter.timeIntervalSince1970
     }
 
-    /// Of a certificate that has been read before (DER), of which nothing else is wanted now.
+    /// Reads only the validity of a certificate in DER that has been read before.
     package init(ofCertificate der: [UInt8]) throws(DERError) {
         let bytes = der.elementSpan
         try self.init(CertificateLayout(bytes).validity, in: bytes)
     }
 
-    /// `Validity ::= SEQUENCE { notBefore Time, notAfter Time }`
+    /// Parses `Validity ::= SEQUENCE { notBefore Time, notAfter Time }`.
     init(_ validity: DERElement, in bytes: borrowing Span<UInt8>) throws(DERError) {
         var reader = DERReader(contentsOf: validity)
         notBefore = try Self.time(try reader.next(in: bytes, reading: "notBefore"), in: bytes, reading: "notBefore")
@@ -32,8 +32,8 @@ public struct Validity: Sendable, Hashable {
         try reader.finish(reading: "validity")
     }
 
-    /// UTCTime `YYMMDDHHMMSSZ` (1950 to 2049) or GeneralizedTime `YYYYMMDDHHMMSSZ`: in Zulu, with
-    /// seconds, without fractions, and only dates that exist.
+    /// Parses UTCTime `YYMMDDHHMMSSZ` (1950 to 2049) or GeneralizedTime `YYYYMMDDHHMMSSZ`. The time must end in Z, have
+    /// seconds but no fractions, and be a date that exists.
     private static func time(
         _ element: DERElement, in bytes: borrowing Span<UInt8>, reading field: StaticString
     ) throws(DERError) -> Date {

@@ -1,14 +1,14 @@
-/// One type-length-value triple, as places in the bytes it was read from.
+/// One type-length-value triple, kept as offsets into the bytes it was read from.
 package struct DERElement {
     let tag: UInt8
-    /// Offset of the identifier octet.
+    /// The offset of the identifier octet.
     let start: Int
-    /// Offset of the first content octet.
+    /// The offset of the first content octet.
     let contentStart: Int
-    /// Offset behind the last content octet.
+    /// The offset after the last content octet.
     let end: Int
 
-    /// Header and contents.
+    /// The range of the header and the contents.
     package var range: Range<Int> { start..<end }
     var contents: Range<Int> { contentStart..<end }
     var isEmpty: Bool { contentStart == end }
@@ -18,7 +18,7 @@ package struct DERElement {
 // MARK: The primitive values that certificates hold
 
 extension DERElement {
-    /// BOOLEAN: one octet, 0x00 or 0xFF (X.690 section 11.1).
+    /// Parses a BOOLEAN: one octet, 0x00 or 0xFF (X.690 section 11.1).
     func boolean(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Bool {
         guard tag == DERTag.boolean, count == 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         switch bytes[contentStart] {
@@ -28,7 +28,7 @@ extension DERElement {
         }
     }
 
-    /// INTEGER: at least one octet, two's complement in the shortest form (X.690 section 8.3.2).
+    /// Checks an INTEGER: at least one octet, two's complement in the shortest form (X.690 section 8.3.2).
     func checkInteger(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) {
         guard tag == DERTag.integer, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         if count >= 2 {
@@ -39,7 +39,7 @@ extension DERElement {
         }
     }
 
-    /// INTEGER that is not negative and fits an `Int32`.
+    /// Parses an INTEGER that is not negative and fits an `Int32`.
     func smallInteger(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Int {
         try checkInteger(in: bytes, reading: field)
         guard count <= 4, bytes[contentStart] < 0x80 else { throw DERError(.invalidValue, at: start, reading: field) }
@@ -48,7 +48,7 @@ extension DERElement {
         return value
     }
 
-    /// BIT STRING: the count of unused bits, which must be zero bits, and the octets.
+    /// Parses a BIT STRING and returns the range of its octets, after the count of unused bits. Unused bits must be 0.
     func bitString(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> Range<Int> {
         guard tag == DERTag.bitString, count >= 1 else { throw DERError(.invalidValue, at: start, reading: field) }
         let unused = bytes[contentStart]
@@ -60,7 +60,7 @@ extension DERElement {
         return contentStart + 1..<end
     }
 
-    /// OBJECT IDENTIFIER: at least one octet; sub-identifiers in the shortest form, the last one
+    /// Checks an OBJECT IDENTIFIER: at least one octet, each sub-identifier in the shortest form, and the last one
     /// complete (X.690 section 8.19).
     func checkObjectIdentifier(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) {
         guard tag == DERTag.objectIdentifier, count >= 1, bytes[end &- 1] < 0x80 else {

@@ -1,6 +1,6 @@
-/// Where and why bytes are not the DER they should be (X.690 section 10, RFC 5280 section 4).
+/// The reason why bytes are not the expected DER, and the position (X.690 section 10, RFC 5280 section 4).
 public struct DERError: Error, Sendable, Hashable {
-    /// What is wrong with the element. The raw value is for people: it follows the name of the field.
+    /// The kind of mistake. The raw value is for people: `description` prints it after the name of the field.
     package enum Reason: String, Sendable, Hashable {
         case truncated = "ends too early"
         case highTagNumber = "has a tag number above 30"
@@ -15,9 +15,9 @@ public struct DERError: Error, Sendable, Hashable {
     }
 
     package let reason: Reason
-    /// Offset of the offending element from the first byte of the input.
+    /// The offset of the faulty element from the first byte of the input.
     package let offset: Int
-    /// What was being read, in the words of the standard: `tbsCertificate.validity`.
+    /// The field that was being read, as the standard names it: `tbsCertificate.validity`.
     package let field: StaticString
 
     package init(_ reason: Reason, at offset: Int, reading field: StaticString) {
@@ -26,12 +26,12 @@ public struct DERError: Error, Sendable, Hashable {
         self.field = field
     }
 
-    /// Returns true where the reason, the place and the field are the same.
+    /// Returns true if the reason, the offset and the field are equal.
     public static func == (left: DERError, right: DERError) -> Bool {
         left.reason == right.reason && left.offset == right.offset && left.field.description == right.field.description
     }
 
-    /// Hashes the reason and the place.
+    /// Hashes the reason and the offset.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(offset)
@@ -39,6 +39,6 @@ public struct DERError: Error, Sendable, Hashable {
 }
 
 extension DERError: CustomStringConvertible {
-    /// The field, its offset in bytes and what is wrong with it, for people.
+    /// The field, its byte offset and the kind of mistake, for people.
     public var description: String { "\(field) at byte \(offset) \(reason.rawValue)" }
 }

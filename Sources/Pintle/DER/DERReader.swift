@@ -1,4 +1,4 @@
-/// The tags that certificates use (X.680 section 8.4), as identifier octets.
+/// The tags that certificates use, as identifier octets (X.680 section 8.4).
 package enum DERTag {
     static let boolean: UInt8 = 0x01
     package static let integer: UInt8 = 0x02
@@ -10,23 +10,23 @@ package enum DERTag {
     package static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
 
-    /// `[number]` with a constructed value.
+    /// Returns the tag `[number]` with a constructed value.
     package static func constructed(_ number: UInt8) -> UInt8 { 0xA0 | number }
-    /// `[number]` with a primitive value.
+    /// Returns the tag `[number]` with a primitive value.
     static func primitive(_ number: UInt8) -> UInt8 { 0x80 | number }
 }
 
-/// A cursor over the elements that stand side by side in one stretch of DER.
+/// A cursor over adjacent DER elements.
 ///
-/// It hands out places, never bytes, and borrows the bytes for each step: nothing is copied and
-/// nothing outlives its input. It does not recurse; whoever descends opens another reader on an
-/// element's contents, which are always shorter than their parent. Only what DER allows is read:
-/// definite lengths in their shortest form, at most four length octets, tag numbers up to 30.
+/// The reader returns offsets and borrows the bytes for each step, so it copies nothing and keeps no reference to its
+/// input. It does not recurse: to read the contents of an element, the caller opens another reader on them, which
+/// always cover fewer bytes. The reader accepts only DER: definite lengths in their shortest form, at most four length
+/// octets, tag numbers up to 30.
 package struct DERReader {
     private(set) var position: Int
     let end: Int
 
-    /// Reads the elements in this range, which the caller took from an element or from the input.
+    /// Creates a reader of the elements in this range, which the caller took from an element or from the input.
     package init(_ range: Range<Int>) {
         position = range.lowerBound
         end = range.upperBound
@@ -39,12 +39,12 @@ package struct DERReader {
 
     var isAtEnd: Bool { position >= end }
 
-    /// The tag of the next element, or `nil` at the end.
+    /// Returns the tag of the next element, or `nil` at the end.
     func peekTag(in bytes: borrowing Span<UInt8>) -> UInt8? {
         position < end ? bytes[position] : nil
     }
 
-    /// The next element, whatever it is.
+    /// Reads the next element, whatever its tag.
     @inline(__always)
     mutating func next(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
         let element = try read(in: bytes, reading: field)
@@ -52,10 +52,10 @@ package struct DERReader {
         return element
     }
 
-    /// The next element, which must have this tag.
+    /// Reads the next element, which must have this tag.
     ///
-    /// Spelt out for the two lengths that nearly all elements have, and no errors: a certificate is then
-    /// walked over in registers. Whatever is not that plain is read, and refused, out of line.
+    /// The fast path handles the two forms of length that nearly all elements have and throws no error, so the compiler
+    /// keeps its state in registers. `read` handles all other cases, and all errors, out of line.
     @inline(__always)
     package mutating func next(
         _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
@@ -82,7 +82,7 @@ package struct DERReader {
         return element
     }
 
-    /// The element that stands here.
+    /// Parses the element at the current position.
     @inline(never)
     private func read(in bytes: borrowing Span<UInt8>, reading field: StaticString) throws(DERError) -> DERElement {
         let start = position
@@ -91,7 +91,7 @@ package struct DERReader {
         guard tag & 0x1F != 0x1F else { throw DERError(.highTagNumber, at: start, reading: field) }
         let first = bytes[start + 1]
         var contentStart = start + 2
-        // Four octets can be more than the `Int` of 32-bit systems holds.
+        // A length of four octets can exceed `Int.max` on 32-bit systems.
         var length = UInt32(first)
         if first >= 0x80 {
             guard first != 0x80 else { throw DERError(.indefiniteLength, at: start, reading: field) }
@@ -103,7 +103,7 @@ package struct DERReader {
                 length = length << 8 | UInt32(bytes[contentStart])
                 contentStart += 1
             }
-            // The shortest form: no long form below 128, no leading zero octet.
+            // DER requires the shortest form: no long form below 128, no leading zero octet.
             guard length >= 0x80, bytes[start + 2] != 0 else {
                 throw DERError(.nonMinimalLength, at: start, reading: field)
             }
@@ -114,14 +114,14 @@ package struct DERReader {
         return DERElement(tag: tag, start: start, contentStart: contentStart, end: contentStart + count)
     }
 
-    /// Returns the length as an offset counts it, or `nil` if it is more than the octets that are left.
+    /// Returns the length as an integer of the offset's type, or `nil` if fewer octets are left.
     ///
-    /// Generic, so that tests can count in the `Int` of 32-bit systems.
+    /// The function is generic so that tests can use the `Int` of 32-bit systems.
     static func count<Size: FixedWidthInteger>(_ length: UInt32, within available: Size) -> Size? {
         length <= available ? Size(length) : nil
     }
 
-    /// The next element if it has this tag; otherwise nothing is read.
+    /// Reads the next element if it has this tag. Otherwise returns `nil` and reads nothing.
     @inline(__always)
     package mutating func nextIfPresent(
         _ tag: UInt8, in bytes: borrowing Span<UInt8>, reading field: StaticString
@@ -130,7 +130,7 @@ package struct DERReader {
         return try next(tag, in: bytes, reading: field)
     }
 
-    /// Throws unless everything was read.
+    /// Throws if bytes are left to read.
     package func finish(reading field: StaticString) throws(DERError) {
         guard isAtEnd else { throw DERError(.trailingData, at: position, reading: field) }
     }

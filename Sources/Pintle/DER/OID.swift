@@ -1,4 +1,4 @@
-/// An OBJECT IDENTIFIER, kept as its content octets (X.690 section 8.19).
+/// An OBJECT IDENTIFIER, stored as its content octets (X.690 section 8.19).
 package struct OID: Sendable, Hashable {
     let octets: [UInt8]
 
@@ -6,7 +6,7 @@ package struct OID: Sendable, Hashable {
         self.octets = octets
     }
 
-    /// The caller has checked the element with `checkObjectIdentifier`.
+    /// Copies the contents of an element that the caller has checked with `checkObjectIdentifier`.
     init(_ element: DERElement, in bytes: borrowing Span<UInt8>) {
         var octets: [UInt8] = []
         octets.reserveCapacity(element.count)
@@ -16,7 +16,7 @@ package struct OID: Sendable, Hashable {
 }
 
 extension OID: CustomStringConvertible {
-    /// Dotted decimal; an arc too large for 64 bits is written as `?`.
+    /// The dotted decimal notation. An arc that does not fit 64 bits is written as `?`.
     package var description: String {
         var arcs: [String] = []
         var value: UInt64 = 0
@@ -40,7 +40,7 @@ extension OID: CustomStringConvertible {
 }
 
 extension DERElement {
-    /// Returns whether the contents are those of this object identifier, without copying them.
+    /// Returns whether this element is the given object identifier. It copies nothing.
     func holds(_ identifier: OID, in bytes: borrowing Span<UInt8>) -> Bool {
         guard tag == DERTag.objectIdentifier, count == identifier.octets.count else { return false }
         for (offset, octet) in identifier.octets.enumerated() where bytes[contentStart + offset] != octet {
@@ -51,16 +51,16 @@ extension DERElement {
 }
 
 extension OID {
-    /// An attribute of names: RFC 2985 section 5.2.1.
+    /// A name attribute: RFC 2985 section 5.2.1.
     static let emailAddress = OID(octets: [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, 0x01])
 
-    // Keys: RFC 3279, RFC 4055, RFC 5480, RFC 8410, RFC 9881.
+    // Public-key algorithms and curves: RFC 3279, RFC 4055, RFC 5480, RFC 8410, RFC 9881.
     static let rsaEncryption = OID(octets: [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01])
     static let rsassaPSS = OID(octets: [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A])
     static let ecPublicKey = OID(octets: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01])
     static let ecDH = OID(octets: [0x2B, 0x81, 0x04, 0x01, 0x0C])
     static let ecMQV = OID(octets: [0x2B, 0x81, 0x04, 0x01, 0x0D])
-    /// SM2 (GM/T 0006), an EC algorithm with an identifier of its own.
+    /// SM2 (GM/T 0006), an EC algorithm with its own object identifier.
     static let sm2 = OID(octets: [0x2A, 0x81, 0x1C, 0xCF, 0x55, 0x01, 0x82, 0x2D])
     static let dsa = OID(octets: [0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01])
     static let ed25519 = OID(octets: [0x2B, 0x65, 0x70])
@@ -81,7 +81,7 @@ extension OID {
     static let extendedKeyUsage = OID(octets: [0x55, 0x1D, 0x25])
     static let authorityInfoAccess = OID(octets: [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x01, 0x01])
 
-    // Purposes: RFC 5280 section 4.2.1.12.
+    // Extended key usages: RFC 5280 section 4.2.1.12.
     static let serverAuth = OID(octets: [0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x01])
     static let anyExtendedKeyUsage = OID(octets: [0x55, 0x1D, 0x25, 0x00])
 }

@@ -6,10 +6,10 @@ public import Foundation
 
 /// An error whose `localizedDescription` is its `description`.
 ///
-/// Without it, `localizedDescription`, which alerts show, would be "The operation could not be completed".
+/// Without this conformance, alerts would show "The operation could not be completed" as the `localizedDescription`.
 ///
-/// Conform public errors to `LocalizedError` by name as well: the documentation shows no conformance to a protocol of the
-/// package, nor what follows from it.
+/// Public errors must also name `LocalizedError` in their own conformances: the documentation shows neither a
+/// conformance to a package protocol nor the conformances that it implies.
 package protocol DescribedError: LocalizedError, CustomStringConvertible {}
 
 extension DescribedError {

@@ -1,15 +1,16 @@
-/// Which rule decides for a host, and how it came to.
+/// The rule that decides about a server.
 public struct MatchedRule: Sendable, Hashable {
-    /// Position in ``PinningPolicy/hosts``.
+    /// The rule's index in ``PinningPolicy/hosts``.
     public let index: Int
-    /// The host of the rule, not the server that was asked about.
+    /// The host of the rule, which may be a parent domain of the server's name.
     public let host: ServerName
-    /// The port of the rule; `nil` for every port.
+    /// The port of the rule; `nil` if the rule covers every port.
     public let port: UInt16?
-    /// A Boolean value that indicates whether the rule names the host itself. Otherwise the host is a sub-domain.
+    /// A Boolean value that indicates whether the rule names the server's host itself. If false, the server is a
+    /// sub-domain of it.
     public let isExact: Bool
 
-    /// The host and, where it has one, the port of the rule: `example.com:8443`.
+    /// The host of the rule and its port, if it has one: `example.com:8443`.
     public var pattern: String {
         guard let port else { return host.description }
         return ServerEndpoint(host: host, port: port).description
@@ -17,6 +18,6 @@ public struct MatchedRule: Sendable, Hashable {
 }
 
 extension MatchedRule: CustomStringConvertible {
-    /// As ``pattern``.
+    /// The same text as ``pattern``.
     public var description: String { pattern }
 }

@@ -1,21 +1,21 @@
-/// The likeliest reason why a pin did not match, to point at first. Advice, never part of the verdict.
+/// The most likely reason why no pin matched. It is advice for people and never affects the verdict.
 package enum NearestMiss: Sendable, Hashable {
-    /// The server sent a certificate that is pinned, but the validated path does not run through it.
+    /// The server sent a pinned certificate, but it is not on the validated path.
     case pinnedCertificateNotOnPath(Pin)
-    /// A pinned key is on the path, but at another position than the pin asks for.
+    /// A pinned key or certificate is on the path, but at a position that the pin does not allow.
     case otherPosition(Pin, depth: Int)
-    /// The served key is pinned by another rule.
+    /// Another rule pins the key that the server presented.
     case otherRule(PublicKeyPin, rule: MatchedRule)
-    /// The two differ in the case of letters or in one character: a slip of the pen.
+    /// A configured and a served pin differ only in upper and lower case or in one character, probably a typing error.
     case misspelt(configured: PublicKeyPin, served: PublicKeyPin)
-    /// One of the two kinds that the rule requires matched, and the other did not.
+    /// The rule requires a match for the leaf and one for a CA, and only this one was found.
     case onlyOneOfTwo(PinMatch)
-    /// No pin is near to a match.
+    /// No pin comes close to a match.
     case nothingInCommon
 }
 
 extension NearestMiss: CustomStringConvertible {
-    /// The near miss, for people, in one line.
+    /// The reason for people, on one line.
     package var description: String {
         switch self {
         case .pinnedCertificateNotOnPath(let pin):
@@ -35,25 +35,25 @@ extension NearestMiss: CustomStringConvertible {
 }
 
 extension NearestMiss {
-    /// Looks for the first reason that is true. Linear in the terms of the policy: mismatches are rare.
+    /// Returns the first reason that applies. The search takes time linear in the size of the policy, which is
+    /// acceptable because mismatches are rare.
     static func find(
-        _ terms: CompiledTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
+        _ terms: HostTerms, path: ValidatedPath, presented: PresentedChain?, rule: MatchedRule,
         in policy: PinningPolicy
     ) -> NearestMiss {
-        let configured = terms.terms.pins + terms.terms.backupPins
+        let configured = terms.pins + terms.backupPins
         let onPath = Set(path.certificates)
         for certificate in presented?.certificates ?? [] where !onPath.contains(certificate.der) {
             let hashes = CertificateHashes(certificate.der)
-            if let pin = configured.first(where: hashes.areMeant(by:)) {
+            if let pin = configured.first(where: hashes.matches) {
                 return .pinnedCertificateNotOnPath(pin)
             }
         }
         for (depth, der) in path.certificates.enumerated() {
-            let pins = configured.filter(CertificateHashes(der).areMeant(by:))
+            let pins = configured.filter(CertificateHashes(der).matches)
             guard let pin = pins.first(where: { $0.position.covers(depth: depth) }) ?? pins.first else { continue }
             guard pin.position.covers(depth: depth) else { return .otherPosition(pin, depth: depth) }
-            return .onlyOneOfTwo(
-                PinMatch(pin: pin, depth: depth, isBackup: terms.terms.backupPins.contains(pin)))
+            return .onlyOneOfTwo(PinMatch(pin: pin, depth: depth, isBackup: terms.backupPins.contains(pin)))
         }
         let served = path.publicKeyPins
         if let other = policy.otherRule(pinning: Set(served), than: rule) { return other }
@@ -66,8 +66,8 @@ extension NearestMiss {
     }
 }
 
-/// What a certificate can be pinned by, hashed once: whoever presents a chain must not make each pin
-/// cost a pass over all of it.
+/// The hashes by which a certificate can be pinned, computed once. Otherwise a server with a large chain could make
+/// each pin cost another pass over the whole chain.
 private struct CertificateHashes {
     let key: PublicKeyPin?
     let certificate: CertificatePin
@@ -77,7 +77,7 @@ private struct CertificateHashes {
         certificate = CertificatePin(certificate: der)
     }
 
-    func areMeant(by pin: Pin) -> Bool {
+    func matches(_ pin: Pin) -> Bool {
         switch pin.subject {
         case .publicKey(let pin): pin == key
         case .certificate(let pin): pin == certificate
@@ -96,8 +96,8 @@ extension PublicKeyPin {
 extension PinningPolicy {
     fileprivate func otherRule(pinning served: Set<PublicKeyPin>, than rule: MatchedRule) -> NearestMiss? {
         let own = storage.rules[rule.index].terms
-        for (index, terms) in storage.terms.enumerated() where index != own {
-            for case .publicKey(let pin) in (terms.terms.pins + terms.terms.backupPins).map(\.subject)
+        for (index, other) in storage.terms.enumerated() where index != own {
+            for case .publicKey(let pin) in (other.terms.pins + other.terms.backupPins).map(\.subject)
             where served.contains(pin) {
                 guard let position = storage.rules.firstIndex(where: { $0.terms == index }) else { continue }
                 let host = hosts[position]

@@ -4,49 +4,50 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What the decision asks path validation for.
+/// A request to path validation, made by the decision.
 public struct PathRequest: Sendable {
     /// The certificates that the server sent.
     public let chain: PresentedChain
-    /// The name that the leaf must be for.
+    /// The name that the leaf must be valid for.
     public let host: ServerName
-    /// The roots that the path may end in.
+    /// The roots that the path may end at.
     public let anchors: TrustAnchors
-    /// When every certificate of the path must be valid.
+    /// The time at which every certificate of the path must be valid.
     public let instant: Date
-    /// The pins that still hold; `nil` where there are none.
+    /// The pins that have not expired; `nil` if there are none.
     let pins: PinSet?
-    /// The rule's demands on the path, beside its pins.
+    /// The rule's requirements on the path, apart from its pins.
     var terms = PathTerms.none
-    /// The failures that a person has accepted for the leaf, which is the only anchor then: with `nameMismatch` the
-    /// leaf may be for another name, with `expired` its last day may have passed. Empty in every other request. A
-    /// validator that ignores this refuses more, never less.
+    /// The failures that the user has accepted for the leaf. In such a request the leaf is the only anchor. With
+    /// `nameMismatch` the leaf may be for another name; with `expired` it may have expired. Empty in all other
+    /// requests. A validator that ignores this property refuses more servers, never fewer.
     public internal(set) var accepted: Set<TrustApproval.AcceptedFailure> = []
 
-    /// Returns whether a person has accepted a failure of this kind.
+    /// Returns whether the user has accepted a failure of this kind.
     public func accepts(_ code: PathFailure.Code) -> Bool {
         TrustApproval.AcceptedFailure(code).map(accepted.contains) ?? false
     }
 
-    /// Whether the decision is content with this path. Where several valid paths exist, as cross-signing
-    /// makes them, one that satisfies it is to be preferred.
+    /// Returns whether the path meets the rule's terms and matches its pins, if it has any that have not expired. If
+    /// several valid paths exist, as with cross-signing, the validator should prefer one that satisfies the request.
     public func isSatisfied(by path: ValidatedPath) -> Bool {
         guard meetsTerms(path) else { return false }
         guard let pins, !pins.isEmpty else { return true }
         return pins.match(path) != nil
     }
 
-    /// Returns whether a path meets the rule's terms about its length and the leaf's issuer. Where no path satisfies the
-    /// request, one that meets the terms is to be preferred: another is refused.
+    /// Returns whether a path meets the rule's terms about its length and the leaf's issuer. If no path satisfies the
+    /// request, the validator should prefer one that meets the terms: the decision refuses any other.
     public func meetsTerms(_ path: ValidatedPath) -> Bool {
         terms.isEmpty || terms.unmet(by: path) == nil
     }
 }
 
-/// What path validation answers.
+/// The result of path validation.
 public enum PathOutcome: Sendable {
-    /// A path that satisfies the request; or, where none does, one that meets the rule's terms; or else any valid one.
+    /// A valid path. The validator prefers one that satisfies the request, then one that meets the rule's terms, then
+    /// any other.
     case valid(ValidatedPath)
-    /// There is no valid path; of all that was tried, this came closest.
+    /// No valid path exists. The failure is that of the candidate that came closest.
     case invalid(PathFailure)
 }

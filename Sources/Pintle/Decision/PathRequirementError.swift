@@ -1,23 +1,23 @@
-/// The reason why a validated path does not meet ``TrustEvaluation/require(minimumPathLength:issuerKey:)``, or the terms
+/// The reason why a validated path does not meet ``TrustEvaluation/require(minimumPathLength:issuerKey:)`` or the terms
 /// of its rule.
 public enum PathRequirementError: Error, Sendable, Hashable {
-    /// The server was refused; a path that was not trusted meets no requirement.
+    /// The server was refused, so its path meets no requirement.
     case rejected(TrustRejection)
-    /// Nothing was validated.
+    /// The evaluation holds no validated path.
     case noPath
-    /// The path has so many certificates, leaf and anchor counted, which are fewer than required.
+    /// The path has fewer certificates than required. The first value is their number, including leaf and anchor.
     case pathTooShort(Int, minimum: Int)
-    /// The key of the leaf's issuer is another than required; `nil` where the path has no certificate above the leaf, or
-    /// one whose key cannot be read.
+    /// The leaf's issuer has another key than required. The key is `nil` if the path has no certificate above the leaf
+    /// or that certificate's key cannot be read.
     case otherIssuer(PublicKeyPin?, required: PublicKeyPin)
-    /// The key of a certificate cannot be read; 0 is the leaf.
+    /// The key of the certificate at this depth cannot be read. The leaf has depth 0.
     case unreadableCertificate(depth: Int)
-    /// This pin is said to have matched, and the certificate at that place has another key or fingerprint.
+    /// The evaluation says that this pin matched, but the certificate at that depth has another key or fingerprint.
     case pinNotOnPath(Pin)
 }
 
 extension PathRequirementError: CustomStringConvertible {
-    /// One line, which names the term that is not met.
+    /// The unmet requirement, on one line.
     public var description: String {
         switch self {
         case .rejected(let rejection): "the server was refused: \(rejection)"
@@ -36,9 +36,9 @@ extension PathRequirementError: CustomStringConvertible {
 }
 
 extension PathTerms {
-    /// Returns what the path lacks, the first that is found; `nil` where it meets the terms.
+    /// Returns the first term that the path does not meet; `nil` if it meets all terms.
     ///
-    /// A path that consists of the leaf only has no issuer, so it meets no term about one.
+    /// A path that consists only of the leaf has no issuer, so it meets no term about the issuer.
     func unmet(by path: ValidatedPath) -> PathRequirementError? {
         if let minimumLength, path.certificates.count < minimumLength {
             return .pathTooShort(path.certificates.count, minimum: minimumLength)

@@ -1,25 +1,24 @@
-/// A valid path on which no pin of the rule is; or a server that was approved with another certificate or key: served
-/// keys, wanted keys, and what comes nearest.
+/// The details of a mismatch: the path is valid but matches no pin of the rule, or the server's certificate or key is
+/// not the approved one.
 public struct PinMismatch: Sendable, Hashable {
-    /// The server that was asked for.
+    /// The host and port that the caller asked for.
     public let endpoint: ServerEndpoint
-    /// The rule that decided; `nil` where ``approval`` did.
+    /// The rule that decided; `nil` if an approval decided.
     public let rule: MatchedRule?
-    /// What a person approved and what is there now; `nil` where a rule decided.
+    /// The approval and the certificate that differs from it; `nil` if a rule decided.
     public let approval: ApprovalMismatch?
-    /// The validated path's public-key pins, leaf first. Of a server that was approved the leaf's alone, whatever its
-    /// path.
+    /// The public-key pins of the validated path, leaf first. If ``approval`` is not `nil`, only the leaf's pin.
     public let servedPins: [PublicKeyPin]
-    /// The rule's pins, or what was approved.
+    /// The rule's pins, or the approved certificate or key.
     public let pins: [Pin]
-    /// The backup pins of the rule.
+    /// The rule's backup pins.
     public let backupPins: [Pin]
-    /// The likeliest slip.
+    /// The most likely reason for the mismatch.
     package let slip: NearestMiss
-    /// The likeliest slip, such as a pin with one wrong letter, in words for people. Advice, never part of the verdict.
+    /// The most likely reason for the mismatch, such as a typing error in a pin, in words. It never affects the verdict.
     public var nearestMiss: String { slip.description }
 
-    /// Pins and backup pins, in that order.
+    /// The pins, followed by the backup pins.
     public var configuredPins: [Pin] { pins + backupPins }
 }
 
@@ -36,34 +35,37 @@ extension PinMismatch: CustomStringConvertible {
     }
 }
 
-/// A server whose certificate or key is not the one that a person approved: an alarm, never a question.
+/// A server whose certificate or key differs from the one that the user approved. This is an alarm, never a question.
 public struct ApprovalMismatch: Sendable, Hashable {
-    /// What was approved for this host and port: live, or expired, but not revoked.
+    /// The approval for this host and port. It may have expired, but it was not revoked.
     public let approval: TrustApproval
-    /// What the server shows now.
+    /// The certificate that the server presents now.
     public let leaf: Certificate
-    /// Why the system would refuse it too; `nil` where the system would trust it. It has decided nothing.
+    /// The reason why the system would refuse the server too; `nil` if the system would trust it. It did not affect the
+    /// verdict.
     public let pathFailure: PathFailure?
 }
 
 extension ApprovalMismatch: CustomStringConvertible {
-    /// The approval and what the server shows instead, for people.
+    /// The approval and the certificate that the server presents instead, for people.
     public var description: String {
         """
         the \(approval.subject.kind) of a server that was approved has changed: \(approval); now certificate \
-        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval and ask anew
+        \(leaf.fingerprint), key \(leaf.publicKeyPin); if its owner confirms the change, revoke the approval and ask again
         """
     }
 }
 
-/// Pins that have passed their date.
+/// The details of expired pins.
 public struct PinExpiration: Sendable, Hashable {
-    /// The server that was asked for.
+    /// The host and port that the caller asked for.
     public let endpoint: ServerEndpoint
-    /// The rule whose pins are past their date.
+    /// The rule whose pins have expired.
     public let rule: MatchedRule
-    /// Whether the date lies so far back, seen from the newest time ever known, that the clock is more
-    /// likely wrong than the app unattended.
+    /// A Boolean value that indicates whether the device's clock is probably wrong.
+    ///
+    /// It is true if the decision was made more than 400 days after the newest known time. A wrong clock is then more
+    /// likely than an app without updates.
     public let isClockSuspicious: Bool
 }
 

@@ -4,38 +4,38 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Step 3 of the decision: hosts without a rule that are left to a person.
+/// Step 3 of the decision: hosts without a rule, if the policy leaves them to the user.
 extension PinningPolicy {
-    /// What a person has said, or has still to say.
+    /// Decides by the user's approval, or reports a server that the user has to be asked about.
     ///
-    /// The path is validated against the system's anchors first: whoever asks a person has to say what the system
-    /// thinks, and an approval forgives no more than was seen then.
+    /// The path is validated against the system's anchors first. The question to the user has to say whether the system
+    /// trusts the server, and an approval accepts only the failures that the user saw then.
     @inline(never)
     func decideByApproval(
         _ endpoint: ServerEndpoint, _ chain: PresentedChain, _ approvals: TrustApprovals, at instant: Date,
         validate: (PathRequest) -> PathOutcome
     ) -> (decision: TrustDecision, path: ValidatedPath?) {
-        let contact = Contact(endpoint: endpoint, chain: chain, instant: instant)
-        let system = validate(contact.request(.system))
+        let check = ApprovalCheck(endpoint: endpoint, chain: chain, instant: instant)
+        let system = validate(check.request(.system))
         let approval = approvals[endpoint]
-        switch (approval, contact.standing(of: approval)) {
+        switch (approval, check.standing(of: approval)) {
         case (let approval?, .approved):
             let accepts = approval.accepts.intersection(approval.subject.acceptable)
-            switch contact.forgiving(accepts, system, validate) {
+            switch check.forgiving(accepts, system, validate) {
             case .valid(let path): return (.trusted(.userApproved(approval)), path)
             case .invalid(let failure): return (.rejected(.invalidPath(failure)), nil)
             }
         case (let approval?, .changed):
-            return (.rejected(.pinMismatch(contact.mismatch(with: approval, system.failure))), system.path)
+            return (.rejected(.pinMismatch(check.mismatch(with: approval, system.failure))), system.path)
         default:
             return (
-                .rejected(.unknownHost(contact.unknownHost(after: approval, in: approvals.record, system, validate))),
+                .rejected(.unknownHost(check.unknownHost(after: approval, in: approvals.record, system, validate))),
                 system.path
             )
         }
     }
 
-    /// The same for a path that the caller's own validation has found good.
+    /// Decides about a path that the caller's own validation has accepted.
     @inline(never)
     func decideByApproval(
         _ endpoint: ServerEndpoint, _ path: ValidatedPath, _ approvals: TrustApprovals, at instant: Date
@@ -50,8 +50,8 @@ extension PinningPolicy {
     }
 }
 
-/// A server before a person's judgement.
-private struct Contact {
+/// A server whose trust depends on the user's approval.
+private struct ApprovalCheck {
     let endpoint: ServerEndpoint
     let chain: PresentedChain
     let instant: Date
@@ -62,10 +62,10 @@ private struct Contact {
 
     func standing(of approval: TrustApproval?) -> Standing {
         guard let approval else { return .unknown }
-        return switch (approval.state(at: instant), approval.names(chain.leaf)) {
+        return switch (approval.state(at: instant), approval.matches(chain.leaf)) {
         case (.revoked, _), (.expired, true): .unknown
         case (.live, true): .approved
-        // A key does not become less strange because the approval of another has run out meanwhile.
+        // A changed key stays an alarm even if the approval of the old key has expired.
         case (.live, false), (.expired, false): .changed
         }
     }
@@ -77,13 +77,15 @@ private struct Contact {
             chain: chain, host: endpoint.host, anchors: anchors, instant: instant, pins: nil, accepted: accepted)
     }
 
-    /// Returns the outcome where a person vouches for the server. The leaf is validated as its own anchor, which shows
-    /// every other failure. Its names, dates, strength and extended key usage count, except for a name or a date that
-    /// an approval of this certificate accepts. That most such certificates are made as an authority's does not count.
+    /// Returns the outcome if the user vouches for the server. The leaf is validated as its own anchor, so every
+    /// failure apart from a missing authority still shows. Names, dates, key strength and extended key usage are
+    /// checked; a name or date passes only if an approval of this certificate accepts it. Being a CA certificate is no
+    /// failure here, because most self-signed certificates are made as one.
     func forgiving(
         _ accepted: Set<TrustApproval.AcceptedFailure>, _ outcome: PathOutcome, _ validate: (PathRequest) -> PathOutcome
     ) -> PathOutcome {
-        // The certificate that the person saw has to be the one that has expired. One above it is not on the leaf's own path.
+        // `expired` is accepted only if the leaf itself has expired, because that is the certificate the user saw. An
+        // expired issuer is not on the path that ends at the leaf.
         let accepted = chain.leaf.validity.notAfter < instant ? accepted : accepted.subtracting([.expired])
         guard case .invalid(let failure) = outcome,
             failure.acceptable.intersection(TrustApproval.AcceptedFailure.missingAuthority).isSubset(of: accepted)
@@ -92,7 +94,7 @@ private struct Contact {
         let alone = validate(request(.only([chain.leaf]), accepting: exceptions))
         let purpose = chain.leaf.foreignPurpose(beside: alone.failure)
         let rest = purpose.isEmpty ? alone.failure : PathFailure((alone.failure?.findings ?? []) + purpose)
-        if let rest { return .invalid(rest.beside(failure, accepting: accepted)) }
+        if let rest { return .invalid(rest.appending(acceptedFindingsOf: failure, accepted)) }
         // The leaf by itself is valid. Use that path if the original failure is one that was accepted; otherwise keep
         // the failure.
         return failure.isAmong(accepted) ? alone : outcome
@@ -104,7 +106,7 @@ private struct Contact {
     ) -> UnknownHost {
         let usual = TrustApproval.AcceptedFailure.missingAuthority
         let unacceptable = forgiving(usual, system, validate).failure
-        // Some platforms report one failure at a time, so each round may find one more.
+        // Some platforms report one failure at a time, so repeat until no new one appears.
         var exceptions: Set<TrustApproval.AcceptedFailure> = []
         var (rest, isAcceptable) = (unacceptable, false)
         while let failure = rest {
@@ -129,8 +131,8 @@ private struct Contact {
 }
 
 extension Certificate {
-    /// A certificate that says what it is for, and not that it is for servers, such as one for signing programs
-    /// (RFC 5280 section 4.2.1.12). Validation does not ask that of an anchor.
+    /// Returns a finding if the certificate has an extended key usage without serverAuth, such as one for code signing
+    /// (RFC 5280 section 4.2.1.12). Path validation does not check this for an anchor.
     fileprivate func foreignPurpose(beside failure: PathFailure?) -> [PathFailure.Finding] {
         let isKnown = failure?.findings.contains { $0.code == .unsuitablePurpose } ?? false
         guard !isKnown, let extendedKeyUsage, !extendedKeyUsage.allowsServerAuthentication else { return [] }
@@ -139,7 +141,7 @@ extension Certificate {
 }
 
 extension TrustApproval.AcceptedFailure {
-    /// `nil` for what nobody can accept.
+    /// Returns `nil` for failures that no approval can accept.
     init?(_ code: PathFailure.Code) {
         switch code {
         case .selfSigned: self = .selfSigned
@@ -152,21 +154,22 @@ extension TrustApproval.AcceptedFailure {
 }
 
 extension PathFailure {
-    /// Of its findings those that a person may accept.
+    /// The findings that an approval can accept.
     var acceptable: Set<TrustApproval.AcceptedFailure> {
         Set(findings.compactMap { TrustApproval.AcceptedFailure($0.code) })
     }
 
     fileprivate var findings: [Finding] { [primary] + detail }
 
-    /// Returns whether the primary finding is one of these.
+    /// Returns whether the primary finding is one of these failures.
     fileprivate func isAmong(_ accepted: Set<TrustApproval.AcceptedFailure>) -> Bool {
         TrustApproval.AcceptedFailure(code).map(accepted.contains) ?? false
     }
 
-    /// This one, with what the person has accepted behind it: it is not why the server is refused, and still true.
-    fileprivate func beside(
-        _ failure: PathFailure, accepting accepted: Set<TrustApproval.AcceptedFailure>
+    /// Returns this failure with the accepted findings of another appended as details. They are not why the server is
+    /// refused, but they still apply.
+    fileprivate func appending(
+        acceptedFindingsOf failure: PathFailure, _ accepted: Set<TrustApproval.AcceptedFailure>
     ) -> PathFailure {
         let forgiven = failure.findings.filter { finding in
             (TrustApproval.AcceptedFailure(finding.code).map(accepted.contains) ?? false) && !findings.contains(finding)

@@ -5,31 +5,33 @@ public import Foundation
 #endif
 
 extension PinningPolicy {
-    /// Decides whether a server is the one that is meant.
+    /// Decides whether the caller may trust a server.
     ///
-    /// The order, in which the first that applies ends it:
+    /// The first step that applies decides:
     ///
-    /// 1. The chain exceeds the limits, is empty, or its leaf cannot be read: `invalid-path`.
-    /// 2. The rule for the host is found. None, and the policy refuses such hosts: `host-not-allowed`.
-    /// 3. None, and the policy leaves such hosts to a person: a live approval of the leaf or its key, and nothing wrong
-    ///    beside what the person accepted: `user-approved`. An approval of another: `pin-mismatch`. Something else is
-    ///    wrong: `invalid-path`. None: `unknown-host`, with what the system thinks.
-    /// 4. The path is validated with the rule's anchors, always, before any pin: `invalid-path`.
-    ///    A valid path that does not meet the rule's terms about length and issuer is refused here too.
-    /// 5. There are no pins: `host-not-pinned`.
-    /// 6. The pins are past their date: `pins-expired`.
-    /// 7. The pins are compared with the validated path, leaf first: `pin-matched`, `pin-mismatch`,
-    ///    or `mismatch-reported-only`.
+    /// 1. The chain exceeds the limits or is empty, or its leaf cannot be parsed: `invalid-path`.
+    /// 2. The rule for the host is looked up. Without one, and if the policy refuses such hosts: `host-not-allowed`.
+    /// 3. Without a rule, and if the policy leaves such hosts to the user:
+    ///    - If the leaf or its key has an approval in force: `user-approved`, or `invalid-path` if the path has a
+    ///      failure that the user did not accept.
+    ///    - If another certificate or key is approved: `pin-mismatch`.
+    ///    - Otherwise: `unknown-host`, with the system's verdict.
+    /// 4. The path is validated with the rule's anchors, always, before any pin: `invalid-path` if that fails. A valid
+    ///    path that does not meet the rule's terms about length and issuer is refused here too.
+    /// 5. The rule has no pins: `host-not-pinned`.
+    /// 6. The pins have expired: `pins-expired`.
+    /// 7. The pins are compared with the validated path, leaf first: `pin-matched`, `pin-mismatch`, or
+    ///    `mismatch-reported-only`.
     ///
     /// - Parameters:
-    ///   - endpoint: the server that was asked for, never a name out of a certificate.
-    ///   - presented: what the server sent, DER, the leaf first.
-    ///   - approvals: what people have said about servers; they count in step 3 and nowhere else.
-    ///   - instant: now, except in tests and for chains that were recorded.
-    ///   - newestKnownTime: the latest time that is known to have passed, such as the build date or that
-    ///     of the last update. It judges nothing; it only tells a wrong clock from a neglected app.
-    ///   - validate: builds and checks the path. Called at most once; in step 3 up to four times, where the further calls
-    ///     have the leaf as the only anchor, the last ones with ``PathRequest/accepted`` failures.
+    ///   - endpoint: the host and port that the caller asked for, never a name from a certificate.
+    ///   - presented: the certificates that the server sent, in DER, the leaf first.
+    ///   - approvals: the users' approvals of servers. Only step 3 uses them.
+    ///   - instant: the current time, except in tests and for recorded chains.
+    ///   - newestKnownTime: the latest time known to have passed, such as the build date or the date of the last
+    ///     update. It does not affect the verdict; it only distinguishes a wrong clock from an app without updates.
+    ///   - validate: builds and checks the path. It is called at most once; in step 3, up to four times. Calls after
+    ///     the first have the leaf as the only anchor, and the last ones ``PathRequest/accepted`` failures.
     public func evaluate(
         _ endpoint: ServerEndpoint,
         presented: [[UInt8]],
@@ -70,11 +72,11 @@ extension PinningPolicy {
         }
     }
 
-    /// Decides about a path that the caller's own validation has just built: steps 2 and 5 to 7 alone, and the rule's
-    /// terms about the path.
+    /// Decides about a path that the caller's own validation has just built. Only steps 2 and 5 to 7 and the rule's
+    /// terms about the path apply.
     ///
-    /// For stacks whose validation cannot be asked for another path. Under `askUser` a host without a
-    /// rule is `unknown-host` here: see ``decide(_:path:approvals:at:)``.
+    /// Use it for TLS stacks whose validation cannot be asked for another path. Under `askUser`, a host without a rule
+    /// gives `unknown-host` here; ``decide(_:path:approvals:at:)`` takes approvals into account.
     public func decide(_ endpoint: ServerEndpoint, path: ValidatedPath, at instant: Date) -> TrustDecision {
         guard let match = storage.table.match(endpoint) else {
             switch unpinnedHosts {
@@ -88,9 +90,10 @@ extension PinningPolicy {
             endpoint, path: path, rule: storage.choice(match), presented: nil, at: instant, newestKnownTime: nil)
     }
 
-    /// The same with what people have said about servers that no rule covers.
+    /// Decides about a path that the caller's own validation has just built, with the users' approvals of servers that
+    /// no rule covers.
     ///
-    /// The path is a valid one: what an approval forgives is not there to be forgiven.
+    /// The path is valid, so an approval has no failure to accept.
     public func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, approvals: TrustApprovals, at instant: Date
     ) -> TrustDecision {
@@ -100,7 +103,7 @@ extension PinningPolicy {
         return decideByApproval(endpoint, path, approvals, at: instant)
     }
 
-    /// The rule that decides for a server; `nil` where none covers it.
+    /// Returns the rule that decides about a server; `nil` if no rule covers it.
     public func rule(for endpoint: ServerEndpoint) -> MatchedRule? {
         storage.table.match(endpoint).map(storage.choice)
     }
@@ -109,9 +112,10 @@ extension PinningPolicy {
 // MARK: Steps
 
 extension PinningPolicy {
-    // What is not the good connection stays out of line, and its large values off the stack.
+    // Keep the rare cases out of line, so that the common good connection does not pay for their large values on the
+    // stack.
 
-    /// Steps 5 to 7, after the rule's terms about the path.
+    /// Runs steps 5 to 7, after checking the rule's terms about the path.
     @inline(never)
     private func decide(
         _ endpoint: ServerEndpoint, path: ValidatedPath, rule: MatchedRule?, presented: PresentedChain?,
@@ -122,34 +126,35 @@ extension PinningPolicy {
         #if DEBUG
         if let debugAnchors, debugAnchors.areEnd(of: path) { return .trusted(.hostNotPinned) }
         #endif
-        let terms = storage.terms(of: rule.index)
-        if !terms.terms.path.isEmpty {
-            if let unmet = terms.terms.path.unmet(by: path) {
+        let compiled = storage.terms(of: rule.index)
+        let terms = compiled.terms
+        if !terms.path.isEmpty {
+            if let unmet = terms.path.unmet(by: path) {
                 return .rejected(.invalidPath(PathFailure(.other, text: unmet.description)))
             }
-            if terms.pinSet.isEmpty { return .trusted(.hostNotPinned) }
-            if !terms.areExpired(at: instant), let match = terms.pinSet.match(path) {
+            if compiled.pinSet.isEmpty { return .trusted(.hostNotPinned) }
+            if !compiled.areExpired(at: instant), let match = compiled.pinSet.match(path) {
                 return .trusted(.pinMatched(match))
             }
         }
-        if terms.areExpired(at: instant) {
+        if compiled.areExpired(at: instant) {
             let expiration = PinExpiration(
                 endpoint: endpoint, rule: rule,
                 isClockSuspicious: Self.isSuspicious(instant, newestKnownTime: newestKnownTime))
-            if case .rejecting = terms.terms.expiry { return .rejected(.pinsExpired(expiration)) }
+            if case .rejecting = terms.expiry { return .rejected(.pinsExpired(expiration)) }
             return .trusted(.pinsExpired(expiration))
         }
         let mismatch = PinMismatch(
-            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.terms.pins,
-            backupPins: terms.terms.backupPins,
+            endpoint: endpoint, rule: rule, approval: nil, servedPins: path.publicKeyPins, pins: terms.pins,
+            backupPins: terms.backupPins,
             slip: .find(terms, path: path, presented: presented, rule: rule, in: self))
-        switch terms.terms.enforcement {
+        switch terms.enforcement {
         case .enforce: return .rejected(.pinMismatch(mismatch))
         case .reportOnly: return .trusted(.mismatchReportedOnly(mismatch))
         }
     }
 
-    /// The roots that paths may end in.
+    /// Returns the roots that paths may end at.
     private func anchors(ofRule index: Int?) -> TrustAnchors {
         let place = index.map { Int(storage.rules[$0].terms) }
         #if DEBUG
@@ -158,7 +163,7 @@ extension PinningPolicy {
         return place.map { storage.terms[$0].terms.anchors } ?? .system
     }
 
-    /// A clock this far ahead of everything known is reported beside the expiry.
+    /// The lead over the newest known time from which a clock counts as suspicious.
     private static let suspiciousLead: TimeInterval = 400 * 86_400
 
     private static func isSuspicious(_ instant: Date, newestKnownTime: Date?) -> Bool {
@@ -170,8 +175,8 @@ extension PinningPolicy.Storage {
     @inline(__always)
     func terms(of rule: Int) -> CompiledTerms { terms[Int(rules[rule].terms)] }
 
-    /// Steps 5 and 7 where they end well: what happens on every good connection, without allocating or
-    /// counting a reference.
+    /// Returns the verdict if step 5 or 7 trusts the server. This runs on every good connection, so it neither
+    /// allocates nor counts references.
     @inline(__always)
     func settled(rule: Int, _ path: ValidatedPath, at instant: Date) -> TrustDecision? {
         Self.settled(terms, Int(rules[rule].terms), path, at: instant)
@@ -181,7 +186,7 @@ extension PinningPolicy.Storage {
     private static func settled(
         _ terms: [CompiledTerms], _ place: Int, _ path: ValidatedPath, at instant: Date
     ) -> TrustDecision? {
-        // A span reads where they stand: to copy terms would count references, five of them.
+        // A span accesses the terms in place. Copying one would retain and release five references.
         let terms = terms.elementSpan
         let pins = terms[place].pinSet.entries.elementSpan
         if pins.isEmpty { return terms[place].terms.path.isEmpty ? .trusted(.hostNotPinned) : nil }

@@ -4,21 +4,21 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What is in force at one instant: everything that decides about a connection, read in one go.
+/// A consistent snapshot of everything that decides about a connection.
 public struct PolicySnapshot: Sendable {
     /// The policy that decides.
     public let policy: PinningPolicy
-    /// What people have said about servers that no rule covers.
+    /// The users' approvals of servers that no rule covers.
     public let approvals: TrustApprovals
-    /// Grows with every change of what decides, and never otherwise: of one source, two snapshots with the
-    /// same number decide the same.
+    /// A number that grows with each change to the policy or the approvals, and never otherwise. Two snapshots of one
+    /// source with the same number decide the same.
     public let generation: UInt64
-    /// The latest time that is known to have passed, from a source that the device's clock has no part in: the date of
-    /// the release, or `issuedAt` of the last update that was adopted. `nil` where there is no such source. It decides
-    /// nothing; it tells a wrong clock from a neglected app (``PinExpiration/isClockSuspicious``).
+    /// The latest time known to have passed, from a source independent of the device's clock: the release date, or
+    /// `issuedAt` of the last adopted update. `nil` without such a source. It does not affect the verdict; it
+    /// distinguishes a wrong clock from an app without updates (``PinExpiration/isClockSuspicious``).
     public let newestKnownTime: Date?
 
-    /// A policy with its generation.
+    /// Creates a snapshot of a policy.
     public init(
         policy: PinningPolicy, approvals: TrustApprovals = .none, generation: UInt64, newestKnownTime: Date? = nil
     ) {
@@ -29,22 +29,22 @@ public struct PolicySnapshot: Sendable {
     }
 }
 
-/// Where the policy that is in force is found: whoever decides asks before each decision.
+/// A provider of the policy in force. Sessions and evaluators ask it before each decision.
 ///
-/// Nobody is told of a change, and nobody has to listen: a connection, and a request on a kept one, are decided
-/// by what `current` returns at that moment.
+/// A source sends no change notifications. The value of `current` at that moment decides about each connection, and
+/// about each request on a kept-alive connection.
 ///
 /// A ``PinningPolicy`` is a source that always returns itself. Use a ``LivePolicy`` to replace a policy.
 public protocol PolicySource: Sendable {
-    /// What is in force now.
+    /// The policy and approvals in force.
     ///
-    /// It is asked on any thread, for each request several times, also inside handshakes: it returns at once,
-    /// without waiting for anybody, and makes no more than a system call where nothing has changed. What it has
-    /// once returned never comes back after a newer generation.
+    /// Sessions read this property on any thread, several times for each request and also inside handshakes. It must
+    /// return at once and must not block on other threads. If nothing has changed, it may make at most one system call.
+    /// After it has returned a generation, it must never return an older one.
     var current: PolicySnapshot { get }
 }
 
 extension PinningPolicy: PolicySource {
-    /// This policy, generation 1.
+    /// A snapshot of this policy with generation 1.
     public var current: PolicySnapshot { PolicySnapshot(policy: self, generation: 1) }
 }

@@ -4,28 +4,30 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A handful of pins for whatever host they are asked about: the small face of a policy with one rule.
+/// A set of pins that applies to any host, as a shorthand for a policy with one rule.
 ///
 ///     let pinner = try PublicKeyPinner(
 ///         pins: ["sha256/bY6xww3evppguEURne+O8rOnqEeJ1Yb25LOlHdYa710="],
 ///         backupPins: ["sha256/IlUuTDxyRpoaeP6UGa3UgqfpAjFEXcdu9vCkpxZVU8s="])
 ///     let decision = try pinner.validate(chain, host: "example.com", at: Date())
 ///
-/// The decision is the one that ``PinningPolicy`` makes for a host with an enforcing rule: the path is validated
-/// before any pin, for this host and this instant, and a backup pin is demanded. There is no way to compare pins
-/// alone. Safe to use from any thread.
+/// The decision is the one that ``PinningPolicy`` makes for a host with an enforcing rule. The path is validated for
+/// this host and this instant before any pin is compared, and a backup pin is required. Pins cannot be compared without
+/// validation. The type is safe to use from any thread.
 public struct PublicKeyPinner: Sendable {
-    /// The demands on every host.
+    /// The terms that apply to every host.
     private let terms: HostTerms
     private let validate: @Sendable (PathRequest) -> PathOutcome
 
+    /// Creates a pinner.
+    ///
     /// - Parameters:
-    ///   - pins: of the keys in use, in any notation that ``PublicKeyPin/init(_:)`` reads.
-    ///   - backupPins: of keys that are not in use yet.
-    ///   - backup: ``BackupRequirement/noneAccepted`` where the author accepts that a lost key locks everyone out.
-    ///   - anchors: the roots that paths may end in.
-    ///   - validate: builds and checks the path: everything that ``PathRequest`` asks for.
-    /// - Throws: everything that is wrong with the pins at once; no pins are wrong too.
+    ///   - pins: the pins of the keys in use, in any notation that ``PublicKeyPin/init(_:)`` reads.
+    ///   - backupPins: the pins of keys that are not in use yet.
+    ///   - backup: ``BackupRequirement/noneAccepted`` if the author accepts that losing the key locks all users out.
+    ///   - anchors: the roots that paths may end at.
+    ///   - validate: builds and checks the path, as ``PathRequest`` describes.
+    /// - Throws: all problems of the pins at once. An empty list of pins is a problem too.
     public init(
         pins: [String], backupPins: [String] = [], backup: BackupRequirement = .required,
         anchors: TrustAnchors = .system, validate: @escaping @Sendable (PathRequest) -> PathOutcome
@@ -43,14 +45,14 @@ public struct PublicKeyPinner: Sendable {
         self.validate = validate
     }
 
-    /// Decides whether a server is the one that is meant.
+    /// Decides whether the caller may trust a server.
     ///
     /// - Parameters:
-    ///   - presented: what the server sent, DER, the leaf first.
-    ///   - host: that the caller wants to talk to, in a form that ``ServerName`` reads.
-    ///   - port: that the caller wants to talk to.
-    ///   - instant: now.
-    /// - Throws: that the host cannot be read. A refusal is a value, not an error.
+    ///   - presented: the certificates that the server sent, in DER, the leaf first.
+    ///   - host: the host that the caller wants to connect to, in a form that ``ServerName`` reads.
+    ///   - port: the port that the caller wants to connect to.
+    ///   - instant: the current time.
+    /// - Throws: an error if the host cannot be parsed. A refusal is a return value, not an error.
     public func validate(
         _ presented: [[UInt8]], host: String, port: UInt16 = 443, at instant: Date
     ) throws(ServerNameError) -> TrustDecision {
@@ -60,8 +62,8 @@ public struct PublicKeyPinner: Sendable {
         } ?? .rejected(.hostNotAllowed(server))
     }
 
-    /// Returns the policy that decides about a server: one rule, and no other host is allowed. No host makes a good rule
-    /// a bad one; `nil` refuses the server if one did.
+    /// Returns the policy that decides about a server: it has one rule and allows no other host. `init` has checked the
+    /// rule's terms and no host makes them invalid. If one did, the result would be `nil`, which refuses the server.
     package func policy(for server: ServerEndpoint) -> PinningPolicy? {
         let rule = PinnedHost(unchecked: server.host, port: nil, includesSubdomains: false, terms: terms)
         return try? PinningPolicy(hosts: [rule], unpinnedHosts: .reject)

@@ -4,32 +4,34 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Decides about servers for a TLS stack that is not ours: certificates in, verdict out.
+/// Decides about servers for any TLS stack: it takes certificates and returns a verdict.
 ///
-/// It takes what the server *presented*, as the verification callbacks of TLS libraries hand it over, and does all
-/// that a decision needs: the path is built and validated first, name and dates included, and pins are compared with
-/// that path. So a callback that replaces every check of its library may ask nothing but this.
+/// It takes the chain that the server *presented*, as the verification callbacks of TLS libraries provide it. It builds
+/// and validates the path, including name and dates, and then compares the pins with that path. A callback that
+/// replaces all of its library's checks therefore needs only this type.
 ///
 ///     let evaluator = ServerTrustEvaluator(policy: policy)  // PintleOpenSSL brings the validation
 ///     let evaluation = evaluator.evaluate(server, presented: chain, at: Date())
 ///     guard evaluation.decision.isTrusted else { return close(evaluation.decision.reason) }
 ///
-/// It answers at once and keeps nothing: no verdict, and no chain. Ask it in each handshake, and let the library
-/// resume no TLS session, because a resumed session asks nobody. Safe to use from any thread.
+/// The evaluator does not block and caches neither verdicts nor chains. Call it in each handshake, and turn off TLS
+/// session resumption in the library: a resumed session does not call it. The type is safe to use from any thread.
 public struct ServerTrustEvaluator: Sendable {
-    /// The policy that decides. Another policy is another evaluator.
+    /// The policy that decides. To change it, create another evaluator.
     public let policy: PinningPolicy
     package let approvals: @Sendable () -> TrustApprovals
     private let validate: @Sendable (PathRequest) -> PathOutcome
     package let newestKnownTime: Date?
     private var failureHandler: (@Sendable (TrustFailure) -> Void)?
 
+    /// Creates an evaluator.
+    ///
     /// - Parameters:
-    ///   - policy: that decides.
-    ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`; it counts where
-    ///     the policy asks people, and for hosts without a rule.
-    ///   - newestKnownTime: the date of the release, or that of the last update: ``PolicySnapshot/newestKnownTime``.
-    ///   - validate: builds and checks the path: everything that ``PathRequest`` asks for.
+    ///   - policy: the policy that decides.
+    ///   - approvals: returns the current approvals, such as `{ store.approvals }`. It is called for each decision.
+    ///     Approvals count only if the policy asks the user, and only for hosts without a rule.
+    ///   - newestKnownTime: the release date, or the date of the last update: ``PolicySnapshot/newestKnownTime``.
+    ///   - validate: builds and checks the path, as ``PathRequest`` describes.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
         newestKnownTime: Date? = nil, validate: @escaping @Sendable (PathRequest) -> PathOutcome
@@ -40,13 +42,13 @@ public struct ServerTrustEvaluator: Sendable {
         self.validate = validate
     }
 
-    /// Decides whether a server is the one that is meant, as
+    /// Decides whether the caller may trust a server, as
     /// ``PinningPolicy/evaluate(_:presented:approvals:at:newestKnownTime:validate:)`` does.
     ///
     /// - Parameters:
-    ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate or SNI.
-    ///   - presented: what the server sent, DER, the leaf first.
-    ///   - instant: now.
+    ///   - server: the host and port that the caller wants to connect to, never a name from a certificate or SNI.
+    ///   - presented: the certificates that the server sent, in DER, the leaf first.
+    ///   - instant: the current time.
     public func evaluate(
         _ server: ServerEndpoint, presented: [[UInt8]], at instant: Date
     ) -> TrustEvaluation {
@@ -59,10 +61,10 @@ public struct ServerTrustEvaluator: Sendable {
         return evaluation
     }
 
-    /// Returns the same evaluator, which also calls a handler for each verdict that ``TrustFailure`` describes.
+    /// Returns a copy of this evaluator that also calls a handler for each verdict that ``TrustFailure`` describes.
     ///
-    /// - Parameter handler: called within ``evaluate(_:presented:at:)``, which is to say inside a handshake: it hands the
-    ///   failure on and returns at once. `PintleReports` has `onFailure(notify:)`, which does that.
+    /// - Parameter handler: called within ``evaluate(_:presented:at:)``, and therefore inside a handshake. It must pass
+    ///   the failure on and return at once. `PintleReports` provides such a handler with `onFailure(notify:)`.
     public func onFailure(_ handler: @escaping @Sendable (TrustFailure) -> Void) -> ServerTrustEvaluator {
         var evaluator = self
         evaluator.failureHandler = handler

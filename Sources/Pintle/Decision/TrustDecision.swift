@@ -1,11 +1,11 @@
 /// The verdict on a server.
 public enum TrustDecision: Sendable, Hashable {
-    /// Go on, and why.
+    /// The connection may be used, for this reason.
     case trusted(TrustBasis)
-    /// Send nothing, and why.
+    /// The connection must not be used, for this reason. Send nothing.
     case rejected(TrustRejection)
 
-    /// The stable code, read together with the case: `pins-expired` may be either.
+    /// The stable code. Read it together with the case: `pins-expired` occurs in both.
     public var reason: String {
         switch self {
         case .trusted(let basis): basis.reason
@@ -19,20 +19,20 @@ public enum TrustDecision: Sendable, Hashable {
     }
 }
 
-/// Why a server is trusted.
+/// The reason why a server is trusted.
 ///
-/// What is rare or large is held indirectly, here and in ``TrustRejection``: it keeps the verdict that
-/// every good connection gets at a few words, which are copied often.
+/// Rare or large values are stored indirectly, here and in ``TrustRejection``. This keeps the verdict of a good
+/// connection at a few words, because it is copied often.
 public enum TrustBasis: Sendable, Hashable {
-    /// The path is valid and a pin of the rule is on it.
+    /// The path is valid and matches a pin of the rule.
     case pinMatched(PinMatch)
-    /// The path is valid and nothing is pinned for the host.
+    /// The path is valid and the host has no pins.
     case hostNotPinned
-    /// The path is valid; the rule's pins have passed their date and asked for system trust from then on.
+    /// The path is valid. The rule's pins have expired, and the rule falls back to system trust.
     indirect case pinsExpired(PinExpiration)
-    /// The path is valid and no pin of the rule is on it, but the rule only reports.
+    /// The path is valid but matches no pin of the rule. The rule only reports mismatches.
     indirect case mismatchReportedOnly(PinMismatch)
-    /// No rule covers the host, and a person has approved this certificate or key for it.
+    /// No rule covers the host, and the user has approved this certificate or key for it.
     indirect case userApproved(TrustApproval)
 
     /// The stable code: `pin-matched`, `host-not-pinned`, `pins-expired`, `mismatch-reported-only` or `user-approved`.
@@ -47,17 +47,19 @@ public enum TrustBasis: Sendable, Hashable {
     }
 }
 
-/// Why a server is refused.
+/// The reason why a server is refused.
 public indirect enum TrustRejection: Error, Sendable, Hashable {
-    /// The path is valid, but no pin of the rule is on it; or the server is not the one that a person approved.
+    /// The path is valid but matches no pin of the rule, or the certificate or key is not the one that the user
+    /// approved.
     case pinMismatch(PinMismatch)
-    /// The path is valid; the rule's pins have passed their date and asked for refusal from then on.
+    /// The path is valid. The rule's pins have expired, and the rule refuses the server from then on.
     case pinsExpired(PinExpiration)
     /// No rule covers the host, and the policy refuses such hosts.
     case hostNotAllowed(ServerEndpoint)
-    /// No rule covers the host, and the policy leaves such hosts to a person, who has not been asked yet.
+    /// No rule covers the host, and the policy leaves such hosts to the user, who has not approved this one.
     case unknownHost(UnknownHost)
-    /// The path is not valid. Pins were not looked at: a pin never makes an invalid path acceptable.
+    /// The path is not valid. The pins were not compared, because a matching pin never makes an invalid path
+    /// acceptable.
     case invalidPath(PathFailure)
 
     /// The stable code: `pin-mismatch`, `pins-expired`, `host-not-allowed`, `unknown-host` or `invalid-path`.
@@ -71,7 +73,7 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the path, where something is.
+    /// The reason why the path is not valid, if it is not.
     public var pathFailure: PathFailure? {
         switch self {
         case .invalidPath(let failure): failure
@@ -82,7 +84,7 @@ public indirect enum TrustRejection: Error, Sendable, Hashable {
 }
 
 extension TrustRejection: CustomStringConvertible {
-    /// What happened, with what is needed to mend it.
+    /// The failure and the details needed to fix it.
     public var description: String {
         switch self {
         case .pinMismatch(let mismatch): "\(reason): \(mismatch)"
@@ -95,7 +97,7 @@ extension TrustRejection: CustomStringConvertible {
 }
 
 extension TrustRejection {
-    /// The description and the remedy, for the error of a task, which may be the only text that a developer sees.
+    /// The description and the remedy, for the error of a task. That error may be the only text that a developer sees.
     package var advice: String {
         switch self {
         case .pinMismatch(let mismatch):
@@ -114,7 +116,7 @@ extension TrustRejection {
 }
 
 extension TrustDecision: CustomStringConvertible {
-    /// `trusted, host-not-pinned`, `rejected, pin-mismatch: ...`.
+    /// The verdict and the reason: `trusted, host-not-pinned` or `rejected, pin-mismatch: ...`.
     public var description: String {
         switch self {
         case .trusted(let basis): "trusted, \(basis)"
@@ -124,7 +126,7 @@ extension TrustDecision: CustomStringConvertible {
 }
 
 extension TrustBasis: CustomStringConvertible {
-    /// The code, and what it rests on.
+    /// The code and its details.
     public var description: String {
         switch self {
         case .pinMatched(let match): "\(reason): \(match)"

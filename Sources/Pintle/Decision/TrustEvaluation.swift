@@ -1,24 +1,25 @@
-/// A verdict with what led to it.
+/// A verdict together with the data that led to it.
 public struct TrustEvaluation: Sendable {
-    /// The server that was asked for.
+    /// The host and port that the caller asked for.
     public let endpoint: ServerEndpoint
     /// The verdict.
     public let decision: TrustDecision
-    /// The rule that decided; `nil` where none covers the host, or where nothing was looked up.
+    /// The rule that decided; `nil` if no rule covers the host or none was looked up.
     public let rule: MatchedRule?
-    /// What the server sent; `nil` where it could not be read.
+    /// The chain that the server sent; `nil` if it could not be parsed.
     public let presented: PresentedChain?
-    /// The path that validation found; `nil` where there is none or nobody looked.
+    /// The validated path; `nil` if none was found or validation did not run.
     public let path: ValidatedPath?
 }
 
 extension TrustEvaluation {
-    /// A verdict on a chain that a library refused to read, before any rule was looked up.
+    /// Creates the verdict on a chain that a TLS library could not parse, before any rule was looked up.
     package init(of endpoint: ServerEndpoint, unreadable failure: PathFailure) {
         self.init(endpoint: endpoint, decision: .rejected(.invalidPath(failure)), rule: nil, presented: nil, path: nil)
     }
 
-    /// Step 2 alone, before there is a chain: a policy that refuses hosts without a rule has none for this one.
+    /// Creates the verdict of step 2 before there is a chain, for a host without a rule under a policy that refuses
+    /// such hosts.
     package init(notAllowed endpoint: ServerEndpoint) {
         self.init(
             endpoint: endpoint, decision: .rejected(.hostNotAllowed(endpoint)), rule: nil, presented: nil, path: nil)
@@ -26,22 +27,24 @@ extension TrustEvaluation {
 }
 
 extension TrustEvaluation {
-    /// A second look at the path that was decided on, for observers and delegates:
+    /// Checks the path of a decision a second time, for observers and delegates:
     ///
     ///     try evaluation.require(minimumPathLength: 3)
     ///
-    /// Every certificate of the path is read and hashed again; nothing that the decision found out is taken on trust.
-    /// Where a pin decided, it is compared once more with the certificate that it is said to have matched.
+    /// It parses and hashes every certificate of the path again and trusts no result of the decision. If a pin decided,
+    /// it is compared again with the certificate that it is said to have matched.
     ///
-    /// It finds an interceptor that was let in by a tool which switched the decision off but does not know of this look.
-    /// A tool can switch off both: the second look raises its cost, and no more. To have the decision itself check the
-    /// same two, write them as terms of the rule: ``PinnedHost/minimumPathLength`` and ``PinnedHost/issuerKey``.
+    /// The check detects an interceptor let in by a tool that disabled the decision but does not know this check. A
+    /// tool can disable both, so the second check raises the attacker's cost but does not stop the attack. To have the
+    /// decision itself check length and issuer, add them to the rule: ``PinnedHost/minimumPathLength`` and
+    /// ``PinnedHost/issuerKey``.
     ///
     /// - Parameters:
-    ///   - minimumPathLength: certificates on the path, leaf and anchor counted. An interceptor often signs directly with
-    ///     its root, which makes a path of 2. Less than 1 counts as 1.
-    ///   - issuerKey: the key of the certificate that has issued the leaf, the next one on the path; `nil` for any.
-    /// - Throws: the first requirement that is not met. An evaluation that refused the server meets none.
+    ///   - minimumPathLength: the minimum number of certificates on the path, including leaf and anchor. An interceptor
+    ///     often signs directly with its root, which makes a path of 2. Values below 1 count as 1.
+    ///   - issuerKey: the required key of the leaf's issuer, the next certificate on the path; `nil` for any.
+    /// - Throws: the first requirement that is not met. If the evaluation refused the server, it throws
+    ///   ``PathRequirementError/rejected(_:)``.
     public func require(
         minimumPathLength: Int, issuerKey: PublicKeyPin? = nil
     ) throws(PathRequirementError) {
@@ -55,12 +58,12 @@ extension TrustEvaluation {
 }
 
 extension ValidatedPath {
-    /// The second look at a path: of an evaluation, and of a receipt.
+    /// Checks a path a second time, for an evaluation or a receipt.
     ///
     /// - Parameters:
-    ///   - minimumLength: certificates, leaf and anchor counted.
-    ///   - issuerKey: the key of the leaf's issuer; `nil` for any.
-    ///   - basis: why the path was trusted; a pin that matched is compared again.
+    ///   - minimumLength: the minimum number of certificates, including leaf and anchor.
+    ///   - issuerKey: the required key of the leaf's issuer; `nil` for any.
+    ///   - basis: the reason why the path was trusted. If a pin matched, it is compared again.
     package func require(
         minimumLength: Int, issuerKey: PublicKeyPin?, basis: TrustBasis
     ) throws(PathRequirementError) {
@@ -85,6 +88,6 @@ extension ValidatedPath {
 }
 
 extension TrustEvaluation: CustomStringConvertible {
-    /// `example.com:443 trusted, pin-matched: sha256/... at depth 0`.
+    /// The server and the verdict: `example.com:443 trusted, pin-matched: sha256/... at depth 0`.
     public var description: String { "\(endpoint) \(decision)" }
 }

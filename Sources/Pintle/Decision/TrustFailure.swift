@@ -4,24 +4,25 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A verdict that somebody should hear of, with what led to it: a refusal, a mismatch that was let through because its
-/// rule only reports, or pins past their date.
+/// A verdict worth reporting, with the data that led to it: a refusal, a mismatch that the rule only reports, or
+/// expired pins.
 ///
-/// It holds certificates by reference and encodes nothing: making one costs a handshake nothing that counts.
+/// It holds certificates by reference and encodes nothing, so creating one adds no noticeable cost to a handshake.
 public struct TrustFailure: Sendable {
-    /// The evaluation with the verdict that is reported.
+    /// The evaluation with the reported verdict.
     public let evaluation: TrustEvaluation
-    /// What decided.
+    /// The policy that decided.
     public let policy: PinningPolicy
     /// The generation of the policy, as its ``PolicySource`` numbers it.
     public let generation: UInt64
-    /// When it was decided.
+    /// The time of the decision.
     public let instant: Date
-    /// The rule that covers the server; `nil` where none does. It is there too where the chain was refused before the rule
-    /// was looked up.
+    /// The rule that covers the server; `nil` if none does. It is set even if the chain was refused before the rule was
+    /// looked up.
     public let rule: MatchedRule?
 
-    /// `nil` for a verdict that nobody needs to hear of: a pin that matched, a host without pins, an approval.
+    /// Creates a failure; `nil` if the verdict needs no report: a pin matched, the host has no pins, or the user
+    /// approved the server.
     public init?(_ evaluation: TrustEvaluation, by policy: PinningPolicy, generation: UInt64 = 1, at instant: Date) {
         switch evaluation.decision {
         case .trusted(.pinMatched), .trusted(.hostNotPinned), .trusted(.userApproved): return nil
@@ -34,7 +35,7 @@ public struct TrustFailure: Sendable {
         rule = evaluation.rule ?? policy.rule(for: evaluation.endpoint)
     }
 
-    /// The server that was asked for.
+    /// The host and port that the caller asked for.
     public var endpoint: ServerEndpoint { evaluation.endpoint }
     /// The verdict.
     public var decision: TrustDecision { evaluation.decision }
@@ -43,7 +44,7 @@ public struct TrustFailure: Sendable {
 }
 
 extension TrustFailure: CustomStringConvertible {
-    /// One line; texts out of certificates are escaped.
+    /// The failure on one line. Texts from certificates are escaped.
     public var description: String {
         switch decision {
         case .rejected(let rejection): "\(endpoint) refused, \(rejection)"

@@ -1,41 +1,41 @@
-/// Base64 (RFC 4648 sections 4 and 5), read canonically: every byte string has one spelling in each alphabet, with
-/// and without padding.
+/// A canonical base64 codec (RFC 4648 sections 4 and 5): for each alphabet and padding, the decoder accepts exactly one
+/// spelling of a byte string.
 package enum Base64 {
     package enum Alphabet: Sendable {
-        /// `+` and `/`.
+        /// The alphabet with `+` and `/`.
         case standard
-        /// `-` and `_`.
+        /// The alphabet with `-` and `_`.
         case urlSafe
-        /// Whichever comes first; the two are not mixed. For reading only.
+        /// For decoding: the alphabet of the first character that only one of them has. Mixing the two is an error.
         case either
     }
 
     package enum Padding: Sendable {
-        /// The last quantum is filled up with `=`.
+        /// The last group of four must be filled with `=`.
         case required
-        /// No `=` at all, or as many as `required` asks for.
+        /// Either no `=` at all, or all that `required` demands.
         case optional
     }
 
     package struct DecodingError: Error, Sendable, Equatable {
         package enum Reason: Sendable, Equatable {
             case invalidCharacter(UInt8)
-            /// One text holds characters of both alphabets.
+            /// The text holds characters of both alphabets.
             case mixedAlphabets
-            /// `=` missing where it is required, too many or too few of them, or something after them.
+            /// Required padding is missing, the number of `=` is wrong, or characters follow it.
             case wrongPadding
-            /// One character is left over, which holds less than a byte: some of the text is missing.
+            /// One character is left over. It holds less than a byte, so part of the text is missing.
             case truncated
-            /// The last character has bits set that belong to no byte. `bytes` is what the rest says, so that the
-            /// right spelling can be printed.
+            /// The last character has bits set that belong to no byte. `bytes` is the result without them, so that a
+            /// message can print the correct spelling.
             case trailingBits(bytes: [UInt8])
         }
         package let reason: Reason
-        /// In bytes from the start of the text.
+        /// The position of the error in bytes from the start of the text.
         package let offset: Int
     }
 
-    /// `alphabet` is `.standard` or `.urlSafe`.
+    /// Encodes bytes. `alphabet` must be `.standard` or `.urlSafe`.
     package static func encode(
         _ bytes: some Sequence<UInt8>, alphabet: Alphabet = .standard, padded: Bool = true
     ) -> String {
@@ -65,14 +65,15 @@ package enum Base64 {
         try decode(Array(text.utf8), alphabet: alphabet, padding: padding)
     }
 
-    /// Reads ASCII. White space is refused; with `skippingBlanks` it may stand anywhere.
+    /// Decodes ASCII. White space is an error unless `skippingBlanks` is true.
     package static func decode(
         _ text: [UInt8], alphabet: Alphabet = .either, padding: Padding = .optional, skippingBlanks: Bool = false
     ) throws(DecodingError) -> [UInt8] {
         var (decoder, offset) = Base64Decoder.reading(text, alphabet: alphabet)
         while offset < text.count {
             offset = decoder.feedGroups(of: text, from: offset)
-            // The next few one by one: what stopped the groups is among them, or the text ends.
+            // Decode the next four characters one by one: they include the one that stopped the group decoder, or the
+            // text ends.
             let end = min(offset + 4, text.count)
             while offset < end {
                 if !(skippingBlanks && text[offset].isBlank) { try decoder.feed(text[offset], at: offset) }

@@ -1,4 +1,6 @@
-/// Base64 a character at a time.
+internal import PintleCrypto
+
+/// A base64 decoder that is fed character by character, with faster paths for whole groups.
 struct Base64Decoder {
     private var alphabet: Base64.Alphabet
     private(set) var bytes: [UInt8] = []
@@ -12,23 +14,24 @@ struct Base64Decoder {
         bytes.reserveCapacity(capacity)
     }
 
-    /// A decoder that has read the beginning of a text, eight digits at a time, up to the first eight that are not all
-    /// of the standard alphabet: a mistake, a blank, padding, a digit of the other alphabet, the end.
+    /// Creates a decoder that has read the beginning of a text, eight characters at a time. It stops at the first eight
+    /// that are not all digits of the standard alphabet, because of a mistake, a blank, padding, the other alphabet or
+    /// the end.
     ///
-    /// - Returns: beside it the offset of what it has not read.
+    /// - Returns: the decoder and the offset at which it stopped.
     static func reading(_ text: [UInt8], alphabet: Base64.Alphabet) -> (decoder: Base64Decoder, offset: Int) {
         var decoder = Base64Decoder(alphabet: alphabet, capacity: 0)
-        // Six bytes a word are kept, and eight written.
+        // Each step writes eight bytes and keeps six.
         var bytes = [UInt8](repeating: 0, count: text.count / 8 * 6 + 2)
         var words = 0
-        var hasMarks = false
+        var hasStandardDigits = false
         if alphabet != .urlSafe {
             text.withUnsafeBytes { source in
                 bytes.withUnsafeMutableBytes { target in
                     while 8 &* words &+ 8 <= source.count {
                         let word = source.loadUnaligned(fromByteOffset: 8 &* words, as: UInt64.self)
                         guard let octet = Base64Octet(UInt64(littleEndian: word)) else { break }
-                        hasMarks = hasMarks || octet.hasMarks
+                        hasStandardDigits = hasStandardDigits || octet.hasStandardDigits
                         let six = (octet.bits << 16).bigEndian
                         target.storeBytes(of: six, toByteOffset: 6 &* words, as: UInt64.self)
                         words &+= 1
@@ -38,7 +41,7 @@ struct Base64Decoder {
         }
         bytes.removeLast(bytes.count - 6 * words)
         decoder.bytes = bytes
-        if hasMarks, alphabet == .either {
+        if hasStandardDigits, alphabet == .either {
             decoder.alphabet = .standard
             decoder.isSettled = true
         }
@@ -61,10 +64,10 @@ struct Base64Decoder {
         }
     }
 
-    /// Feeds groups of four digits that make three bytes, up to the first that has anything else in it: a mistake, a
-    /// blank, padding, a digit of the other alphabet.
+    /// Feeds groups of four digits, which make three bytes each. It stops at the first group that holds anything else:
+    /// a mistake, a blank, padding, or a digit of the other alphabet.
     ///
-    /// - Returns: the offset of what was not fed.
+    /// - Returns: the offset at which it stopped.
     mutating func feedGroups(of text: [UInt8], from start: Int) -> Int {
         guard bits == 0, paddingCount == 0, text.count - start >= 4 else { return start }
         let digits = Self.digits
@@ -82,7 +85,7 @@ struct Base64Decoder {
             let fourth = digits[Int(text[offset + 3])]
             let marks = (first | second | third | fourth) & Self.marks
             if marks != 0 {
-                // Both at once are a mistake, or both alphabets.
+                // If both marks are set, the group has an invalid character or mixes the alphabets.
                 guard marks != Self.marks, marks & allowed != 0 else { break }
                 if allowed == Self.marks {
                     allowed = marks
@@ -104,7 +107,8 @@ struct Base64Decoder {
     private static let isURLSafe: UInt8 = 0x80
     private static let marks = isStandard | isURLSafe
 
-    /// What each character is worth, with the mark of the alphabet where only one has it, and both for no digit.
+    /// The value of each character. A digit of only one alphabet also has that alphabet's mark; a character that is not
+    /// a digit has both marks.
     private static let digits: [UInt8] = {
         var digits = [UInt8](repeating: 0xFF, count: 256)
         let common = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
@@ -116,7 +120,8 @@ struct Base64Decoder {
     }()
 
     func finish(padding: Base64.Padding, at end: Int) throws(Base64.DecodingError) -> [UInt8] {
-        // Six bits left: one character alone. Four: two characters for one byte. Two: three for two bytes.
+        // 6 bits left: a single character, which makes no byte. 4 bits: two characters for one byte. 2 bits: three for
+        // two bytes.
         guard bits != 6 else { throw .init(reason: .truncated, offset: end) }
         let required = Int(bits / 2)
         let isPadded = paddingCount == required
@@ -159,5 +164,66 @@ struct Base64Decoder {
         default:
             throw .init(reason: isSettled ? .mixedAlphabets : .invalidCharacter(character), offset: offset)
         }
+    }
+}
+
+/// Eight digits of base64's standard alphabet, decoded at once. Updates carry one long base64 text, and policies many
+/// pins, so this is the fast path for both.
+struct Base64Octet {
+    /// The decoded 48 bits, with the first digit in the highest bits.
+    let bits: UInt64
+    /// A Boolean value that indicates whether `+` or `/` occurs, which the URL-safe alphabet does not have.
+    let hasStandardDigits: Bool
+
+    /// Decodes a word of eight characters, or returns `nil` unless each is a digit.
+    ///
+    /// - Parameter word: the characters, the first in the lowest byte.
+    @inline(__always)
+    init?(_ word: UInt64) {
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        // Sets the high bit of each byte whose character is at or after this one. ASCII values cause no carry between
+        // bytes.
+        func from(_ character: UInt8) -> UInt64 { word &+ 0x0101_0101_0101_0101 &* UInt64(0x80 &- character) }
+        // A byte at or after the end of a range is also at or after its start, so exclusive-or leaves only the bytes in
+        // the range.
+        let digit = (from(0x30) ^ from(0x3A)) & highs
+        let upper = (from(0x41) ^ from(0x5B)) & highs
+        let lower = (from(0x61) ^ from(0x7B)) & highs
+        guard word & highs == 0 else { return nil }
+        // Each byte of the result is between 0 and 63, so no byte borrows from the next.
+        var values = word &+ (digit >> 7) &* 4 &- (upper >> 7) &* 65 &- (lower >> 7) &* 71
+        hasStandardDigits = digit | upper | lower != highs
+        if hasStandardDigits {
+            let plus = (from(0x2B) ^ from(0x2C)) & highs
+            let slash = (from(0x2F) ^ from(0x30)) & highs
+            guard plus | slash | digit | upper | lower == highs else { return nil }
+            values = values &+ (plus >> 7) &* 19 &+ (slash >> 7) &* 16
+        }
+        // Join neighbouring values: 6 bits in each 8, 12 in each 16, 24 in each 32, 48 in 64.
+        let sixes = values.byteSwapped
+        let twelves = (sixes & 0x003F_003F_003F_003F) | (sixes & 0x3F00_3F00_3F00_3F00) >> 2
+        let twentyFours = (twelves & 0x0000_0FFF_0000_0FFF) | (twelves & 0x0FFF_0000_0FFF_0000) >> 4
+        bits = (twentyFours & 0xFF_FFFF) | (twentyFours & 0x00FF_FFFF_0000_0000) >> 8
+    }
+}
+
+extension SHA256Digest {
+    /// Decodes the digest at `offset`: 43 digits of the standard alphabet and a `=`. Returns `nil` for anything else,
+    /// including other spellings of a digest.
+    init?(base64 text: RawSpan, at offset: Int) {
+        guard offset >= 0, text.byteCount - offset >= 44 else { return nil }
+        // The last eight characters overlap the ones before. `A` replaces the padding, because its bits are zero.
+        let end = text.word(at: offset + 36)
+        let digits = end & 0x00FF_FFFF_FFFF_FFFF | UInt64(UInt8(ascii: "A")) << 56
+        guard end >> 56 == UInt64(UInt8(ascii: "=")),
+            let first = Base64Octet(text.word(at: offset)), let second = Base64Octet(text.word(at: offset + 8)),
+            let third = Base64Octet(text.word(at: offset + 16)), let fourth = Base64Octet(text.word(at: offset + 24)),
+            let fifth = Base64Octet(text.word(at: offset + 32)), let last = Base64Octet(digits),
+            // Three digits hold 18 bits, of which two bytes take 16. The other two are zero in the canonical spelling.
+            last.bits >> 6 & 0b11 == 0
+        else { return nil }
+        self.init(
+            bigEndian: first.bits << 16 | second.bits >> 32, second.bits << 32 | third.bits >> 16,
+            third.bits << 48 | fourth.bits, fifth.bits << 16 | last.bits >> 8 & 0xFFFF)
     }
 }

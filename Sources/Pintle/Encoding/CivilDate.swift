@@ -1,13 +1,13 @@
-/// A day of the proleptic Gregorian calendar, by arithmetic alone: `Calendar` knows the device's calendar and time
-/// zone, and a policy's dates must not.
+/// A day of the proleptic Gregorian calendar, computed by arithmetic. `Calendar` would depend on the device's calendar
+/// and time zone, and the dates of a policy must not.
 package struct CivilDate: Sendable, Hashable {
     package let year: Int
-    /// 1 to 12.
+    /// The month, 1 to 12.
     package let month: Int
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     package let day: Int
 
-    /// `nil` for a day that does not exist, such as 29 February 2026, and for years outside 0 to 9999.
+    /// Returns `nil` for a day that does not exist, such as 29 February 2026, and for years outside 0 to 9999.
     package init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= Self.days(inMonth: month, of: year)
@@ -17,10 +17,10 @@ package struct CivilDate: Sendable, Hashable {
         self.day = day
     }
 
-    /// The day that lies so many days after 1 January 1970, or `nil` outside the years 0 to 9999.
+    /// Creates the day this many days after 1 January 1970, or `nil` outside the years 0 to 9999.
     package init?(daysSince1970 days: Int) {
         guard (-719_528...2_932_896).contains(days) else { return nil }
-        // Years start in March here, so that the leap day is the last of its year; an era is 400 years.
+        // Let years start in March, so that the leap day is the last day of its year. An era is 400 years.
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -32,7 +32,7 @@ package struct CivilDate: Sendable, Hashable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Negative before 1970.
+    /// The number of days since 1 January 1970; negative before it.
     package var daysSince1970: Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
@@ -42,7 +42,8 @@ package struct CivilDate: Sendable, Hashable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// Midnight, UTC. In 64 bits on every system: the watches that have fewer in an `Int` would stop at 2038.
+    /// The number of seconds from 1970 to midnight UTC of this day. It has 64 bits, because a 32-bit `Int`, as on some
+    /// watches, would overflow in 2038.
     package var secondsSince1970: Int64 { Int64(daysSince1970) * 86_400 }
 
     package static func isLeap(_ year: Int) -> Bool {

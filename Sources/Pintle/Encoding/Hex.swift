@@ -1,18 +1,18 @@
-/// Hexadecimal digits (RFC 4648 section 8).
+/// A codec for hexadecimal digits (RFC 4648 section 8).
 package enum Hex {
     package struct DecodingError: Error, Sendable, Equatable {
         package enum Reason: Sendable, Equatable {
-            /// Neither a digit nor a separator where one may stand.
+            /// The character is neither a digit nor an allowed separator.
             case invalidCharacter
-            /// A byte of one digit.
+            /// A byte has only one digit.
             case oddDigitCount
         }
         package let reason: Reason
-        /// In bytes of UTF-8 from the start of the text.
+        /// The position of the error in UTF-8 bytes from the start of the text.
         package let offset: Int
     }
 
-    /// Two digits a byte, lower case unless asked, with `separator` between bytes.
+    /// Encodes two digits a byte, in lower case by default, with `separator` between the bytes.
     package static func encode(
         _ bytes: some Sequence<UInt8>, upperCase: Bool = false, separator: Character? = nil
     ) -> String {
@@ -26,8 +26,8 @@ package enum Hex {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads digits of either case. With `allowingSeparators`, white space and at most one colon may stand between two
-    /// bytes, never inside one: `a2:2A F0` is three bytes, `a:2` is an error.
+    /// Decodes digits of either case. If `allowingSeparators` is true, white space and at most one colon may stand
+    /// between two bytes, but not inside a byte: `a2:2A F0` is three bytes, `a:2` is an error.
     package static func decode(
         _ text: some StringProtocol, allowingSeparators: Bool = false
     ) throws(DecodingError) -> [UInt8] {
@@ -60,7 +60,7 @@ package enum Hex {
         return bytes
     }
 
-    /// The value of a digit.
+    /// Returns the value of a digit, or `nil` for any other character.
     package static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
@@ -76,6 +76,7 @@ package enum Hex {
 }
 
 extension UInt8 {
-    /// Whether it is white space between the digits of hexadecimal or base64: a blank, a tab, or part of a line break.
+    /// A Boolean value that indicates whether this is white space that may separate hexadecimal or base64 digits: a
+    /// blank, a tab, or part of a line break.
     var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

@@ -1,18 +1,19 @@
 /// One block of a PEM file (RFC 7468).
 package struct PEMBlock: Sendable, Equatable {
-    /// What stands between `BEGIN` and the dashes: `CERTIFICATE`, `PUBLIC KEY`, `PRIVATE KEY`,
-    /// `ENCRYPTED PRIVATE KEY`, `CERTIFICATE REQUEST`...
+    /// The text after `BEGIN`: `CERTIFICATE`, `PUBLIC KEY`, `PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`, `CERTIFICATE
+    /// REQUEST`...
     ///
-    /// `TRUSTED CERTIFICATE` is OpenSSL's own: after the certificate's DER come its trust settings, so `bytes` is not
-    /// one DER value.
+    /// OpenSSL's own `TRUSTED CERTIFICATE` has trust settings after the certificate's DER, so its `bytes` are not one
+    /// DER value.
     package let label: String
-    /// Whether `bytes` means to be a certificate and nothing else: `CERTIFICATE`, or the older `X509 CERTIFICATE`.
+    /// A Boolean value that indicates whether the label promises a certificate and nothing else: `CERTIFICATE`, or the
+    /// older `X509 CERTIFICATE`.
     package var isCertificate: Bool { label == "CERTIFICATE" || label == "X509 CERTIFICATE" }
-    /// The decoded content, DER for every label in use; never empty. Variable, so that it can be wiped.
+    /// The decoded content: DER for all common labels, never empty. It is a variable so that the caller can wipe it.
     package var bytes: [UInt8]
-    /// Counts the blocks of the file, from 1, those that could not be read included.
+    /// The number of the block in the file, counted from 1, including blocks that could not be read.
     package let number: Int
-    /// The line of `-----BEGIN`, from 1.
+    /// The line number of `-----BEGIN`, counted from 1.
     package let line: Int
 
     package init(label: String, bytes: [UInt8], number: Int, line: Int) {
@@ -23,40 +24,40 @@ package struct PEMBlock: Sendable, Equatable {
     }
 }
 
-/// Why a block could not be read. A reader that skipped it in silence would leave fewer certificates than its owner
-/// thinks there are.
+/// The reason why a block could not be read. Skipping the block instead would leave the owner with fewer certificates
+/// than expected.
 package struct PEMError: Error, Sendable, Equatable {
     package enum Reason: Sendable, Equatable {
-        /// A line that means to be a boundary and is not one: dashes missing, indented, quoted, in lower case, two of
-        /// them on one line.
+        /// A line that resembles a boundary but is not one: dashes are missing, or it is indented, quoted, in lower
+        /// case, or holds two boundaries.
         case malformedBoundary
-        /// `END` without `BEGIN`.
+        /// An `END` without a `BEGIN`.
         case unexpectedEnd
-        /// `END` names another label than `BEGIN`.
+        /// The `END` has another label than the `BEGIN`.
         case labelMismatch(begin: String, end: String)
-        /// The file, or the next block, comes before `END`.
+        /// The file ends, or the next block begins, before the `END`.
         case unterminated
         case invalidBase64
         case empty
-        /// `Proc-Type: 4,ENCRYPTED`: a private key in OpenSSL's old encrypted form.
+        /// A private key in OpenSSL's old encrypted form, `Proc-Type: 4,ENCRYPTED`.
         case encryptedLegacyKey
-        /// Other header lines (RFC 1421), which RFC 7468 does not have.
+        /// Other header lines (RFC 1421), which RFC 7468 does not allow.
         case headers
         case tooLarge(maximum: Int)
         /// The file is UTF-16.
         case notASCII
-        /// Control bytes outside of blocks, as DER has them, and UTF-16 without its mark.
+        /// Control bytes outside of blocks, as in DER or in UTF-16 without a byte-order mark.
         case notText
-        /// What looks like the content of a block, without its boundaries.
+        /// Base64 that resembles the content of a block, but without boundaries.
         case strayBase64
     }
 
     package let reason: Reason
-    /// As in `PEMBlock`; where no block is open, the number that the next one would have.
+    /// The block's number as in `PEMBlock`. Between blocks, the number of the next block.
     package let block: Int
-    /// The line to look at, from 1.
+    /// The line of the mistake, counted from 1.
     package let line: Int
-    /// One line, lower case, no full stop; names neither block nor line.
+    /// The reason on one line, in lower case and without a full stop. It names neither block nor line.
     package let message: String
     package let hint: String?
 }
@@ -69,7 +70,8 @@ extension PEMError: CustomStringConvertible {
 }
 
 extension PEMBlock {
-    /// The strict form of RFC 7468 (figure 3): lines of 64 characters, LF, a line break at the end.
+    /// Returns a PEM block in the strict form of RFC 7468 (figure 3): lines of 64 characters, LF, and a line break at
+    /// the end.
     package static func text(label: String, bytes: some Sequence<UInt8>) -> String {
         let base64 = Array(Base64.encode(bytes).utf8)
         var text = "-----BEGIN \(label)-----\n"

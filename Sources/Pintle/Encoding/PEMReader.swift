@@ -1,11 +1,13 @@
-/// Reads the blocks of a PEM file one after another, by the standard grammar of RFC 7468 (figure 1): base64 in lines
-/// of any length, each optionally followed by blanks; empty lines only below `BEGIN`; LF, CRLF or CR.
+/// A reader that returns the blocks of a PEM file one after another. It follows the standard grammar of RFC 7468
+/// (figure 1): base64 in lines of any length, each optionally followed by blanks; empty lines only directly after
+/// `BEGIN`; LF, CRLF or CR.
 ///
-/// Text outside of blocks is passed over, as `openssl x509 -text` and the comments of a CA bundle need it. What is no
-/// text (DER, UTF-16) and what only looks like a boundary is an error, as is a block that cannot be read: nothing is
-/// skipped in silence. The reader stands behind it afterwards, so that a caller who wants every error can go on.
+/// The reader skips text between blocks, because the output of `openssl x509 -text` and the comments of a CA bundle
+/// need that. It skips nothing else. Binary data (DER, UTF-16), a line that only resembles a boundary, and a block that
+/// cannot be read are errors. After an error the reader continues behind the mistake, so that a caller can collect all
+/// errors.
 ///
-/// Holds one block at a time; time is linear in the file.
+/// The reader holds one block at a time and takes time linear in the size of the file.
 package struct PEMReader: Sendable {
     package static let defaultMaximumBlockSize = 1 << 20
 
@@ -14,19 +16,20 @@ package struct PEMReader: Sendable {
     private var position = 0
     private var line = 0
     private var number = 0
-    /// A boundary that ended the block before it, to be read again.
+    /// A `BEGIN` line that ended an unterminated block. The reader reads it again as the start of the next block.
     private var pushedBack: PEMLine?
-    /// Once is enough: DER has many lines.
-    private var hasToldControlByte = false
+    /// A Boolean value that indicates whether control bytes were reported. They are reported once, because DER has them
+    /// on many lines.
+    private var hasReportedControlByte = false
 
-    /// `maximumBlockSize`: of the decoded bytes of a block.
+    /// Creates a reader. `maximumBlockSize` limits the decoded bytes of a block.
     package init(_ text: [UInt8], maximumBlockSize: Int = PEMReader.defaultMaximumBlockSize) {
         self.text = text
         self.maximumBlockSize = maximumBlockSize
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// Every block of `text`; the first bad one is thrown.
+    /// Returns all blocks of `text`, or throws the first error.
     package static func blocks(
         in text: [UInt8], maximumBlockSize: Int = defaultMaximumBlockSize
     ) throws(PEMError) -> [PEMBlock] {
@@ -36,23 +39,23 @@ package struct PEMReader: Sendable {
         return blocks
     }
 
-    /// Whether there is a line that opens a block, readable or not.
+    /// Returns whether the text has a line that begins like a boundary, well formed or not.
     package static func looksLikePEM(_ text: [UInt8]) -> Bool {
         var reader = PEMReader(text)
         while let line = reader.nextLine() {
-            if line.meansToBeBoundary { return true }
+            if line.resemblesBoundary { return true }
         }
         return false
     }
 
-    /// The next block, or `nil` at the end of the file.
+    /// Returns the next block, or `nil` at the end of the file.
     package mutating func next() throws(PEMError) -> PEMBlock? {
         if position == 0, text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) {
             position = text.count
             throw error(.notASCII, at: 1, "the file is UTF-16", hint: "save it as ASCII or UTF-8")
         }
         while let line = nextLine() {
-            guard line.meansToBeBoundary else {
+            guard line.resemblesBoundary else {
                 try checkText(line)
                 continue
             }
@@ -73,10 +76,10 @@ package struct PEMReader: Sendable {
         return nil
     }
 
-    /// What stands between blocks.
+    /// Throws if a line between blocks is not text or resembles part of a block.
     private mutating func checkText(_ line: PEMLine) throws(PEMError) {
-        if line.holdsControlByte, !hasToldControlByte {
-            hasToldControlByte = true
+        if line.holdsControlByte, !hasReportedControlByte {
+            hasReportedControlByte = true
             throw error(
                 .notText, next: true, at: line.number, "bytes that are no text, outside of any block",
                 hint: "DER or UTF-16 was joined to it: put that into a file of its own, or convert it to PEM")
@@ -97,7 +100,7 @@ package struct PEMReader: Sendable {
         var problem: PEMError?
         var hasContent = false
         while let line = nextLine() {
-            if line.meansToBeBoundary {
+            if line.resemblesBoundary {
                 if case .begin = line.boundary {
                     pushedBack = line
                     throw problem ?? unterminated(label, begin, at: line.number)
@@ -105,7 +108,7 @@ package struct PEMReader: Sendable {
                 if let problem { throw problem }
                 return try finish(decoder, label, begin, line)
             }
-            // Behind an error only the end of the block is of interest.
+            // After an error, only look for the end of the block.
             guard problem == nil else { continue }
             let content = line.trimmed
             if content.isEmpty, !hasContent { continue }
@@ -157,11 +160,11 @@ package struct PEMReader: Sendable {
         return PEMBlock(label: label, bytes: bytes, number: number, line: begin)
     }
 
-    /// Behind a broken `BEGIN`: what follows up to `END` is the same mistake.
+    /// Skips to the `END` after a broken `BEGIN`, because everything up to it belongs to the same mistake.
     private mutating func skipRestOfBlock() {
         while let line = nextLine() {
-            let stray = line.meansToBeBoundary ? nil : line.stray
-            guard stray != nil || line.meansToBeBoundary else { continue }
+            let stray = line.resemblesBoundary ? nil : line.stray
+            guard stray != nil || line.resemblesBoundary else { continue }
             if stray == .begin { pushedBack = line }
             if case .begin? = line.boundary { pushedBack = line }
             return
@@ -202,7 +205,7 @@ extension PEMReader {
             } else if line.isIndented {
                 "remove the blanks before the dashes"
             } else {
-                "a boundary is -----BEGIN LABEL----- or -----END LABEL-----, alone on its line"
+                "a boundary is -----BEGIN LABEL----- or -----END LABEL-----, on a line of its own"
             }
         return error(.malformedBoundary, at: line.number, "a broken BEGIN or END line", hint: hint)
     }
@@ -228,7 +231,7 @@ extension PEMReader {
             switch cause.reason {
             case .invalidCharacter, .mixedAlphabets: "a character that is not base64, column \(cause.offset + 1)"
             case .wrongPadding: "padding (=) is missing, too much, or in the middle"
-            case .truncated: "the last character stands alone: the content is cut off"
+            case .truncated: "the last group has only one character: the content is cut off"
             case .trailingBits: "the last character has bits set that belong to no byte"
             }
         return error(.invalidBase64, at: line, message, hint: "the block was damaged or edited; export it again")

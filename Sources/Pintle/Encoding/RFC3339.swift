@@ -4,28 +4,28 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Instants as RFC 3339 section 5.6 writes them, `2027-11-20T00:00:00Z` or `2027-11-20T01:00:00+01:00`, and nothing
-/// beside it: four-digit years, a zone always, days that exist, nothing before or after.
+/// A parser and writer of RFC 3339 timestamps (section 5.6), `2027-11-20T00:00:00Z` or `2027-11-20T01:00:00+01:00`. It
+/// is strict: four-digit years, always a zone, only days that exist, nothing before or after.
 ///
-/// Up to nine digits of a second's fraction are read (`Date` keeps about seven). `T` and `Z` may be lower case, as the
-/// RFC has it. A leap second (`:60`) is refused: `Date` has no room for it, and whichever neighbour it were read as,
-/// another reader would take the other.
+/// The parser accepts up to nine digits of a second's fraction (`Date` keeps about seven) and, as the RFC allows,
+/// lower-case `t` and `z`. It refuses a leap second (`:60`): `Date` cannot represent one, and readers would disagree
+/// about which neighbouring second it means.
 package enum RFC3339 {
     package struct ParsingError: Error, Sendable, Equatable {
         package enum Reason: Sendable, Equatable {
-            /// Not the form at all; a date without a time, blanks, letters after the end.
+            /// The text has another form, such as a date without a time, blanks, or letters after the end.
             case malformed
             case missingZone
             case noSuchDay
             case noSuchTime
             case leapSecond
-            /// More than nine digits after the point.
+            /// The fraction has more than nine digits.
             case fractionTooLong
             case noSuchOffset
         }
         package let reason: Reason
 
-        /// One line, lower case, no full stop.
+        /// The reason on one line, in lower case and without a full stop.
         package var message: String {
             switch reason {
             case .malformed: "not a date as RFC 3339 writes it"
@@ -52,8 +52,8 @@ package enum RFC3339 {
         return try scanner.parse()
     }
 
-    /// UTC with `Z`, whole seconds (a fraction is cut off towards the past). Dates before the year 0 and after 9999
-    /// have no spelling and are written as the nearest one that has.
+    /// Formats a date in UTC with `Z` and whole seconds. Fractions are rounded down. A date outside the years 0 to 9999
+    /// is written as the nearest one inside.
     package static func string(from date: Date) -> String {
         let earliest = -62_167_219_200.0
         let latest = 253_402_300_799.0
@@ -92,7 +92,7 @@ private struct Scanner {
         guard hour < 24, minute < 60, second < 61 else { throw .init(reason: .noSuchTime) }
         guard second < 60 else { throw .init(reason: .leapSecond) }
         let seconds = date.secondsSince1970 + Int64(hour * 3600 + minute * 60 + second - offset)
-        // Counted from 2001, as `Date` does inside, so that the fraction keeps what precision there is.
+        // Compute relative to 2001, as `Date` does internally, so that the fraction keeps its precision.
         return Date(timeIntervalSinceReferenceDate: Double(seconds - 978_307_200) + fraction)
     }
 
@@ -121,7 +121,7 @@ private struct Scanner {
         return Double(number) / Double(scale)
     }
 
-    /// In seconds east of UTC.
+    /// Parses the zone and returns its offset in seconds east of UTC.
     private mutating func offset() throws(RFC3339.ParsingError) -> Int {
         if skip("Z") || skip("z") { return 0 }
         guard !rest.isEmpty else { throw .init(reason: .missingZone) }

@@ -1,9 +1,9 @@
-/// The hash of a host, read from the right in words of eight bytes, so that the state after some words is
-/// the hash of the suffix that they are.
+/// A hash of a host that is computed from the right in words of eight bytes. The state after some words is therefore
+/// the hash of the suffix that they form.
 ///
-/// Each word is mixed in with one 64 x 64 -> 128 bit multiplication by a random factor, whose halves are
-/// folded together. Start and factor are drawn anew for each table: without them nobody can craft hosts
-/// that meet in one slot.
+/// Each word is mixed in with one 64 x 64 -> 128 bit multiplication by a random factor, and the halves of the product
+/// are folded together. Start and factor are random for each table, so an attacker cannot craft hosts whose hashes
+/// collide.
 struct HostHash: Sendable {
     private let start: UInt64
     private let factor: UInt64
@@ -21,13 +21,13 @@ struct HostHash: Sendable {
         return product.high ^ product.low
     }
 
-    /// What a port adds to the hash of a host. Rules for every port add nothing.
+    /// Returns the number that a port adds to the hash of a host: 0 for rules for every port.
     @inline(__always)
     func term(port: UInt16?) -> UInt64 {
         port.map { portFactor &* (UInt64($0) + 1) } ?? 0
     }
 
-    /// The hash of a host for any port.
+    /// Returns the hash of a host for any port.
     func callAsFunction(_ host: RawSpan) -> UInt64 {
         var state = start
         var end = host.byteCount
@@ -38,8 +38,8 @@ struct HostHash: Sendable {
         return end > 0 ? mix(state, host.word(before: end)) : state
     }
 
-    /// The same, leaving in `states[n]` the hash of the last n whole words: there is room for one more
-    /// than the host has.
+    /// Returns the hash of a host for any port and stores the hash of the last n whole words in `states[n]`. `states`
+    /// must have room for one more element than the host has whole words.
     @inline(__always)
     func callAsFunction(_ host: RawSpan, states: UnsafeMutableBufferPointer<UInt64>) -> UInt64 {
         var state = start
@@ -57,14 +57,15 @@ struct HostHash: Sendable {
 }
 
 extension RawSpan {
-    /// Eight bytes from here on, the first one lowest. "Unsafe" is that any bytes are taken for a number;
-    /// the bounds are checked.
+    /// Returns the eight bytes at this offset, the first in the lowest byte. "Unsafe" means only that any bytes are
+    /// read as a number: the bounds are checked.
     @inline(__always)
     func word(at offset: Int) -> UInt64 {
         UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// The fewer than eight bytes that stand before this offset, on top of zeros.
+    /// Returns the bytes before this offset, fewer than eight, in the highest bytes of a word. The lower bytes are
+    /// zero.
     @inline(__always)
     func word(before end: Int) -> UInt64 {
         if byteCount >= 8 { return word(at: 0) << UInt64(truncatingIfNeeded: 64 &- 8 &* end) }
@@ -75,8 +76,8 @@ extension RawSpan {
         return word
     }
 
-    /// Whether the bytes from `offset` to the end stand in the other span from `start` on. The caller has
-    /// made sure that the other span is long enough.
+    /// Returns whether the bytes from `offset` to the end equal those of the other span from `start` on. The caller
+    /// ensures that the other span is long enough.
     @inline(__always)
     func hasSameBytes(from offset: Int, as other: RawSpan, from start: Int) -> Bool {
         let count = byteCount &- offset
@@ -89,7 +90,7 @@ extension RawSpan {
             }
             return true
         }
-        // Eight at a time from the right; the last eight overlap the ones before.
+        // Compare eight bytes at a time from the right. The last comparison overlaps the one before.
         var end = count &- 8
         while end > 0 {
             guard word(at: offset &+ end) == other.word(at: start &+ end) else { return false }

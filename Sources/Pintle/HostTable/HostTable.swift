@@ -1,28 +1,27 @@
-/// Finds the rule that governs a host and port, at a cost that does not grow with the number of rules.
+/// A table that finds the rule for a host and port, at a cost independent of the number of rules.
 ///
-/// **Order.** Among the rules that cover a host and port, the most specific wins. The criteria, first
-/// one first:
+/// **Order.** Among the rules that cover a host and port, the most specific one wins. The criteria, in this order:
 ///
 /// 1. a rule for this port before a rule for every port;
-/// 2. a rule for this very host before a rule for a parent domain;
+/// 2. a rule for this host before a rule for a parent domain;
 /// 3. the longest parent domain first.
 ///
-/// So a rule for `example.com` port 8443 with its subdomains beats a rule for `api.example.com` without
-/// a port, when the connection goes to `api.example.com:8443`. No two rules that cover a name are equal
-/// in all three, because a host and port stands in the table once.
+/// For a connection to `api.example.com:8443`, a rule for `example.com` port 8443 with its subdomains therefore beats a
+/// rule for `api.example.com` without a port. No two rules that cover a name are equal in all three criteria, because
+/// the table holds each host and port only once.
 ///
-/// **Shape.** Two flat arrays. `records` holds, rule after rule, an eight-byte header and the bytes of
-/// the host; `slots` is an open-addressing table that leads from a hash to a record. A look-up walks the
-/// name once, from the right, and keeps the states of the hash on its way: should the host itself have no
-/// rule, the hash of each parent domain is one step from one of them. Nothing is allocated on the heap or
-/// reference-counted, and no `String` is made.
+/// **Layout.** The table consists of two flat arrays. `records` holds an eight-byte header and the bytes of the host
+/// for each rule. `slots` is an open-addressing hash table of the records. A look-up hashes the name once, from the
+/// right, and keeps the intermediate states. If the host itself has no rule, the hash of each parent domain takes one
+/// more step from one of these states. A look-up allocates nothing on the heap, counts no references and creates no
+/// `String`.
 struct HostTable: Sendable {
-    /// The longest host that a rule or a look-up can have: what DNS allows (RFC 1035 section 2.3.4).
+    /// The maximum length of a host, in rules and look-ups: the limit of DNS (RFC 1035 section 2.3.4).
     static let maximumHostLength = 253
 
-    /// The rule that governs, and how it came to.
+    /// The rule that decides, and whether it names the host itself.
     struct Match: Sendable, Hashable {
-        /// The position of the rule in the order in which the rules were added.
+        /// The rule's index, in the order in which the rules were added.
         let rule: Int
         /// A Boolean value that indicates whether the rule names the host itself, rather than a parent domain.
         let isExact: Bool
@@ -31,13 +30,13 @@ struct HostTable: Sendable {
     private let records: [UInt8]
     private let slots: [Slot]
     private let hash: HostHash
-    /// A bit is set where a rule of such a length covers its subdomains: most parents of a name need no
-    /// look at the slots at all.
+    /// A set of lengths, one bit for each: a bit is set if some rule of that length covers its subdomains. It lets a
+    /// look-up skip most parent domains without reading the slots.
     private let subdomainLengths: UInt64
     private let hasPorts: Bool
 
-    /// Only `HostTableBuilder` calls this: at least one slot must be empty, and every other lead to a
-    /// whole record.
+    /// Creates a table. Only `HostTableBuilder` calls this: at least one slot must be empty, and every other slot must
+    /// refer to a complete record.
     init(records: [UInt8], slots: [Slot], hash: HostHash, subdomainLengths: UInt64, hasPorts: Bool) {
         self.records = records
         self.slots = slots
@@ -46,25 +45,26 @@ struct HostTable: Sendable {
         self.hasPorts = hasPorts
     }
 
-    /// What the table holds in memory, in bytes.
+    /// The size of the table in memory, in bytes.
     var byteCount: Int {
         records.count + slots.count * MemoryLayout<Slot>.stride
     }
 
-    /// What was added at this place.
+    /// Returns the host, port and flag of the record at this offset.
     func record(at start: UInt32) -> (host: [UInt8], port: UInt16?, includesSubdomains: Bool) {
         let header = RecordHeader(records.elementSpan.bytes, at: Int(start))
         return (Array(records[header.host(at: Int(start))]), header.port, header.includesSubdomains)
     }
 
-    /// The most specific rule for a host and port, or `nil` where there is none.
+    /// Returns the most specific rule for a host and port, or `nil` if there is none.
     ///
     /// - Parameters:
-    ///   - host: the canonical bytes: ASCII, lower case, no trailing dot. More than 253 bytes match nothing.
-    ///   - allowsSubdomainMatch: `false` for IP addresses, whose dots part no labels.
+    ///   - host: the canonical bytes: ASCII, lower case, no trailing dot. More than 253 bytes match no rule.
+    ///   - port: the port of the connection.
+    ///   - allowsSubdomainMatch: `false` for IP addresses, whose dots do not separate labels.
     func match(host: Span<UInt8>, port: UInt16, allowsSubdomainMatch: Bool) -> Match? {
         guard !host.isEmpty, host.count <= Self.maximumHostLength else { return nil }
-        // On the stack. A host of at most 253 bytes has at most 31 whole words, and one state more.
+        // Allocate on the stack. A host of at most 253 bytes has at most 31 whole words, so 32 states suffice.
         return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.maximumHostLength / 8 + 1) { states in
             let whole = hash(host.bytes, states: states)
             let parents = allowsSubdomainMatch ? subdomainLengths : 0
@@ -76,7 +76,7 @@ struct HostTable: Sendable {
         }
     }
 
-    /// The host itself, then its parent domains from the longest to the shortest, with exactly this port.
+    /// Looks up the host itself, then its parent domains from the longest to the shortest, each with exactly this port.
     @inline(__always)
     private func match(
         _ host: RawSpan, hash whole: UInt64, states: UnsafeBufferPointer<UInt64>, parents: UInt64, port: UInt16?
@@ -89,7 +89,7 @@ struct HostTable: Sendable {
             let word = end >= 8 ? host.word(at: end &- 8) : host.word(before: end)
             var dots = word.dots
             while dots != 0 {
-                // The leftmost dot is the lowest; what stands right of it are the bits above.
+                // The leftmost dot is in the lowest byte, so the bytes to its right are the higher bits.
                 let bits = UInt64(truncatingIfNeeded: 63 &- dots.trailingZeroBitCount)
                 dots &= dots &- 1
                 let start = end &- Int(truncatingIfNeeded: bits / 8)
@@ -103,7 +103,8 @@ struct HostTable: Sendable {
         return nil
     }
 
-    /// Out of line, so that a table without ports, as most are, keeps its registers.
+    /// Looks up rules for one port. It is out of line so that the usual table without ports keeps its values in
+    /// registers.
     @inline(never)
     private func match(
         _ host: RawSpan, hash whole: UInt64, states: UnsafeBufferPointer<UInt64>, parents: UInt64, onlyPort port: UInt16
@@ -111,14 +112,14 @@ struct HostTable: Sendable {
         match(host, hash: whole, states: states, parents: parents, port: port)
     }
 
-    /// Where in `subdomainLengths` a host of this length is noted.
+    /// Returns the bit of `subdomainLengths` that stands for a host of this length.
     @inline(__always)
     static func bit(ofLength length: Int) -> UInt64 {
         UInt64(truncatingIfNeeded: length / 4)
     }
 
-    /// The rule for exactly this port and the host that starts at `offset`; if it is a parent of the whole
-    /// name, only one that covers its subdomains.
+    /// Returns the rule for exactly this port and the suffix that starts at `offset`. If the suffix is a parent domain,
+    /// the rule must cover its subdomains.
     @inline(__always)
     private func find(_ name: RawSpan, from offset: Int, port: UInt16?, hash: UInt64) -> Match? {
         let slots = slots.elementSpan
@@ -143,7 +144,7 @@ struct HostTable: Sendable {
 }
 
 extension UInt64 {
-    /// The highest bit of each byte that is a dot.
+    /// A word with the highest bit set in each byte that is a dot.
     @inline(__always)
     fileprivate var dots: UInt64 {
         let others = self ^ 0x2E2E_2E2E_2E2E_2E2E
@@ -152,8 +153,8 @@ extension UInt64 {
     }
 }
 
-/// One place of the open-addressing table: 32 bits of the hash, so that a look-up seldom touches a
-/// record that is not its own, and where the record starts.
+/// One slot of the open-addressing table: the offset of a record, and 32 bits of its hash, so that a look-up rarely
+/// reads a record of another host.
 struct Slot: Sendable {
     private let bits: UInt64
 
@@ -164,7 +165,7 @@ struct Slot: Sendable {
     }
 
     init(hash: UInt64, record: UInt32) {
-        // Zero is "empty", so the place is stored plus one: the builder keeps records below UInt32.max.
+        // Zero means "empty", so store the offset plus one. The builder keeps offsets below `UInt32.max`.
         bits = UInt64(Self.tag(of: hash)) << 32 | UInt64(record &+ 1)
     }
 
@@ -179,16 +180,64 @@ struct Slot: Sendable {
         UInt32(truncatingIfNeeded: bits >> 32)
     }
 
-    /// The uppermost bits of the hash choose the home; the lowest tell apart those who share it.
+    /// Returns the lowest bits of the hash, which distinguish hosts that share a home slot. The highest bits choose
+    /// that slot.
     @inline(__always)
     static func tag(of hash: UInt64) -> UInt32 {
         UInt32(truncatingIfNeeded: hash)
     }
 
-    /// The first slot to look at: the hash scaled down to the size of the table, which need not be a
-    /// power of two.
+    /// Returns the first slot to probe: the hash scaled to the size of the table, which need not be a power of two.
     @inline(__always)
     static func home(of hash: UInt64, count: Int) -> Int {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(truncatingIfNeeded: count)).high)
+    }
+}
+
+/// The eight-byte header of a record, in front of the bytes of the host.
+struct RecordHeader {
+    static let size = 8
+    /// From the lowest bit: 32 bits for the rule, 16 for the port, 8 for the length, 8 for the flags.
+    private let bits: UInt64
+
+    private static let hasPort: UInt64 = 1 << 56
+    private static let includesSubdomains: UInt64 = 1 << 57
+
+    init(rule: UInt32, length: Int, port: UInt16?, includesSubdomains: Bool) {
+        bits =
+            UInt64(rule) | Self.key(length: length, port: port) << 32
+            | (includesSubdomains ? Self.includesSubdomains : 0)
+    }
+
+    @inline(__always)
+    init(_ records: RawSpan, at offset: Int) {
+        bits = records.word(at: offset)
+    }
+
+    func append(to records: inout [UInt8]) {
+        withUnsafeBytes(of: bits.littleEndian) { records.append(contentsOf: $0) }
+    }
+
+    /// Combines length and port in one number. Two records with equal keys can differ only in the characters of the
+    /// host.
+    @inline(__always)
+    static func key(length: Int, port: UInt16?) -> UInt64 {
+        UInt64(truncatingIfNeeded: length) << 16 | (port.map { UInt64($0) | 1 << 24 } ?? 0)
+    }
+
+    @inline(__always)
+    var key: UInt64 { bits >> 32 & 0x1FF_FFFF }
+
+    @inline(__always)
+    var rule: Int { Int(bits & 0xFFFF_FFFF) }
+
+    var port: UInt16? { bits & Self.hasPort == 0 ? nil : UInt16(truncatingIfNeeded: bits >> 32) }
+
+    @inline(__always)
+    var includesSubdomains: Bool { bits & Self.includesSubdomains != 0 }
+
+    /// Returns the range of the host's bytes if this header is at `start`.
+    func host(at start: Int) -> Range<Int> {
+        start + Self.size..<start + Self.size + Int(bits >> 48 & 0xFF)
     }
 }

@@ -1,14 +1,14 @@
-/// Collects the hosts of a policy and builds the table that finds them.
+/// A builder that collects the hosts of a policy and builds their look-up table.
 struct HostTableBuilder {
-    /// Why a host was not taken.
+    /// The reason why a host was refused.
     enum Refusal: Error, Hashable {
-        /// Empty, or longer than 253 bytes.
+        /// The host is empty or longer than 253 bytes.
         case length(Int)
-        /// The hosts together are longer than 4 GiB.
+        /// The records of all hosts would exceed 4 GiB.
         case full
     }
 
-    /// Two rules for the same host and port, by the order in which they were added. The first governs.
+    /// Two rules for the same host and port, by index. The first one decides.
     struct Duplicate: Sendable, Hashable {
         let first: Int
         let second: Int
@@ -21,14 +21,14 @@ struct HostTableBuilder {
 
     init() {}
 
-    /// Adds the next rule; the first has index 0.
+    /// Adds the next rule. The first rule has index 0.
     ///
     /// - Parameters:
     ///   - host: the canonical bytes: ASCII, lower case, no trailing dot.
     ///   - port: `nil` for every port.
-    ///   - includesSubdomains: whether every host that ends in a dot and this one is covered too. Must
-    ///     be `false` for an IP address.
-    /// - Returns: the place of its record, for ``HostTable/record(at:)``.
+    ///   - includesSubdomains: whether the rule also covers every host that ends in a dot and this host. It must be
+    ///     `false` for an IP address.
+    /// - Returns: the offset of its record, for ``HostTable/record(at:)``.
     @discardableResult
     mutating func add(host: Span<UInt8>, port: UInt16?, includesSubdomains: Bool) throws(Refusal) -> UInt32 {
         guard !host.isEmpty, host.count <= HostTable.maximumHostLength else { throw .length(host.count) }
@@ -44,24 +44,24 @@ struct HostTableBuilder {
         return start
     }
 
-    /// Returns whether a record for a host of this length fits behind the records so far.
+    /// Returns whether a record for a host of this length fits after the existing records.
     ///
-    /// Compares in 64 bits, because the limit of a place is beyond the `Int` of 32-bit systems. Generic, so that tests can
-    /// count in the `Int` of those systems.
+    /// It compares 64-bit numbers, because the maximum offset exceeds the `Int` of 32-bit systems. It is generic so
+    /// that tests can use the `Int` of those systems.
     static func hasRoom<Size: BinaryInteger>(after used: Size, forHostOf length: Size) -> Bool {
         UInt64(used) + UInt64(RecordHeader.size) + UInt64(length) < UInt64(UInt32.max)
     }
 
-    /// The table, and every pair of rules that name the same host and port.
+    /// Returns the table, and every pair of rules for the same host and port.
     func build() -> (table: HostTable, duplicates: [Duplicate]) {
         var generator = SystemRandomNumberGenerator()
         return build(using: &generator)
     }
 
-    /// As above, with keys from this generator: for tests that need every hash to collide.
+    /// Returns the same with keys from the given generator, for tests that need every hash to collide.
     func build(using generator: inout some RandomNumberGenerator) -> (table: HostTable, duplicates: [Duplicate]) {
         let function = HostHash(using: &generator)
-        // Half full: a miss looks at two or three neighbouring slots, at 16 bytes a rule.
+        // Keep the table half full: a miss then probes two or three adjacent slots, at 16 bytes a rule.
         var slots = [Slot](repeating: .empty, count: Int(ruleCount) * 2 + 1)
         var duplicates: [Duplicate] = []
         var start = 0
@@ -87,7 +87,8 @@ struct HostTableBuilder {
         return (table, duplicates)
     }
 
-    /// The index of the rule whose record stands here, if it names the host and port of the other one.
+    /// Returns the index of the rule at `start` if its host and port equal those of the record at `other`; otherwise
+    /// `nil`.
     private func rule(at start: Int, ifSameAs other: Int) -> Int? {
         let header = RecordHeader(records.elementSpan.bytes, at: start)
         let otherHeader = RecordHeader(records.elementSpan.bytes, at: other)

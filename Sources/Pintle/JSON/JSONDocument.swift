@@ -1,24 +1,25 @@
-/// A JSON document read strictly: RFC 8259, and where that leaves a choice, the choice that lets no two
-/// readers disagree.
+/// A strictly parsed JSON document. Where RFC 8259 leaves a choice, the parser takes the one with which no two readers
+/// can disagree.
 ///
-/// UTF-8 without a byte-order mark, every sequence valid and shortest; no lone surrogates in escapes; no two members
-/// of an object with the same key, compared after unescaping and byte by byte; integers that fit in `Int64`;
-/// bounded size and depth; nothing but white space after the value. Takes time and memory linear in the input, for
-/// objects with many members too.
+/// It requires UTF-8 without a byte-order mark, with only valid and shortest sequences, no lone surrogates in escapes,
+/// and only white space after the value. Two members of an object must not have the same key, compared byte by byte
+/// after unescaping. Integers must fit in `Int64`. Size and depth are limited. Parsing takes time and memory linear in
+/// the size of the input, even for objects with many members.
 ///
-/// The document keeps the bytes it was read from; strings are decoded when asked for.
+/// The document keeps the bytes that it was parsed from, and decodes strings lazily.
 package struct JSONDocument: Sendable {
     package struct Limits: Sendable {
-        /// A document of more bytes than this is refused unread. At most 512 MiB, whatever it says.
+        /// The maximum number of bytes. A larger document is refused without reading it. Values above 512 MiB count as
+        /// 512 MiB.
         package var maximumBytes: Int
-        /// How many arrays and objects may stand in one another; `[[]]` has depth 2. At most 128,
-        /// whatever it says: the parser recurses.
+        /// The maximum nesting of arrays and objects; `[[]]` has depth 2. Values above 128 count as 128, because the
+        /// parser is recursive.
         package var maximumDepth: Int
-        /// Lets fractions, exponents and integers beyond `Int64` stand as values of kind `.number`, for documents
-        /// whose unknown members are to be ignored.
+        /// A Boolean value that indicates whether fractions, exponents and integers beyond `Int64` are allowed. They
+        /// become values of kind `.number`. Use it for documents whose unknown members are ignored.
         package var allowsAnyNumber: Bool
 
-        /// The defaults are those of a policy file.
+        /// Creates limits. The defaults are those of a policy file.
         package init(maximumBytes: Int = 64 << 20, maximumDepth: Int = 16, allowsAnyNumber: Bool = false) {
             self.maximumBytes = maximumBytes
             self.maximumDepth = maximumDepth
@@ -32,7 +33,7 @@ package struct JSONDocument: Sendable {
         self.tape = tape
     }
 
-    /// Reads the whole of `bytes`.
+    /// Parses all of `bytes`.
     package init(_ bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
         var parser = JSONParser(bytes, limits: limits)
         tape = try parser.parse()
@@ -42,13 +43,13 @@ package struct JSONDocument: Sendable {
 
     package var bytes: [UInt8] { tape.bytes }
 
-    /// The place of the byte at `offset`; takes time linear in `offset`.
+    /// Returns the line and column of the byte at `offset`. It takes time linear in `offset`.
     package func place(at offset: Int) -> JSONPlace {
         var cursor = JSONPlaceCursor(tape.bytes)
         return cursor.place(at: offset)
     }
 
-    /// The places of many bytes, in the order given, in one pass over the document.
+    /// Returns the lines and columns of many bytes, in the order given, in one pass over the document.
     package func places(at offsets: [Int]) -> [JSONPlace] {
         var cursor = JSONPlaceCursor(tape.bytes)
         var places = [JSONPlace](repeating: JSONPlace(line: 1, column: 1), count: offsets.count)
@@ -56,5 +57,61 @@ package struct JSONDocument: Sendable {
             places[index] = cursor.place(at: offsets[index])
         }
         return places
+    }
+}
+
+/// A parsed document as one flat array in document order.
+///
+/// A tree of enums would need an allocation for each value, and a policy of half a million hosts has millions of
+/// values. On the tape a value takes 16 bytes, strings and numbers stay in `bytes`, and skipping a subtree is one
+/// addition. An object's members are stored as key, value, key, value.
+final class JSONTape: Sendable {
+    struct Node {
+        /// The offset of the first byte: the opening quote, brace or bracket, the minus sign, or the first letter or
+        /// digit.
+        let start: UInt32
+        /// The offset after the last byte.
+        var end: UInt32
+        /// The index after this value and everything inside it.
+        var next: UInt32
+        /// The kind in the lowest three bits, `hasEscapes` in the fourth, and the number of elements or members above.
+        private var info: UInt32
+
+        init(kind: JSONValue.Kind, start: Int, end: Int, next: Int, hasEscapes: Bool = false) {
+            self.start = UInt32(truncatingIfNeeded: start)
+            self.end = UInt32(truncatingIfNeeded: end)
+            self.next = UInt32(truncatingIfNeeded: next)
+            info = UInt32(kind.rawValue) | (hasEscapes ? 8 : 0)
+        }
+
+        var kind: JSONValue.Kind { JSONValue.Kind(rawValue: UInt8(info & 7)) ?? .null }
+        var hasEscapes: Bool { info & 8 != 0 }
+
+        var count: Int {
+            get { Int(info >> 4) }
+            set { info = UInt32(truncatingIfNeeded: newValue) << 4 | info & 15 }
+        }
+    }
+
+    /// The maximum size of a document. Every offset then fits in 32 bits, and every count in 28, because an element
+    /// takes at least two bytes.
+    static let maximumBytes = 1 << 29
+
+    let bytes: [UInt8]
+    let nodes: [Node]
+
+    init(bytes: [UInt8], nodes: [Node]) {
+        self.bytes = bytes
+        self.nodes = nodes
+    }
+
+    /// Returns a string's bytes between the quotes, with escapes still encoded.
+    func rawContent(of node: Node) -> ArraySlice<UInt8> {
+        bytes[rawRange(of: node)]
+    }
+
+    /// Returns the range of a string's bytes between the quotes.
+    func rawRange(of node: Node) -> Range<Int> {
+        Int(node.start) + 1..<Int(node.end) - 1
     }
 }

@@ -1,6 +1,6 @@
-/// Why bytes are not the JSON that Pintle reads: what, where, and what to do about it.
+/// The reason why bytes are not the JSON that Pintle reads, with position and remedy.
 ///
-/// Reading stops at the first such error, because what follows broken syntax can only be guessed at.
+/// Parsing stops at the first such error, because anything after broken syntax would be a guess.
 package struct JSONError: Error, Sendable, Equatable {
     package enum Code: String, Sendable, CaseIterable {
         case tooLarge = "too-large"
@@ -23,12 +23,12 @@ package struct JSONError: Error, Sendable, Equatable {
     }
 
     package let code: Code
-    /// In bytes from the start of the document.
+    /// The position in bytes from the start of the document.
     package let offset: Int
     package let place: JSONPlace
-    /// One line, lower case, no full stop.
+    /// The reason on one line, in lower case and without a full stop.
     package let message: String
-    /// The remedy, where there is one to name.
+    /// The remedy, if there is one.
     package let hint: String?
 
     package var line: Int { place.line }
@@ -39,5 +39,49 @@ extension JSONError: CustomStringConvertible {
     package var description: String {
         let head = "\(line):\(column): \(message)"
         return hint.map { "\(head); \($0)" } ?? head
+    }
+}
+
+/// A position in a JSON document as editors show it: line and column, both counted from 1.
+///
+/// A line feed ends a line, so CRLF ends one line. The column counts Unicode scalars; a tab or carriage return counts
+/// as one. In invalid UTF-8, stray continuation bytes are not counted.
+package struct JSONPlace: Sendable, Hashable, Comparable {
+    package let line: Int
+    package let column: Int
+
+    package static func < (left: JSONPlace, right: JSONPlace) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+}
+
+/// A converter from byte offsets to positions that needs one pass over the bytes if the offsets do not decrease.
+struct JSONPlaceCursor {
+    private let bytes: [UInt8]
+    private var offset = 0
+    private var line = 1
+    private var column = 1
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Returns the position of the byte at `target`. A smaller offset than the last one restarts from the first byte.
+    mutating func place(at target: Int) -> JSONPlace {
+        if target < offset {
+            self = JSONPlaceCursor(bytes)
+        }
+        let end = min(target, bytes.count)
+        while offset < end {
+            let byte = bytes[offset]
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                column = 1
+            } else if byte & 0b1100_0000 != 0b1000_0000 {
+                column += 1
+            }
+            offset += 1
+        }
+        return JSONPlace(line: line, column: column)
     }
 }

@@ -1,6 +1,6 @@
-/// The escapes of RFC 8259 section 7.
+/// A decoder for the escapes of RFC 8259 section 7.
 enum JSONEscapes {
-    /// Undoes the escapes of a string that the parser has accepted.
+    /// Decodes the escapes of a string that the parser has accepted.
     static func decode(_ content: ArraySlice<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(content.count)
@@ -20,7 +20,7 @@ enum JSONEscapes {
         return decoded
     }
 
-    /// The character that a one-letter escape stands for.
+    /// Returns the character of a one-letter escape, or `nil` for an unknown one.
     static func short(_ letter: UInt8) -> UInt8? {
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): letter
@@ -33,8 +33,8 @@ enum JSONEscapes {
         }
     }
 
-    /// What `\u` and its digits stand for: one unit, or a pair of surrogates with a second `\u` between them. `nil`
-    /// for bad digits and for half a pair.
+    /// Removes the digits after `\u` and returns their character: one unit, or a surrogate pair with a second `\u`
+    /// between the halves. Returns `nil` for invalid digits and for half a pair.
     static func popScalar(from rest: inout ArraySlice<UInt8>) -> Unicode.Scalar? {
         guard let first = popUnit(from: &rest) else { return nil }
         if let scalar = Unicode.Scalar(first) { return scalar }
@@ -44,7 +44,7 @@ enum JSONEscapes {
         return Unicode.Scalar(0x10000 + (UInt32(first & 0x3FF) << 10 | UInt32(second & 0x3FF)))
     }
 
-    /// Four hexadecimal digits of either case.
+    /// Removes and returns four hexadecimal digits of either case, or returns `nil`.
     static func popUnit(from rest: inout ArraySlice<UInt8>) -> UInt16? {
         guard rest.count >= 4 else { return nil }
         var unit: UInt16 = 0

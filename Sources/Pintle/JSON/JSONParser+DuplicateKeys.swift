@@ -1,8 +1,9 @@
 extension JSONParser {
-    /// Refuses a key that the object at `container` has already. Where two readers disagree on which of two values
-    /// counts, whoever writes the file can show each of them another policy.
+    /// Throws if the object at `container` has the same key twice. Readers disagree on which of the two values counts,
+    /// so an attacker who writes the file could show two readers two different policies.
     ///
-    /// Linear: small objects are compared pairwise, others through a hash table whose seed an attacker cannot know.
+    /// It takes linear time: small objects are compared pairwise, larger ones with a hash table whose seed an attacker
+    /// cannot know.
     func refuseDuplicateKeys(in container: Int) throws(JSONError) {
         let count = nodes[container].count
         guard count > 1 else { return }
@@ -14,7 +15,8 @@ extension JSONParser {
     }
 
     private func key(after index: Int) -> Int {
-        // A key's `next` is its value; the value's `next` is the next key, or the end of the object.
+        // The `next` of a key is the index of its value. The `next` of the value is the next key or the end of the
+        // object.
         Int(nodes[Int(nodes[index].next)].next)
     }
 
@@ -33,7 +35,8 @@ extension JSONParser {
 
     private func compareHashed(_ container: Int, count: Int) throws(JSONError) {
         let end = Int(nodes[container].next)
-        // At most half full, so that probing ends; a slot holds a key's index, and no key has index 0.
+        // The table is at most half full, so that probing ends. A slot holds a key's index, or 0 for empty: no key has
+        // index 0.
         let mask = (1 << (Int.bitWidth - (2 * count).leadingZeroBitCount)) - 1
         var slots = [UInt32](repeating: 0, count: mask + 1)
         var index = container + 1
@@ -59,7 +62,7 @@ extension JSONParser {
         guard left.hasEscapes || right.hasEscapes else {
             let count = left.end - left.start
             guard right.end - right.start == count else { return false }
-            // With their quotes, which are the same.
+            // Compare including the quotes, which are always equal.
             let bytes = bytes.elementSpan.bytes
             let key = bytes.extracting(Int(left.start)..<Int(left.end))
             return key.hasSameBytes(from: 0, as: bytes, from: Int(right.start))

@@ -1,6 +1,6 @@
 extension JSONParser {
-    /// Reads a number and appends its node. Only integers, unless the limits say otherwise: a fraction or an exponent
-    /// reads differently from one reader to the next.
+    /// Parses a number and appends its node. By default it accepts only integers, because readers disagree on the value
+    /// of fractions and exponents.
     mutating func parseNumber() throws(JSONError) {
         let start = position
         if current == UInt8(ascii: "-") { position += 1 }
@@ -52,12 +52,12 @@ extension JSONParser {
         byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
-    /// The value of an optional minus sign and digits, or `nil` where it does not fit.
+    /// Returns the value of digits with an optional minus sign, or `nil` if it does not fit.
     static func integer(in text: ArraySlice<UInt8>) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0
         for byte in text.dropFirst(isNegative ? 1 : 0) {
-            // Summed downwards, because Int64.min has no positive twin.
+            // Accumulate the negative value, because `-Int64.min` does not fit.
             let (product, tooLarge) = value.multipliedReportingOverflow(by: 10)
             let (sum, overflow) = product.subtractingReportingOverflow(Int64(byte &- UInt8(ascii: "0")))
             guard !tooLarge, !overflow else { return nil }

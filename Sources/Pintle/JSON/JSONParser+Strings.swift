@@ -1,5 +1,5 @@
 extension JSONParser {
-    /// Reads a string, from the opening quote to the closing one, and appends its node.
+    /// Parses a string, from the opening to the closing quote, and appends its node.
     mutating func parseString() throws(JSONError) {
         let start = position
         var hasEscapes = false
@@ -27,7 +27,8 @@ extension JSONParser {
             .init(kind: .string, start: start, end: position, next: nodes.count + 1, hasEscapes: hasEscapes))
     }
 
-    /// Where the ASCII ends that needs no look, eight bytes at a time: most of an update is one long string.
+    /// The offset of the next byte that needs a check. It scans eight bytes at a time, because an update consists
+    /// mostly of one long string.
     private var endOfPlain: Int {
         let text = bytes.elementSpan.bytes
         var offset = position
@@ -36,8 +37,8 @@ extension JSONParser {
         return offset
     }
 
-    /// Whether eight bytes are all plain. The high bit of each byte tells; a carry can only invent one above a byte
-    /// that has one already.
+    /// Returns whether all eight bytes are plain: none of them sets its high bit in `found`. A carry can set a high bit
+    /// wrongly only above a byte that has set its own.
     @inline(__always)
     private static func arePlain(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -49,7 +50,7 @@ extension JSONParser {
         return found & highs == 0
     }
 
-    /// ASCII that needs no look: everything but quotes, back-slashes and control characters.
+    /// Returns whether a byte needs no check: ASCII other than quotes, backslashes and control characters.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -96,8 +97,8 @@ extension JSONParser {
         position = rest.startIndex
     }
 
-    /// The offset one past the well-formed UTF-8 sequence at `start` (RFC 3629 section 4): no overlong form,
-    /// no surrogate, nothing beyond U+10FFFF.
+    /// Returns the offset after the UTF-8 sequence at `start`. Throws unless it is well-formed (RFC 3629 section 4): no
+    /// overlong form, no surrogate, nothing above U+10FFFF.
     func endOfScalar(at start: Int) throws(JSONError) -> Int {
         let first = bytes[start]
         let length: Int

@@ -1,4 +1,4 @@
-/// The grammar of RFC 8259, by recursive descent into a flat tape.
+/// A recursive-descent parser of the grammar of RFC 8259 that writes a flat tape.
 struct JSONParser {
     let bytes: [UInt8]
     let limits: JSONDocument.Limits
@@ -31,7 +31,7 @@ struct JSONParser {
         guard position < bytes.count else {
             throw error(.emptyDocument, at: position, "the document is empty")
         }
-        // A policy spends some twenty bytes a value; growing from nothing would copy the tape each time it doubles.
+        // A policy takes about twenty bytes a value. Reserving avoids copying the tape each time that it grows.
         nodes.reserveCapacity(bytes.count / 24)
         try parseValue(depth: 0)
         skipBlanks()
@@ -41,14 +41,14 @@ struct JSONParser {
         return JSONTape(bytes: bytes, nodes: nodes)
     }
 
-    /// The byte at `position`, or NUL at the end, which no rule of the grammar accepts.
+    /// The byte at `position`, or NUL at the end. No rule of the grammar accepts NUL.
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     mutating func skipBlanks() {
         position = endOfBlanks
     }
 
-    /// Most blanks are a line break and the indentation behind it.
+    /// The offset of the next byte that is not white space. Most white space is a line break followed by indentation.
     private var endOfBlanks: Int {
         let text = bytes.elementSpan.bytes
         var offset = position
@@ -101,7 +101,7 @@ struct JSONParser {
         return nodes.count - 1
     }
 
-    /// Steps over the closing bracket and completes the container's node.
+    /// Skips the closing bracket and completes the container's node.
     private mutating func close(_ container: Int, count: Int) {
         position += 1
         nodes[container].end = UInt32(truncatingIfNeeded: position)
@@ -142,7 +142,7 @@ struct JSONParser {
         try refuseDuplicateKeys(in: container)
     }
 
-    /// `true` after a comma, with another element to come; `false` at, and before, the closing bracket.
+    /// Returns `true` after a comma that another element follows, and `false` before the closing bracket.
     private mutating func parseSeparator(orEnd end: UInt8, of container: Int) throws(JSONError) -> Bool {
         skipBlanks()
         if current == end { return false }
@@ -182,7 +182,8 @@ extension JSONParser {
         JSONError(code: code, offset: offset, place: place(at: offset), message: message, hint: hint)
     }
 
-    /// Makes the error for a byte that the grammar does not allow here. It recognizes the usual mistakes of JSON by hand.
+    /// Returns the error for a byte that the grammar does not allow here. It recognizes common mistakes of hand-written
+    /// JSON.
     func unexpected(
         _ expected: String, code: JSONError.Code = .unexpectedCharacter
     ) throws(JSONError) -> JSONError {
@@ -207,7 +208,7 @@ extension JSONParser {
     }
 
     private func quoted(_ text: String) -> String {
-        // A character from the file must not rewrite the terminal it is shown on.
+        // A character from the file must not control the terminal that shows the message.
         guard let scalar = text.unicodeScalars.first, !JSONWriter.isUnsafeToShow(scalar) else {
             return "an invisible character"
         }

@@ -1,4 +1,4 @@
-/// One value of a `JSONDocument`; it keeps the document alive.
+/// One value of a `JSONDocument`. It keeps the document's memory alive.
 package struct JSONValue: Sendable {
     package enum Kind: UInt8, Sendable {
         case null, boolean, integer, number, string, array, object
@@ -10,16 +10,18 @@ package struct JSONValue: Sendable {
     private var node: JSONTape.Node { tape.nodes[index] }
 
     package var kind: Kind { node.kind }
-    /// In bytes from the start of the document: of the opening quote, brace or bracket, or the first character.
+    /// The offset of the value's first byte from the start of the document: the opening quote, brace or bracket, or the
+    /// first character.
     package var offset: Int { Int(node.start) }
-    /// One past the value's last byte.
+    /// The offset after the value's last byte.
     package var endOffset: Int { Int(node.end) }
-    /// Line and column; takes time linear in `offset`. For many values use `JSONDocument.places(at:)`.
+    /// The line and column of the value. It takes time linear in `offset`; for many values use
+    /// `JSONDocument.places(at:)`.
     package var place: JSONPlace {
         var cursor = JSONPlaceCursor(tape.bytes)
         return cursor.place(at: offset)
     }
-    /// The value exactly as it is written in the document.
+    /// The bytes of the value exactly as the document has them.
     package var source: ArraySlice<UInt8> { tape.bytes[offset..<endOffset] }
 
     package var isNull: Bool { kind == .null }
@@ -28,33 +30,33 @@ package struct JSONValue: Sendable {
         kind == .boolean ? tape.bytes[offset] == UInt8(ascii: "t") : nil
     }
 
-    /// `nil` unless this is an integer that fits; `-0` is 0.
+    /// The integer, or `nil` for other kinds. `-0` is 0.
     package var integer: Int64? {
         kind == .integer ? JSONParser.integer(in: source) : nil
     }
 
-    /// The string, unescaped. Two strings may be equal as Swift compares them and differ as keys: compare keys
-    /// with `equals(_:)`.
+    /// The string, unescaped. Swift may consider two strings equal that are different keys, so compare keys with
+    /// `equals(_:)`.
     package var string: String? {
         stringBytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The string's UTF-8, unescaped.
+    /// The UTF-8 of the string, unescaped.
     package var stringBytes: [UInt8]? {
         guard kind == .string else { return nil }
         let content = tape.rawContent(of: node)
         return node.hasEscapes ? JSONEscapes.decode(content) : Array(content)
     }
 
-    /// Where in the document's bytes the string stands between its quotes; `nil` unless it is a string, and one that is
-    /// written without escapes.
+    /// The range of the string between its quotes in the document's bytes, or `nil` unless this is a string without
+    /// escapes.
     var plainRange: Range<Int>? {
         let node = node
         return node.kind == .string && !node.hasEscapes ? tape.rawRange(of: node) : nil
     }
 
-    /// Whether this is a string of exactly these scalars; no normalisation, and no allocation unless it is written
-    /// with escapes.
+    /// Returns whether this is a string of exactly these scalars, without Unicode normalization. It allocates memory
+    /// only if the string has escapes.
     package func equals(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }
         return text.withUTF8Buffer { wanted in
@@ -64,7 +66,7 @@ package struct JSONValue: Sendable {
         }
     }
 
-    /// The number of elements or members; 0 for anything else.
+    /// The number of elements or members; 0 for other kinds.
     package var count: Int { node.count }
 
     /// The elements in order, or `nil` unless this is an array.
@@ -72,18 +74,18 @@ package struct JSONValue: Sendable {
         kind == .array ? JSONElements(tape: tape, container: index) : nil
     }
 
-    /// The members in the order they are written, or `nil` unless this is an object.
+    /// The members in document order, or `nil` unless this is an object.
     package var members: JSONMembers? {
         kind == .object ? JSONMembers(tape: tape, container: index) : nil
     }
 
-    /// The member with that key; takes time linear in the number of members.
+    /// Returns the member with that key. It takes time linear in the number of members.
     package subscript(key: StaticString) -> JSONValue? {
         members?.first { $0.key.equals(key) }?.value
     }
 }
 
-/// A key, which is a value of kind `.string` with a place of its own, and what it names.
+/// A key and its value. The key is itself a value of kind `.string` with a position.
 package struct JSONMember: Sendable {
     package let key: JSONValue
     package let value: JSONValue

@@ -1,4 +1,4 @@
-/// Writes JSON in the order it is told, so that a document's keys stand where its readers expect them.
+/// A JSON writer that emits keys in the order of the calls, so that they appear where readers expect them.
 ///
 /// ```swift
 /// var json = JSONWriter(.pretty)
@@ -9,13 +9,13 @@
 /// }
 /// print(json.text)
 /// ```
-/// Bytes are UTF-8. Beside what RFC 8259 asks for, characters that rewrite a terminal (DEL, C1 controls, bidirectional
-/// overrides, line separators) are written as escapes.
+/// The output is UTF-8. In addition to what RFC 8259 requires, the writer escapes characters that can control a
+/// terminal (DEL, C1 controls, bidirectional overrides, line separators).
 package struct JSONWriter: Sendable {
     package enum Style: Sendable {
-        /// Two blanks a level, a member or an element a line.
+        /// Indented by two blanks a level, with one member or element a line.
         case pretty
-        /// One line without blanks, as NDJSON needs it.
+        /// On one line without blanks, as NDJSON requires.
         case compact
     }
 
@@ -50,7 +50,7 @@ package struct JSONWriter: Sendable {
         append(boolean ? "true" : "false")
     }
 
-    /// A value that is JSON already, as a reader has seen it.
+    /// Writes a value that is already JSON, unchanged.
     package mutating func value(verbatim json: ArraySlice<UInt8>) {
         startValue()
         bytes.append(contentsOf: json)
@@ -71,7 +71,7 @@ package struct JSONWriter: Sendable {
 
     // MARK: Members; a `nil` value writes nothing
 
-    /// Writes a key; one value must follow.
+    /// Writes a key. Exactly one value must follow.
     package mutating func key(_ key: String) {
         startValue()
         appendString(key)
@@ -125,7 +125,7 @@ package struct JSONWriter: Sendable {
         isFirst = true
         try body(&self)
         depth -= 1
-        // Still true where the body wrote nothing: an empty container stays on its line.
+        // `isFirst` is still true if the body wrote nothing, so an empty container stays on one line.
         if !isFirst { startLine() }
         isFirst = false
         append(close)
@@ -157,7 +157,7 @@ package struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
-    /// `text` as a JSON string, quotes included; also how messages quote what a file says.
+    /// Returns `text` as a JSON string with quotes. Messages also use it to quote text from a file.
     package static func quoted(_ text: String) -> String {
         var writer = JSONWriter(.compact)
         writer.value(text)
@@ -174,7 +174,7 @@ extension JSONWriter {
             case "\r": append("\\r")
             case "\t": append("\\t")
             case _ where Self.isUnsafeToShow(scalar):
-                // None of them lies beyond the basic plane: one unit each.
+                // All unsafe characters lie in the Basic Multilingual Plane, so each is one UTF-16 unit.
                 let unit = UInt16(truncatingIfNeeded: scalar.value)
                 append("\\u")
                 append(Hex.encode([UInt8(unit >> 8), UInt8(unit & 0xFF)]))
@@ -184,7 +184,8 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether a character changes how the text around it is shown: controls, line separators, bidirectional marks.
+    /// Returns whether a character changes how the text around it is displayed: controls, line separators,
+    /// bidirectional and other invisible format characters.
     static func isUnsafeToShow(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF: true

@@ -1,12 +1,12 @@
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
-    /// Four or sixteen octets, network order.
+    /// The four or sixteen octets in network byte order.
     package let octets: [UInt8]
 
     package var isIPv6: Bool { octets.count == 16 }
 
-    /// Whether it stands for an IPv4 address (RFC 4291 section 2.5.5.2), to which systems then connect. The two
-    /// are different hosts all the same, as they are in certificates.
+    /// A Boolean value that indicates whether this IPv6 address stands for an IPv4 address (RFC 4291 section 2.5.5.2).
+    /// Systems connect to that one. The two still count as different hosts, as they do in certificates.
     package var isMappedIPv4: Bool {
         isIPv6 && octets[..<10].allSatisfy { $0 == 0 } && octets[10] == 0xFF && octets[11] == 0xFF
     }
@@ -15,19 +15,19 @@ package struct IPAddress: Sendable, Hashable {
     /// (RFC 4291 section 2.5.2). Systems connect to their own loopback address instead.
     package var isUnspecified: Bool { octets.allSatisfy { $0 == 0 } }
 
-    /// `nil` unless there are four or sixteen octets.
+    /// Creates an address, or `nil` unless there are four or sixteen octets.
     package init?(octets: some Collection<UInt8>) {
         guard octets.count == 4 || octets.count == 16 else { return nil }
         self.octets = Array(octets)
     }
 
-    /// Reads dotted decimal with exactly four numbers and no leading zeros (RFC 6943 section 3.1.1
-    /// calls this the strict form), or IPv6 text (RFC 4291 section 2.2) without a zone.
+    /// Parses dotted decimal with exactly four numbers and no leading zeros (the strict form of RFC 6943 section
+    /// 3.1.1), or IPv6 text (RFC 4291 section 2.2) without a zone.
     package init?(_ text: some StringProtocol) {
         self.init(ascii: Array(text.utf8.prefix(46)))
     }
 
-    /// Reads the bytes of such a text.
+    /// Parses the bytes of an address in text form.
     init?(ascii bytes: [UInt8]) {
         if let octets = Self.ipv4(bytes[...]) ?? Self.ipv6(bytes) {
             self.octets = octets
@@ -37,7 +37,7 @@ package struct IPAddress: Sendable, Hashable {
     }
 
     private static func ipv4(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        // Most texts are names, which seldom begin with a digit.
+        // Return early for the common case: most texts are names, and few of those begin with a digit.
         guard 7...15 ~= text.count, let first = text.first, 0x30...0x39 ~= first else { return nil }
         var octets: [UInt8] = []
         for part in text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
@@ -107,7 +107,7 @@ package struct IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// Dotted decimal, or the text form of RFC 5952.
+    /// The address in dotted decimal, or in the text form of RFC 5952.
     package var description: String {
         guard isIPv6 else { return octets.map(String.init).joined(separator: ".") }
         if isMappedIPv4 { return "::ffff:" + octets[12...].map(String.init).joined(separator: ".") }
@@ -119,7 +119,8 @@ extension IPAddress: CustomStringConvertible {
         return head + "::" + tail
     }
 
-    /// At least two groups, the first of the longest; an empty range at the end where there is none.
+    /// Returns the longest run of at least two zero groups, and the first one of equal length. Returns an empty range
+    /// at the end if there is none.
     private static func longestRunOfZeros(_ groups: [UInt16]) -> Range<Int> {
         var best = groups.count..<groups.count
         var start = 0
@@ -130,5 +131,30 @@ extension IPAddress: CustomStringConvertible {
             start = max(end, start + 1)
         }
         return best
+    }
+}
+
+/// An IP address that is only another spelling of an address: the system silently connects to that other address.
+///
+/// A rule for that other address does not cover the alias, so a request to the alias would bypass the rule. Sessions,
+/// handshakes and delegates therefore refuse aliases.
+package struct AddressAlias: Hashable, Sendable {
+    /// The host in its canonical form and the problem with it.
+    package let message: String
+    /// The remedy.
+    package let hint: String
+
+    /// Returns `nil` unless the host is an alias.
+    package init?(_ host: ServerName) {
+        guard let address = host.ipAddress else { return nil }
+        if address.isMappedIPv4 {
+            message = "\(host) is an IPv4 address in the form of IPv6"
+            hint = "write it as four decimal numbers"
+        } else if address.isUnspecified {
+            message = "\(host) is the unspecified address, which no host has"
+            hint = "write 127.0.0.1 or [::1] for this machine"
+        } else {
+            return nil
+        }
     }
 }

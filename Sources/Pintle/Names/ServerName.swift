@@ -1,28 +1,28 @@
-/// The name of the server that the app means: what RFC 9525 section 3 calls the reference identifier.
+/// The name of the server that the app wants to reach. RFC 9525 section 3 calls it the reference identifier.
 ///
-/// A DNS name in its ASCII form (A-labels) or an IP address. It is canonical from birth: lower case,
-/// without the trailing dot of a fully qualified name, addresses in the text form of RFC 5952. Two
-/// spellings of one server are equal.
+/// It is a DNS name in ASCII form (A-labels) or an IP address. The initializers make it canonical: lower case, without
+/// the trailing dot of a fully qualified name, addresses in the text form of RFC 5952. Two spellings of one server are
+/// therefore equal.
 ///
-/// Underscores are read, since services are named with them; a certificate's DNS names with
-/// underscores match nothing all the same.
+/// Names may contain underscores, because some services use them. A certificate's DNS name with an underscore still
+/// matches no server.
 public struct ServerName: Sendable, Hashable {
-    /// The canonical text, ASCII.
+    /// The canonical text in ASCII.
     package let canonical: [UInt8]
-    /// The address, where the name is one.
+    /// The address, or `nil` for a DNS name.
     package let ipAddress: IPAddress?
 
-    /// A Boolean value that indicates whether this is an IP address and no DNS name.
+    /// A Boolean value that indicates whether this is an IP address rather than a DNS name.
     public var isIPAddress: Bool { ipAddress != nil }
 
-    /// Reads a host as it stands in a URL: ASCII, in either case, one trailing dot allowed. IPv6 addresses may be
-    /// bracketed.
+    /// Parses a host as URLs have it: ASCII in upper or lower case, optionally with one trailing dot. An IPv6 address
+    /// may be in brackets.
     public init(_ text: some StringProtocol) throws(ServerNameError) {
         guard text.utf8.count <= 256 else { throw ServerNameError(.tooLong, in: String(text.prefix(64)) + "…") }
         try self.init(utf8: Array(text.utf8))
     }
 
-    /// Reads the UTF-8 of such a text.
+    /// Parses the UTF-8 of a host.
     init(utf8 text: [UInt8]) throws(ServerNameError) {
         if Self.isPlain(text) {
             self.init(canonical: text, ipAddress: nil)
@@ -45,12 +45,12 @@ public struct ServerName: Sendable, Hashable {
         }
     }
 
-    /// The server at an address.
+    /// Creates the name of an address.
     package init(_ address: IPAddress) {
         self.init(canonical: Array(address.description.utf8), ipAddress: address)
     }
 
-    /// Text that was canonical before.
+    /// Creates a name from text that is already canonical.
     init(canonical: [UInt8]) {
         self.init(canonical: canonical, ipAddress: IPAddress(ascii: canonical))
     }
@@ -60,14 +60,14 @@ public struct ServerName: Sendable, Hashable {
         self.ipAddress = ipAddress
     }
 
-    /// The labels of a DNS name, left-most first; empty for an address.
+    /// The labels of a DNS name from left to right; empty for an address.
     public var labels: [Substring] {
         ipAddress == nil ? description.split(separator: ".") : []
     }
 
-    /// Whether this is a DNS name in canonical form: what ``canonicalName(_:text:)`` would return as it is, after more
-    /// than one look. Names whose last label does not begin with a letter are left to it, and to the reader of
-    /// addresses.
+    /// Returns whether this is a DNS name in canonical form, which ``canonicalName(_:text:)`` would return unchanged.
+    /// This is a fast path in one pass. It returns `false` if the last label does not begin with a letter, because that
+    /// may be an address.
     static func isPlain(_ name: [UInt8]) -> Bool {
         guard 1...253 ~= name.count else { return false }
         var labelStart = 0
@@ -123,7 +123,7 @@ public struct ServerName: Sendable, Hashable {
         return name
     }
 
-    /// What was probably meant by a text with a colon that is no IPv6 address.
+    /// Returns the likely mistake in a text with a colon that is not an IPv6 address.
     private static func reason(forColonAt colon: Int, in name: [UInt8]) -> ServerNameError.Reason {
         let rest = name[(colon + 1)...]
         if rest.starts(with: Array("//".utf8)) { return .url }
@@ -131,15 +131,15 @@ public struct ServerName: Sendable, Hashable {
         return isPort ? .port : .malformedAddress
     }
 
-    /// A name whose last label is a number is an address in some other spelling (`127.1`, `0x7f.1`),
-    /// which URL parsers read differently from one another (WHATWG URL, "ends in a number").
+    /// Returns whether the last label is a number. Such a name is an unusual spelling of an address (`127.1`,
+    /// `0x7f.1`), which URL parsers read differently (WHATWG URL, "ends in a number").
     private static func endsInNumber(_ label: ArraySlice<UInt8>) -> Bool {
         if label.allSatisfy({ (0x30...0x39).contains($0) }) { return true }
         guard label.starts(with: [0x30, 0x78]) else { return false }
         return label.dropFirst(2).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// Returns true where the canonical texts are the same.
+    /// Returns true if the canonical texts are equal.
     public static func == (left: ServerName, right: ServerName) -> Bool { left.canonical == right.canonical }
     /// Hashes the canonical text.
     public func hash(into hasher: inout Hasher) { hasher.combine(canonical) }
@@ -150,7 +150,7 @@ extension ServerName: CustomStringConvertible {
     public var description: String { String(decoding: canonical, as: UTF8.self) }
 }
 
-/// Why a text is no server name.
+/// The reason why a text is not a server name.
 public struct ServerNameError: Error, Sendable, Hashable {
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         case empty
@@ -166,10 +166,10 @@ public struct ServerNameError: Error, Sendable, Hashable {
     }
 
     package let reason: Reason
-    /// The text that was read; of an overlong text the beginning.
+    /// The text that was parsed. A text that is too long is cut.
     public let text: String
 
-    /// The reason, stable for machines: `empty-label`.
+    /// A stable code for machines, such as `empty-label`.
     public var code: String { reason.rawValue }
 
     init(_ reason: Reason, in text: String) {
@@ -177,7 +177,7 @@ public struct ServerNameError: Error, Sendable, Hashable {
         self.text = text
     }
 
-    /// What to do about it.
+    /// The remedy.
     public var hint: String {
         switch reason {
         case .empty: "write a host, as it stands in the URL"
@@ -189,14 +189,14 @@ public struct ServerNameError: Error, Sendable, Hashable {
         case .forbiddenCharacter: "letters, digits, hyphens and dots only: no scheme, no path, no blanks"
         case .hyphenAtEdge: "a label neither begins nor ends with a hyphen"
         case .malformedAddress: "write IPv4 as four decimal numbers, IPv6 as RFC 4291 does, without a zone"
-        case .url: "write the host alone, without scheme, port and path"
-        case .port: "write the host alone; a port is given apart from it"
+        case .url: "write only the host, without scheme, port and path"
+        case .port: "write only the host; the port is given separately"
         }
     }
 }
 
 extension ServerNameError: CustomStringConvertible {
-    /// The text and what is wrong with it, for people.
+    /// The text and the reason, for people.
     public var description: String { "\"\(text)\" is not a host name: \(problem)" }
 
     private var problem: String {

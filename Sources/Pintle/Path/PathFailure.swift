@@ -1,57 +1,60 @@
-/// Why a chain of certificates is not to be believed for a host at an instant.
+/// The reason why a chain of certificates is not trusted for a host at an instant.
 ///
-/// Its ``code`` is the most fundamental thing that is wrong; the rest is in ``detail``.
+/// ``code`` is the most fundamental finding; ``detail`` holds the others.
 public struct PathFailure: Error, Sendable, Hashable {
-    /// What can be wrong, the most fundamental first. The raw values are stable; <doc:Decisions> has the remedy for each.
+    /// The kinds of failure, the most fundamental first. The raw values are stable. <doc:Decisions> lists the remedy
+    /// for each.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The server sent no certificate.
         case emptyChain = "empty-chain"
-        /// There is more to read or to compute than the limits allow.
+        /// The chain exceeds a limit on its size or on the work to validate it.
         case limitsExceeded = "limits-exceeded"
-        /// A certificate is not the DER that it should be.
+        /// A certificate is not valid DER, or cannot be parsed.
         case malformedCertificate = "malformed-certificate"
-        /// A signature does not verify.
+        /// A signature is wrong.
         case invalidSignature = "invalid-signature"
-        /// The leaf is its own issuer, and no anchor.
+        /// The leaf is its own issuer and is not a trust anchor.
         case selfSigned = "self-signed"
-        /// No path ends in an anchor.
+        /// No path ends at a trust anchor.
         case untrustedRoot = "untrusted-root"
-        /// A certificate that may not sign others has signed one.
+        /// A certificate that is not a CA certificate has signed another.
         case notACA = "not-a-ca"
-        /// More intermediates follow an authority than it allows.
+        /// More intermediates follow a CA certificate than its path length allows.
         case pathLengthExceeded = "path-length-exceeded"
-        /// A name lies outside of what an authority may sign for.
+        /// A name is outside the name constraints of a CA certificate.
         case nameConstraintViolation = "name-constraint-violation"
-        /// A critical extension is not understood.
+        /// A certificate has a critical extension that the validator does not support.
         case unhandledCriticalExtension = "unhandled-critical-extension"
-        /// A certificate is not for TLS servers.
+        /// A certificate is not meant for TLS servers.
         case unsuitablePurpose = "unsuitable-purpose"
-        /// A key is too small, or of a kind that is not accepted.
+        /// A key is too short or of an unaccepted type.
         case weakKey = "weak-key"
-        /// A signature uses a hash that is not accepted.
+        /// A signature uses an unaccepted hash.
         case weakSignature = "weak-signature"
-        /// A certificate begins later.
+        /// A certificate is not valid yet.
         case notYetValid = "not-yet-valid"
-        /// A certificate has ended.
+        /// A certificate has expired.
         case expired
-        /// The leaf is not for this host.
+        /// The leaf is not valid for this host.
         case nameMismatch = "name-mismatch"
-        /// A failure of another kind, which the text names.
+        /// Another kind of failure, which the text describes.
         case other
     }
 
-    /// One thing that is wrong.
+    /// One finding.
     public struct Finding: Sendable, Hashable {
         /// The kind of failure.
         public let code: Code
-        /// Which certificate of the path: 0 is the leaf; `nil` where it is none in particular.
+        /// The index of the certificate in the path, 0 for the leaf; `nil` if the finding is about no single
+        /// certificate.
         public let depth: Int?
-        /// The platform's own number for it, such as OpenSSL's `X509_V_ERR_…` or an `OSStatus`.
+        /// The platform's error code, such as OpenSSL's `X509_V_ERR_…` or an `OSStatus`.
         public let platformCode: Int?
-        /// The platform's words, or ours; lower case, no full stop. Text out of certificates is escaped.
+        /// The description, by the platform or by Pintle, in lower case and without a full stop. Text from certificates
+        /// is escaped.
         public let text: String
 
-        /// A finding about the certificate at a depth, 0 for the leaf.
+        /// Creates a finding. The leaf has depth 0.
         public init(_ code: Code, depth: Int? = nil, platformCode: Int? = nil, text: String) {
             self.code = code
             self.depth = depth
@@ -60,27 +63,28 @@ public struct PathFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// The most fundamental of the findings.
+    /// The most fundamental finding.
     public let primary: Finding
-    /// The other findings, in the order of the codes; of an approved server last what the person has accepted.
+    /// The other findings, in the order of the codes. For an approved server, the failures that the user accepted come
+    /// last.
     public let detail: [Finding]
 
     /// The code of ``primary``.
     public var code: Code { primary.code }
 
-    /// A failure with a single finding.
+    /// Creates a failure with a single finding.
     public init(_ code: Code, depth: Int? = nil, platformCode: Int? = nil, text: String) {
         primary = Finding(code, depth: depth, platformCode: platformCode, text: text)
         detail = []
     }
 
-    /// Findings that are in their order already.
+    /// Creates a failure from findings that are already in order.
     init(primary: Finding, detail: [Finding]) {
         self.primary = primary
         self.detail = detail
     }
 
-    /// `nil` where nothing was found. Findings that say the same are kept once.
+    /// Creates a failure from findings in any order; `nil` if there are none. Duplicates are removed.
     public init?(_ findings: [Finding]) {
         var sorted: [Finding] = []
         for code in Code.allCases {
@@ -93,6 +97,6 @@ public struct PathFailure: Error, Sendable, Hashable {
 }
 
 extension PathFailure: CustomStringConvertible {
-    /// The stable code: `expired`.
+    /// The stable code, such as `expired`.
     public var description: String { code.rawValue }
 }

@@ -1,10 +1,10 @@
-/// Terms of a rule about the shape of the validated path, beside its pins.
+/// A rule's requirements on the validated path, apart from its pins.
 ///
-/// They are checked on every connection after the path is valid and before pins are compared.
+/// They are checked on every connection, after the path is valid and before pins are compared.
 package struct PathTerms: Sendable, Hashable {
-    /// The lowest number of certificates on the path, leaf and anchor counted; `nil` for no bound.
+    /// The minimum number of certificates on the path, including leaf and anchor; `nil` for no minimum.
     package var minimumLength: Int?
-    /// The key of the certificate that has issued the leaf; `nil` for any.
+    /// The required key of the leaf's issuer; `nil` for any.
     package var issuerKey: PublicKeyPin?
 
     package init(minimumLength: Int? = nil, issuerKey: PublicKeyPin? = nil) {
@@ -14,22 +14,22 @@ package struct PathTerms: Sendable, Hashable {
 
     package static let none = PathTerms()
 
-    /// The lengths that a rule may ask for. The search on Linux builds no path of more than 10 certificates by itself;
-    /// paths of public servers have 2 to 5.
+    /// The values that a rule may set as the minimum length. The path search on Linux builds paths of at most 10
+    /// certificates; paths of public servers have 2 to 5.
     package static let lengths = 1...10
 
     package var isEmpty: Bool { minimumLength == nil && issuerKey == nil }
 
-    /// Returns the key of the first term that another rule has and these terms drop or lower; `nil` for none. Another
-    /// issuer's key in the place of one does neither.
+    /// Returns the file key of the first term of another rule that these terms drop or lower; `nil` if there is none.
+    /// Requiring another issuer's key does not count as dropping the term.
     package func firstLoosened(from other: PathTerms) -> String? {
         if isShorter(than: other) { return "minimumPathLength" }
         return dropsIssuer(of: other) ? "issuerKey" : nil
     }
 
-    /// Returns whether paths may be shorter than under the other terms. Every path has one certificate.
+    /// Returns whether these terms allow shorter paths than the other terms. A missing minimum counts as 1.
     package func isShorter(than other: PathTerms) -> Bool { (minimumLength ?? 1) < (other.minimumLength ?? 1) }
 
-    /// Returns whether any issuer may sign where under the other terms one had to.
+    /// Returns whether these terms allow any issuer and the other terms require a certain one.
     package func dropsIssuer(of other: PathTerms) -> Bool { other.issuerKey != nil && issuerKey == nil }
 }

@@ -1,34 +1,35 @@
-/// What a server sent: a claim, leaf first, that nobody has checked yet.
+/// The certificates that a server sent, leaf first. They are a claim: no signature has been checked.
 public struct PresentedChain: Sendable {
-    /// What is looked at, at most. A chain beyond it is refused, unread but for the names.
+    /// The limits on a chain. A chain that exceeds the count or size is refused without parsing it.
     package struct Limits: Sendable, Hashable {
-        /// Certificates in a chain.
+        /// The maximum number of certificates.
         package var count = 128
-        /// Bytes in all; one certificate has at most ``Certificate/maximumSize``.
+        /// The maximum size of all certificates together in bytes. Each may have at most ``Certificate/maximumSize``.
         package var totalSize = 4 * 1024 * 1024
-        /// Names in all, as ``Certificate/maximumNames`` counts them: in memory one takes a hundred times its size.
+        /// The maximum number of names in all certificates together, counted as for ``Certificate/maximumNames``. A
+        /// parsed name takes many times the memory of its DER.
         package var names = 20_000
 
         package init() {}
     }
 
-    /// The first certificate: the server's own, by the rules of TLS (RFC 8446 section 4.4.2).
+    /// The first certificate. By the rules of TLS it is the server's own (RFC 8446 section 4.4.2).
     public let leaf: Certificate
-    /// What came behind the leaf and could be read, as sent. Certificates that cannot be read are
-    /// dropped: no path can lead through them. One that holds more than is read is not dropped: the chain is refused,
-    /// wherever in it the limit is passed. An EC key with explicit parameters makes a certificate unreadable.
+    /// The readable certificates after the leaf, in the order sent. Unreadable certificates are dropped, because no
+    /// path can include them; a certificate whose EC key has explicit parameters counts as unreadable. A certificate
+    /// that exceeds a limit is not dropped: the whole chain is refused.
     public let others: [Certificate]
-    /// How many were dropped.
+    /// The number of certificates that were dropped.
     public let unreadableCount: Int
 
-    /// Reads DER certificates, the leaf first.
+    /// Parses DER certificates, the leaf first.
     ///
     /// - Throws: `empty-chain`, `limits-exceeded`, or `malformed-certificate` for the leaf.
     public init(_ certificates: [[UInt8]]) throws(PathFailure) {
         try self.init(certificates, limits: Limits())
     }
 
-    /// The same with other limits, for tests.
+    /// Parses certificates with other limits, for tests.
     package init(_ certificates: [[UInt8]], limits: Limits) throws(PathFailure) {
         guard certificates.count <= limits.count else {
             throw PathFailure(
@@ -50,7 +51,8 @@ public struct PresentedChain: Sendable {
             do {
                 certificate = try Certificate(der: der)
             } catch {
-                // A limit passed inside a certificate is no other than one passed by its size.
+                // A limit inside a certificate, such as its number of names, refuses the chain like a limit on its
+                // size.
                 if error.reason == .tooLarge {
                     throw PathFailure(.limitsExceeded, depth: depth, text: error.description)
                 }
@@ -78,6 +80,6 @@ public struct PresentedChain: Sendable {
         unreadableCount = certificates.count - readable.count
     }
 
-    /// The leaf and the others that could be read.
+    /// The leaf, followed by the other readable certificates.
     public var certificates: [Certificate] { [leaf] + others }
 }

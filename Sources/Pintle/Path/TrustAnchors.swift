@@ -1,17 +1,18 @@
-/// The roots that a path may end in.
+/// The roots that a path may end at.
 public struct TrustAnchors: Sendable, Hashable {
-    /// Private anchors, beside the system's or instead of them.
+    /// Private anchors, in addition to the system's roots or instead of them.
     public let certificates: [Certificate]
-    /// Whether the roots that the system trusts count.
+    /// A Boolean value that indicates whether the roots that the system trusts count too.
     public let includesSystem: Bool
-    /// One per value that was made: adapters keep what they built from an anchor set under it.
+    /// An identity that is unique to this value and its copies. Adapters use it as the key under which they cache what
+    /// they build from the anchors.
     package let identity: Identity
 
     package final class Identity: Sendable {
         init() {}
     }
 
-    /// Anchors of both kinds. An intermediate may be an anchor, and so may a server's own certificate.
+    /// Creates a set of anchors. An intermediate can be an anchor, and so can a server's own certificate.
     public init(_ certificates: [Certificate] = [], includesSystem: Bool) {
         self.certificates = certificates
         self.includesSystem = includesSystem
@@ -21,27 +22,27 @@ public struct TrustAnchors: Sendable, Hashable {
     /// The roots that the system trusts.
     public static let system = TrustAnchors(includesSystem: true)
 
-    /// These roots and no others.
+    /// Returns only these anchors, without the system's roots.
     public static func only(_ certificates: [Certificate]) -> TrustAnchors {
         TrustAnchors(certificates, includesSystem: false)
     }
 
-    /// The certificates of a file or folder, beside the system's roots or instead of them.
+    /// Creates anchors from the certificates of a bundle, in addition to the system's roots or instead of them.
     public init(_ bundle: CertificateBundle, includesSystem: Bool) {
         self.init(bundle.certificates, includesSystem: includesSystem)
     }
 
-    /// The roots of this bundle and no others.
+    /// Returns only the anchors of this bundle, without the system's roots.
     public static func only(_ bundle: CertificateBundle) -> TrustAnchors {
         TrustAnchors(bundle, includesSystem: false)
     }
 
-    /// Returns true where the certificates and the use of the system's are the same.
+    /// Returns true if the certificates and the use of the system's roots are equal.
     public static func == (left: TrustAnchors, right: TrustAnchors) -> Bool {
         left.includesSystem == right.includesSystem && left.certificates == right.certificates
     }
 
-    /// Hashes the certificates and the use of the system's.
+    /// Hashes the certificates and the use of the system's roots.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(includesSystem)
         hasher.combine(certificates)

@@ -1,22 +1,22 @@
-// The name of this file stays in release builds, so it is not that of what is in it. Not in a release build, nor in a
-// policy file or an update: whoever debugs an app through a proxy writes it in Swift, and `make test` proves that a
-// release build knows nothing of it.
+// This API exists only in debug builds. It has no counterpart in policy files or updates: a developer who debugs an app
+// through a proxy calls it in Swift. `make test` proves that release builds contain nothing of it. File names stay in
+// release builds, so this file is not named after the API.
 #if DEBUG
 extension PinningPolicy {
-    /// This policy for a debug build whose connections go through a proxy that the developer runs.
+    /// Returns this policy for a debug build whose connections go through the developer's own proxy.
     ///
-    /// Paths may end in these anchors too, for every host, and a path that does skips the pins and the
-    /// rule's terms about the path: the decision is `host-not-pinned`. Everything else stays: signatures, dates and names are validated, hosts that the policy
-    /// does not allow are refused, and unknown ones are still asked about.
+    /// Paths to all hosts may also end at these anchors. Such a path skips the pins and the rule's terms about the
+    /// path: the decision is `host-not-pinned`. Everything else stays in force. Signatures, dates and names are
+    /// validated, hosts that the policy does not allow are refused, and unknown hosts still need the user's approval.
     ///
     ///     #if DEBUG
     ///     policy = policy.trusting(debugAnchors: try CertificateBundle(contentsOfFile: "proxy.pem").certificates)
     ///     #endif
     ///
-    /// It exists where the compilation condition `DEBUG` is set when this package is compiled, as in debug builds of
-    /// Xcode and of SwiftPM. Where your own code calls it outside of `#if DEBUG`, a release build does not compile.
+    /// The method exists if this package is compiled with the compilation condition `DEBUG`, as in debug builds of
+    /// Xcode and SwiftPM. A release build of your own code does not compile if it calls the method outside `#if DEBUG`.
     ///
-    /// - Parameter certificates: the roots of the proxy; they take the place of those given before.
+    /// - Parameter certificates: the roots of the proxy. They replace those of an earlier call.
     public func trusting(debugAnchors certificates: [Certificate]) -> PinningPolicy {
         var policy = self
         policy.debugAnchors = DebugAnchors(certificates, beside: storage.terms.map(\.terms.anchors))
@@ -24,12 +24,13 @@ extension PinningPolicy {
     }
 }
 
-/// Anchors of a developer's proxy, and those of each rule with them.
+/// The anchors of a developer's proxy, combined with those of each rule.
 ///
-/// Made once for a policy: adapters keep what they build from an anchor set under its identity.
+/// The combinations are computed once for a policy, because adapters cache what they build under the identity of an
+/// anchor set.
 struct DebugAnchors: Sendable {
     private let certificates: Set<[UInt8]>
-    /// In the order of the policy's terms.
+    /// The combined anchors, in the order of the policy's terms.
     private let besideRules: [TrustAnchors]
     private let besideSystem: TrustAnchors
 
@@ -42,6 +43,8 @@ struct DebugAnchors: Sendable {
         besideSystem = joined(.system)
     }
 
+    /// Returns the anchors for a rule or for hosts without a rule.
+    ///
     /// - Parameter terms: the index of a rule's terms; `nil` for hosts without a rule.
     func anchors(ofTerms terms: Int?) -> TrustAnchors { terms.map { besideRules[$0] } ?? besideSystem }
 

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The demands of a rule, apart from the host it is for.
+/// The requirements of a rule, without its host.
 package struct HostTerms: Sendable, Hashable {
     package var pins: [Pin] = []
     package var backupPins: [Pin] = []
@@ -15,7 +15,7 @@ package struct HostTerms: Sendable, Hashable {
     package var anchors = TrustAnchors.system
     package var reportTo: [String] = []
     package var withdrawalReason: String?
-    /// The demands on the path, beside the pins.
+    /// The requirements on the path, apart from the pins.
     package var path = PathTerms.none
 
     /// Hashes every term. Terms that most rules leave at their default are packed into one integer.
@@ -38,12 +38,12 @@ package struct HostTerms: Sendable, Hashable {
 }
 
 extension HostTerms {
-    /// The terms of a rule that demands nothing beside a valid path. Inside of this module the compiler's own initializer
-    /// takes each term; one that is written out copies the whole value once more.
+    /// The terms of a rule that requires only a valid path. Code in this module sets further terms with the memberwise
+    /// initializer; a written initializer would copy the whole value once more.
     package static let none = HostTerms()
 }
 
-/// The consequence of a served key that is not pinned.
+/// The consequence if no pin matches.
 public enum Enforcement: String, Sendable, Hashable, CaseIterable {
     /// The connection is refused.
     case enforce
@@ -51,24 +51,24 @@ public enum Enforcement: String, Sendable, Hashable, CaseIterable {
     case reportOnly
 }
 
-/// Which of a rule's pins have to match.
+/// The pins of a rule that must match.
 public enum PinRequirement: String, Sendable, Hashable, CaseIterable {
-    /// One of them.
+    /// Any one pin.
     case anyPin
-    /// One that says ``PinPosition/leaf`` and one that says ``PinPosition/ca``.
+    /// One pin at ``PinPosition/leaf`` and one at ``PinPosition/ca``.
     case leafAndCA
 }
 
-/// The end of a rule's pins. A date keeps an app that is never updated from being locked out for good.
+/// The expiry of a rule's pins. An expiry date prevents an app that is never updated from being locked out forever.
 public enum PinExpiry: Sendable, Hashable {
-    /// They hold for good.
+    /// The pins do not expire.
     case never
-    /// From this instant on (`at >= after`) only the path's validation decides.
+    /// From this instant on (`at >= after`), path validation decides without the pins.
     case systemTrust(after: Date)
-    /// From this instant on nothing is accepted.
+    /// From this instant on, all connections are refused.
     case rejecting(after: Date)
 
-    /// The instant; `nil` for never.
+    /// The expiry date; `nil` for never.
     public var date: Date? {
         switch self {
         case .never: nil
@@ -77,17 +77,17 @@ public enum PinExpiry: Sendable, Hashable {
     }
 }
 
-/// The demand for a backup pin: that of a key which is not in use yet and is kept offline. Without it, a lost key locks every
-/// installed app out.
+/// The requirement of a backup pin: the pin of a key that is not in use yet and is kept offline. Without a backup,
+/// losing the key locks out every installed app.
 public enum BackupRequirement: Sendable, Hashable {
-    /// Enforced pins without a backup are a problem of the policy.
+    /// A rule that enforces pins without a backup pin is an error.
     case required
-    /// The author accepts the risk.
+    /// The author accepts the risk of having no backup.
     case noneAccepted
 }
 
 extension Pin {
-    /// The digest alone for a key's pin that may match anywhere, as most do.
+    /// Hashes the pin. The common case, a key at any position, hashes only the digest.
     fileprivate func hashTerms(into hasher: inout Hasher) {
         switch subject {
         case .publicKey(let pin): hasher.combine(pin.digest)

@@ -1,16 +1,16 @@
-// `Mutex` is missing on Apple's systems before iOS 18 and macOS 15, `NSLock` where only the essentials of Foundation are
-// linked. Darwin comes first, because an SDK of Apple's may have the essentials too.
+// `Mutex` requires iOS 18 or macOS 15, and `NSLock` requires the full Foundation. Darwin is tested first, because an
+// Apple SDK may also have FoundationEssentials.
 #if canImport(Darwin) || !canImport(FoundationEssentials)
 internal import Foundation
 #else
 internal import Synchronization
 #endif
 
-/// A value that one thread at a time reads or changes.
+/// A value that is protected by a lock.
 package final class Locked<Value: Sendable>: Sendable {
     #if canImport(Darwin) || !canImport(FoundationEssentials)
     private let lock = NSLock()
-    // Touched under the lock alone.
+    // Safe, because `value` is accessed only while `lock` is held.
     private nonisolated(unsafe) var value: Value
 
     package init(_ value: Value) {

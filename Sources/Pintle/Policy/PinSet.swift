@@ -1,19 +1,19 @@
 internal import PintleCrypto
 
-/// A match of a pin against a validated path.
+/// A match of a pin with a certificate of a validated path.
 public struct PinMatch: Sendable, Hashable {
     /// The pin that matched.
     public let pin: Pin
-    /// How far from the leaf, which is 0.
+    /// The index of the certificate in the path. The leaf has depth 0.
     public let depth: Int
-    /// Whether it was one of the backup pins: time to make a new backup.
+    /// A Boolean value that indicates whether a backup pin matched. If so, it is time to make a new backup.
     public let isBackup: Bool
 }
 
-/// The pins of a rule, laid out for matching.
+/// The pins of a rule in the form used for matching.
 ///
-/// Matching allocates nothing and hashes no more than it must: certificate by certificate from the
-/// leaf, until the first pin matches.
+/// Matching allocates nothing and hashes as little as possible: certificate by certificate from the leaf, until the
+/// first pin matches.
 struct PinSet: Sendable {
     struct Entry: Sendable {
         let digest: SHA256Digest
@@ -29,7 +29,7 @@ struct PinSet: Sendable {
         }
     }
 
-    /// How they match: which of them have to, and what has to be hashed at all.
+    /// The rule's way of matching: which pins must match, and which hashes are needed.
     struct Terms: Sendable {
         fileprivate enum Combination {
             case anyPin, leafAndCA, nothing
@@ -39,7 +39,7 @@ struct PinSet: Sendable {
         fileprivate let hasKeys: Bool
         fileprivate let hasCertificates: Bool
 
-        /// The same, under which no path matches.
+        /// The same terms, changed so that no path matches.
         var matchingNothing: Terms {
             var terms = self
             terms.combination = .nothing
@@ -63,7 +63,7 @@ struct PinSet: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The match that satisfies the rule, or `nil`. Where a leaf and a CA are required it is the leaf's.
+    /// Returns the match that satisfies the rule, or `nil`. If the rule requires a leaf and a CA, it is the leaf's.
     func match(_ path: ValidatedPath) -> PinMatch? {
         entries.elementSpan.match(path, terms)
     }
@@ -78,10 +78,10 @@ struct PinSet: Sendable {
     }
 }
 
-/// The matching itself, on spans: an array that is handed on costs a counted reference, and those cost
-/// more than all the comparing.
+/// The matching works on spans, because passing an array retains and releases it, which costs more than all
+/// comparisons.
 extension Span<PinSet.Entry> {
-    /// The match that satisfies the rule, or `nil`. Where a leaf and a CA are required it is the leaf's.
+    /// Returns the match that satisfies the rule, or `nil`. If the rule requires a leaf and a CA, it is the leaf's.
     @inline(__always)
     func match(_ path: ValidatedPath, _ terms: PinSet.Terms) -> PinMatch? {
         guard let first = firstMatch(in: path, from: 0, terms) else { return nil }
@@ -94,7 +94,7 @@ extension Span<PinSet.Entry> {
         return PinMatch(pin: entry.pin, depth: first.depth, isBackup: entry.isBackup)
     }
 
-    /// Which pin matched, and how far from the leaf.
+    /// Returns the index of the first pin that matches, and the depth of its certificate.
     private func firstMatch(
         in path: ValidatedPath, from start: Int, _ terms: PinSet.Terms
     ) -> (index: Int, depth: Int)? {
@@ -109,7 +109,8 @@ extension Span<PinSet.Entry> {
 
     @inline(__always)
     private func index(matching certificate: Span<UInt8>, at depth: Int, _ terms: PinSet.Terms) -> Int? {
-        // A certificate without a readable key matches no pin, and hides no other certificate's match.
+        // A certificate whose key cannot be read matches no public-key pin, and does not prevent other certificates
+        // from matching.
         if terms.hasKeys, let pin = PublicKeyPin(sliceOf: certificate),
             let index = index(of: pin.digest, isCertificate: false, at: depth)
         {
@@ -134,7 +135,7 @@ extension Span<PinSet.Entry> {
 }
 
 extension PublicKeyPin {
-    /// Hashes the SubjectPublicKeyInfo where it stands in a certificate; `nil` where there is none.
+    /// Hashes the SubjectPublicKeyInfo of a certificate in place; `nil` if it cannot be read.
     init?(sliceOf certificate: [UInt8]) {
         self.init(sliceOf: certificate.elementSpan)
     }
@@ -147,6 +148,6 @@ extension PublicKeyPin {
 }
 
 extension PinMatch: CustomStringConvertible {
-    /// `sha256/... at depth 0`, and whether it is a backup.
+    /// The pin, its depth, and whether it is a backup: `sha256/... at depth 0`.
     public var description: String { "\(pin) at depth \(depth)" + (isBackup ? ", a backup pin" : "") }
 }

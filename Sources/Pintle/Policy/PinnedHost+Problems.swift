@@ -1,6 +1,6 @@
 extension PinnedHost {
-    /// What is wrong with the rule, with places inside it: little more than `PolicyError.maximumProblems`, so that
-    /// whoever asks knows when there are too many to tell.
+    /// The problems of the rule, with places relative to the rule. The list may exceed `PolicyError.maximumProblems` a
+    /// little, which tells the caller that there are too many.
     package var problems: [PolicyProblem] {
         if isUsual { return [] }
         var problems: [PolicyProblem] = []
@@ -29,8 +29,8 @@ extension PinnedHost {
         return problems
     }
 
-    /// Whether it is what most rules are, with which nothing is wrong: different pins with a backup among them, any of
-    /// which may match anywhere, for a name, under the system's roots.
+    /// A Boolean value that indicates whether this is a rule of the usual kind, which cannot have problems: for a name,
+    /// with system roots, different pins that match anywhere, and a backup among them. It is a fast path.
     private var isUsual: Bool {
         !pins.isEmpty && !backupPins.isEmpty && !mayRepeatPins && requires == .anyPin && port != 0
             && host.ipAddress == nil && anchors.includesSystem && anchors.certificates.isEmpty
@@ -70,7 +70,8 @@ extension PinnedHost {
         return problems
     }
 
-    /// Whether a pin may stand in the rule twice. Most rules have a few pins, which are compared faster than hashed.
+    /// A Boolean value that indicates whether a pin may occur twice. With a few pins, as in most rules, comparing is
+    /// faster than hashing.
     private var mayRepeatPins: Bool {
         guard pins.count + backupPins.count <= 8 else { return true }
         for (index, pin) in pins.enumerated() where pins[..<index].contains(pin) { return true }

@@ -1,64 +1,64 @@
 internal import PintleCrypto
 
-/// The rule for one host: which keys or certificates its server may show.
+/// The rule for one host: the keys or certificates that its server may present.
 ///
-/// A rule says nothing about path validation, which comes first and always. Two of its terms, ``minimumPathLength`` and
-/// ``issuerKey``, only refuse paths that validation has found good.
+/// A rule does not affect path validation, which always comes first. Its terms ``minimumPathLength`` and ``issuerKey``
+/// only refuse paths that validation has accepted.
 public struct PinnedHost: Sendable, Hashable {
     /// The host that the rule names.
     public let host: ServerName
-    /// The port it is for; `nil` for every port.
+    /// The port that the rule is for; `nil` for every port.
     public let port: UInt16?
-    /// Whether it covers every host that ends in a dot and ``host``, at every depth.
+    /// A Boolean value that indicates whether the rule also covers the sub-domains of ``host`` at any depth.
     public let includesSubdomains: Bool
-    /// The rule's demands. Rules that demand the same share them in a policy.
+    /// The rule's requirements. Rules of a policy with equal terms share them in memory.
     package var terms: HostTerms
 
-    /// The pins in use. With an empty list, path validation decides by itself.
+    /// The pins of the keys in use. If the list is empty, only path validation decides.
     public var pins: [Pin] { terms.pins }
 
-    /// Pins of keys that are not in use yet. They match like ``pins``, and ``PinMatch/isBackup`` tells.
+    /// The pins of keys that are not in use yet. They match like ``pins``; ``PinMatch/isBackup`` tells the two apart.
     public var backupPins: [Pin] { terms.backupPins }
 
-    /// The requirement to have a backup pin: without one, an enforcing rule is a mistake unless its author says otherwise.
+    /// The requirement of a backup pin. By default, an enforcing rule without a backup pin is an error.
     public var backupRequirement: BackupRequirement { terms.backupRequirement }
 
-    /// The pins that have to match: any of them, or one at the leaf and one above it.
+    /// The pins that must match: any one, or one at the leaf and one above it.
     public var requires: PinRequirement { terms.requires }
 
-    /// How long the pins hold.
+    /// The expiry of the pins.
     public var expiry: PinExpiry { terms.expiry }
 
     /// The consequence of a mismatch: a refusal, or only a report.
     public var enforcement: Enforcement { terms.enforcement }
 
-    /// The roots that paths to this host may end in.
+    /// The roots that paths to this host may end at.
     public var anchors: TrustAnchors { terms.anchors }
 
-    /// `https` URLs that failure reports go to.
+    /// The `https` URLs to send failure reports to.
     public var reportTo: [String] { terms.reportTo }
 
-    /// In a signed update: why the pins of a bundled rule are taken back; `withdraws` in the policy file.
+    /// In a signed update, the reason for withdrawing the pins of a bundled rule. The policy file calls it `withdraws`.
     public var withdrawalReason: String? { terms.withdrawalReason }
 
-    /// The lowest number of certificates on a validated path, leaf and anchor counted; `nil` for no bound.
+    /// The minimum number of certificates on a validated path, including leaf and anchor; `nil` for no minimum.
     ///
-    /// Checked on every connection after the path is valid and before pins, also where the rule only reports, after its
-    /// pins have expired, and where it has none. A shorter path is rejected as `invalid-path`, path failure `other`. An
-    /// interceptor often signs directly with its root, which makes a path of 2.
+    /// It is checked on every connection, after the path is valid and before pins are compared, even if the rule only
+    /// reports, its pins have expired, or it has no pins. A shorter path is rejected as `invalid-path` with the path
+    /// failure `other`. An interceptor often signs directly with its root, which makes a path of 2.
     public var minimumPathLength: Int? { terms.path.minimumLength }
 
-    /// The key of the certificate that has issued the leaf, which is the next one on the validated path; `nil` for any.
+    /// The required key of the leaf's issuer, the next certificate on the validated path; `nil` for any.
     ///
-    /// Checked where ``minimumPathLength`` is, and rejected in the same way. An authority exchanges its issuing keys
-    /// without notice: ask for one that is your own, or be ready to update.
+    /// It is checked and rejected like ``minimumPathLength``. Public authorities replace their issuing keys without
+    /// notice, so require only your own authority's key, or be ready to publish an update.
     public var issuerKey: PublicKeyPin? { terms.path.issuerKey }
 
     package var pathTerms: PathTerms { terms.path }
 
-    /// A rule with parsed pins.
+    /// Creates a rule with parsed pins.
     ///
-    /// - Throws: every problem of the rule at once; a host that cannot be read is the only one.
+    /// - Throws: all problems of the rule at once. If the host cannot be parsed, only that problem.
     public init(
         _ host: String,
         port: UInt16? = nil,
@@ -89,9 +89,9 @@ public struct PinnedHost: Sendable, Hashable {
         try PolicyError.throwIfAny(problems)
     }
 
-    /// A rule with public-key pins as text, in any notation that ``PublicKeyPin/init(_:)`` reads.
+    /// Creates a rule with public-key pins as text, in any notation that ``PublicKeyPin/init(_:)`` reads.
     ///
-    /// - Throws: every problem of the rule at once.
+    /// - Throws: all problems of the rule at once.
     public init(
         _ host: String,
         port: UInt16? = nil,
@@ -114,7 +114,8 @@ public struct PinnedHost: Sendable, Hashable {
                     pins.append(try .publicKey(text))
                 } catch {
                     problems.append(PolicyProblem(error as PinError, at: .member(key)[index], of: host))
-                    // Stands in, so that the rule is not blamed for lacking what is there and unreadable.
+                    // Insert a placeholder for the unreadable pin, so that the rule is not also reported for having too
+                    // few pins.
                     pins.append(Pin(.publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array(text.utf8))))))
                 }
             }
@@ -141,9 +142,9 @@ public struct PinnedHost: Sendable, Hashable {
         try PolicyError.throwIfAny(problems)
     }
 
-    /// A rule without pins: paths to this host end in these anchors, and the path alone decides.
+    /// Creates a rule without pins: paths to this host must end at these anchors, and only path validation decides.
     ///
-    /// - Throws: every problem of the rule at once.
+    /// - Throws: all problems of the rule at once.
     public init(
         _ host: String, port: UInt16? = nil, includingSubdomains: Bool = false, anchors: TrustAnchors,
         minimumPathLength: Int? = nil, issuerKey: PublicKeyPin? = nil, reportTo: [String] = []
@@ -153,7 +154,7 @@ public struct PinnedHost: Sendable, Hashable {
             minimumPathLength: minimumPathLength, issuerKey: issuerKey, reportTo: reportTo)
     }
 
-    /// A rule whose ``problems`` the caller looks at.
+    /// Creates a rule without checking it. The caller has to look at ``problems``.
     package init(unchecked host: ServerName, port: UInt16?, includesSubdomains: Bool, terms: HostTerms) {
         self.host = host
         self.port = port
@@ -163,7 +164,7 @@ public struct PinnedHost: Sendable, Hashable {
 }
 
 extension PinnedHost: CustomStringConvertible {
-    /// `example.com`, or `example.com:8443` for a rule with a port.
+    /// The host, and the port if the rule has one: `example.com` or `example.com:8443`.
     public var description: String {
         guard let port else { return host.description }
         return ServerEndpoint(host: host, port: port).description

@@ -1,11 +1,17 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension PinningPolicy {
-    /// The rules as the decision needs them: a table that leads from a host to a rule, and each
-    /// different set of terms once, however many hosts share it.
+    /// The compact form of the rules that decisions use: a table that maps a host to a rule, and each distinct set of
+    /// terms once, however many rules share it.
     final class Storage: Sendable {
         struct Rule: Sendable {
-            /// Where the host stands in the table.
+            /// The offset of the host's record in the table.
             let record: UInt32
-            /// Index in `terms`.
+            /// The index into `terms`.
             let terms: UInt32
         }
 
@@ -20,7 +26,8 @@ extension PinningPolicy {
             var terms: [CompiledTerms] = []
             var known: [HostTerms: UInt32] = [:]
             rules.reserveCapacity(hosts.count)
-            // Growing hashes every key again; but a million rules may share one.
+            // Reserve capacity, because growing rehashes every key; but not for all hosts, because a million rules may
+            // share one set of terms.
             known.reserveCapacity(min(hosts.count, 256))
             for index in hosts.indices {
                 guard problems.count <= PolicyError.maximumProblems else { throw PolicyError(problems) }
@@ -53,7 +60,7 @@ extension PinningPolicy {
             self.terms = terms
         }
 
-        /// Passing the slot `inout` makes look-up-or-insert cost one hash instead of two.
+        /// Returns a dictionary's value. Passing the slot `inout` makes look-up-or-insert cost one hash instead of two.
         private static func place(_ place: inout UInt32) -> UInt32 { place }
 
         private static func tooMany(at index: Int) -> PolicyProblem {
@@ -62,7 +69,8 @@ extension PinningPolicy {
                 help: "cover sub-domains by includeSubdomains")
         }
 
-        /// A report about a host must not depend on the pins of that host, nor of any other.
+        /// Returns the problems of the report URLs. A rule must not cover the host that reports go to: otherwise a
+        /// wrong pin would prevent the reports about it.
         private static func reportProblems(_ hosts: [PinnedHost], _ table: HostTable) -> [PolicyProblem] {
             var problems: [PolicyProblem] = []
             for index in hosts.indices where !hosts[index].reportTo.isEmpty {
@@ -95,5 +103,25 @@ extension HostTable {
         match(
             host: endpoint.host.canonical.elementSpan, port: endpoint.port,
             allowsSubdomainMatch: endpoint.host.ipAddress == nil)
+    }
+}
+
+/// A rule's terms together with its pins in the form that connections compare.
+struct CompiledTerms: Sendable {
+    let terms: HostTerms
+    let pinSet: PinSet
+    /// The pin terms for the fast path. If the rule has terms about the path, they match nothing, so that the slow path
+    /// checks those terms. Rules without such terms, the common case, need no additional check.
+    let settling: PinSet.Terms
+
+    init(_ terms: HostTerms) {
+        self.terms = terms
+        pinSet = PinSet(pins: terms.pins, backupPins: terms.backupPins, requires: terms.requires)
+        settling = terms.path.isEmpty ? pinSet.terms : pinSet.terms.matchingNothing
+    }
+
+    /// Returns whether the pins have expired (`at >= after`).
+    func areExpired(at instant: Date) -> Bool {
+        terms.expiry.isOver(at: instant)
     }
 }

@@ -4,29 +4,29 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Which keys or certificates which servers may show, and what becomes of everyone else.
+/// The keys or certificates that servers may present, and the treatment of servers without a rule.
 ///
-/// A value: immutable, cheap to copy, safe to use from any thread. Whatever it holds was checked when it
-/// was made; there is no policy that is half right.
+/// A policy is an immutable value that is cheap to copy and safe to use from any thread. The initializers check
+/// everything, so an invalid policy cannot exist.
 ///
-/// The most specific rule decides alone, rules never pool: a rule for the port before one for every
-/// port, the very host before a parent domain, the longest parent domain first.
+/// Only the most specific rule decides; rules never combine their pins. A rule for the port precedes one for every
+/// port, the exact host precedes a parent domain, and the longest parent domain comes first.
 public struct PinningPolicy: Sendable {
-    /// What becomes of hosts that no rule covers.
+    /// The treatment of hosts that no rule covers.
     public enum UnpinnedHosts: String, Sendable, Hashable, CaseIterable {
         /// The system's validation decides.
         case systemTrust
-        /// They are refused.
+        /// Connections to these hosts are refused.
         case reject
-        /// They are refused until a person has approved their certificate.
+        /// Connections are refused until the user has approved the server's certificate.
         case askUser
     }
 
-    /// What becomes of hosts that no rule covers.
+    /// The treatment of hosts that no rule covers.
     public let unpinnedHosts: UnpinnedHosts
-    /// The number of the signed update that this policy equals; 0 for none.
+    /// The version of the signed update that this policy equals; 0 for none.
     public let updateVersion: Int
-    /// Whether signed updates may add rules for hosts that no bundled rule covers.
+    /// A Boolean value that indicates whether signed updates may add rules for hosts that no bundled rule covers.
     public let allowsUpdatesForAnyHost: Bool
 
     let storage: Storage
@@ -35,9 +35,9 @@ public struct PinningPolicy: Sendable {
     var debugAnchors: DebugAnchors?
     #endif
 
-    /// A policy with these rules.
+    /// Creates a policy with these rules.
     ///
-    /// - Throws: every problem of the rules taken together, at once.
+    /// - Throws: all problems of the rules in combination, at once.
     public init(
         hosts: [PinnedHost], unpinnedHosts: UnpinnedHosts = .systemTrust
     ) throws(PolicyError) {
@@ -45,13 +45,13 @@ public struct PinningPolicy: Sendable {
             hosts: hosts, unpinnedHosts: unpinnedHosts, updateVersion: 0, allowsUpdatesForAnyHost: false)
     }
 
-    /// A policy with these rules, one a line.
+    /// Creates a policy with these rules, one a line.
     ///
     ///     let policy = try PinningPolicy {
     ///         try PinnedHost("example.com", includingSubdomains: true, pins: [...], backupPins: [...])
     ///     }
     ///
-    /// - Throws: ``PolicyError``, of a single rule or of the rules taken together, and whatever `hosts` throws.
+    /// - Throws: ``PolicyError`` for a single rule or the combination of rules, and any error that `hosts` throws.
     public init(
         unpinnedHosts: UnpinnedHosts = .systemTrust, @PolicyBuilder hosts: () throws -> [PinnedHost]
     ) throws {
@@ -67,31 +67,31 @@ public struct PinningPolicy: Sendable {
         self.allowsUpdatesForAnyHost = allowsUpdatesForAnyHost
     }
 
-    /// The rules, in the order in which they were given.
+    /// The rules, in the order given.
     public var hosts: Hosts { Hosts(storage: storage) }
 }
 
-/// Collects the rules of a policy written in Swift.
+/// A result builder that collects the rules of a policy written in Swift.
 @resultBuilder
 public enum PolicyBuilder {
-    /// A rule.
+    /// Adds one rule.
     public static func buildExpression(_ host: PinnedHost) -> [PinnedHost] { [host] }
-    /// A list of rules, made elsewhere.
+    /// Adds a list of rules.
     public static func buildExpression(_ hosts: [PinnedHost]) -> [PinnedHost] { hosts }
-    /// Rules one after the other.
+    /// Joins consecutive rules.
     public static func buildBlock(_ hosts: [PinnedHost]...) -> [PinnedHost] { hosts.flatMap(\.self) }
-    /// Rules behind an `if` without an `else`.
+    /// Adds the rules of an `if` without an `else`.
     public static func buildOptional(_ hosts: [PinnedHost]?) -> [PinnedHost] { hosts ?? [] }
-    /// Rules behind an `if` or the first cases of a `switch`.
+    /// Adds the rules of an `if`, or of the first cases of a `switch`.
     public static func buildEither(first hosts: [PinnedHost]) -> [PinnedHost] { hosts }
-    /// Rules behind an `else` or the last cases of a `switch`.
+    /// Adds the rules of an `else`, or of the last cases of a `switch`.
     public static func buildEither(second hosts: [PinnedHost]) -> [PinnedHost] { hosts }
-    /// Rules made in a loop.
+    /// Adds the rules of a loop.
     public static func buildArray(_ hosts: [[PinnedHost]]) -> [PinnedHost] { hosts.flatMap(\.self) }
 }
 
 extension PinningPolicy {
-    /// The rules of a policy. Each access builds a rule from the policy's compact form.
+    /// The rules of a policy. Each access creates a rule from the policy's compact form.
     public struct Hosts: RandomAccessCollection, Sendable {
         let storage: Storage
 
@@ -100,7 +100,7 @@ extension PinningPolicy {
         /// The number of rules.
         public var endIndex: Int { storage.rules.count }
 
-        /// The rule at a position, in the order in which the rules were given.
+        /// Returns the rule at a position, in the order given.
         public subscript(position: Int) -> PinnedHost {
             let rule = storage.rules[position]
             let record = storage.table.record(at: rule.record)
@@ -112,17 +112,17 @@ extension PinningPolicy {
 }
 
 extension PinningPolicy {
-    /// Whether a host may be spoken to without TLS: only one that the policy has nothing to say about. A rule for one port
-    /// speaks for every port, or whoever can alter a link could drop the pins.
+    /// Returns whether plain HTTP to a host is allowed: only if the policy has no rule for it. A rule for one port
+    /// counts for every port, because otherwise an attacker who can alter a link could bypass the pins.
     ///
-    /// - Parameter ports: ``portsOfRules``, which somebody who asks often keeps.
+    /// - Parameter ports: ``portsOfRules``. A caller that asks often should cache it.
     package func allowsPlainHTTP(to endpoint: ServerEndpoint, ports: @autoclosure () -> Set<UInt16>) -> Bool {
         guard AddressAlias(endpoint.host) == nil else { return false }
         guard unpinnedHosts == .systemTrust, rule(for: endpoint) == nil else { return false }
         return ports().allSatisfy { rule(for: ServerEndpoint(host: endpoint.host, port: $0)) == nil }
     }
 
-    /// The ports that rules are for. Reads every rule.
+    /// The ports that rules name. Each access reads every rule.
     package var portsOfRules: Set<UInt16> { Set(hosts.compactMap(\.port)) }
 }
 
@@ -134,13 +134,13 @@ extension PinningPolicy {
         self.updateVersion = updateVersion
     }
 
-    /// The same policy as the update of this number.
+    /// Returns this policy with the version of a signed update.
     package func numbered(_ version: Int) -> PinningPolicy {
         PinningPolicy(self, updateVersion: version)
     }
 
-    /// Whether both decide alike about every host; the order of the rules decides nothing, nor do fractions of a second,
-    /// which a written policy does not have.
+    /// Returns whether both policies decide equally about every host. The order of the rules does not matter, and
+    /// neither do fractions of a second, which a policy file does not store.
     package func hasSameRules(as other: PinningPolicy) -> Bool {
         unpinnedHosts == other.unpinnedHosts && hosts.count == other.hosts.count
             && Set(hosts.map(\.atWholeSeconds)) == Set(other.hosts.map(\.atWholeSeconds))
@@ -148,7 +148,7 @@ extension PinningPolicy {
 }
 
 extension PinnedHost {
-    /// The same rule with the expiry that `RFC3339.string(from:)` writes.
+    /// This rule with its expiry rounded down to whole seconds, as `RFC3339.string(from:)` writes it.
     fileprivate var atWholeSeconds: PinnedHost {
         guard let date = expiry.date else { return self }
         let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))

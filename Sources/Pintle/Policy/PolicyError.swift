@@ -1,13 +1,13 @@
-/// Everything that is wrong with a policy, all of it at once.
+/// All problems of a policy at once.
 public struct PolicyError: Error, Sendable, Hashable {
-    /// At least one: in the order of the file, or as they were found in a policy that was made in Swift.
+    /// The problems, at least one: in the order of the file, or in the order found for a policy written in Swift.
     public let problems: [PolicyProblem]
 
     package init(_ problems: [PolicyProblem]) {
         self.problems = problems
     }
 
-    /// More would be read by nobody; a hostile file could have millions.
+    /// The maximum number of problems that are reported. A hostile file could have millions.
     package static let maximumProblems = 1_000
 
     package static func throwIfAny(_ problems: [PolicyProblem]) throws(PolicyError) {
@@ -16,25 +16,26 @@ public struct PolicyError: Error, Sendable, Hashable {
 }
 
 extension PolicyError: CustomStringConvertible {
-    /// One line a problem.
+    /// The problems, one a line.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// One thing that is wrong with a policy: where, what, and what to do.
+/// One problem of a policy: its place, its description, and the remedy.
 public struct PolicyProblem: Sendable, Hashable {
-    /// Stable, for machines: `no-backup-pin`.
+    /// A stable code for machines, such as `no-backup-pin`.
     public let id: String
     package let place: PolicyPath
-    /// 1-based; `nil` for a policy that was not read from a text.
+    /// The line of the problem, counted from 1; `nil` if the policy was not read from text.
     public let line: Int?
-    /// 1-based, in Unicode scalars from the start of the line; `nil` where ``line`` is.
+    /// The column of the problem, counted from 1 in Unicode scalars; `nil` if ``line`` is `nil`.
     public let column: Int?
-    /// Lower case, no full stop.
+    /// The description, in lower case and without a full stop.
     public let message: String
-    /// What to do about it.
+    /// The remedy.
     public let help: String
 
-    /// The place in the policy: `hosts[0].pins[1]`; within a single rule `pins[1]`; empty for the policy itself.
+    /// The place in the policy, such as `hosts[0].pins[1]`. Within a single rule it is `pins[1]`, and for the policy
+    /// itself it is empty.
     public var path: String { place.description }
 
     package init(id: String, at place: PolicyPath, line: Int? = nil, column: Int? = nil, message: String, help: String)
@@ -47,7 +48,10 @@ public struct PolicyProblem: Sendable, Hashable {
         self.help = help
     }
 
-    /// - Parameter host: the rule's, where no file and no place in it says which.
+    /// Creates a problem from the error of a pin.
+    ///
+    /// - Parameter host: the rule's host, to be named in the message if neither a file position nor the place names the
+    ///   rule.
     package init(_ error: PinError, at place: PolicyPath, of host: String? = nil) {
         let rule = host.map { ", in the rule for \($0)" } ?? ""
         self.init(id: error.code, at: place, message: error.description + rule, help: error.hint)
@@ -57,7 +61,7 @@ public struct PolicyProblem: Sendable, Hashable {
         self.init(id: "invalid-host", at: place, message: error.description, help: error.hint)
     }
 
-    /// The same problem, seen from the policy: `host` becomes `hosts[3].host`.
+    /// Returns this problem of a rule with its place in the policy: `host` becomes `hosts[3].host`.
     package func inside(_ rule: PolicyPath) -> PolicyProblem {
         PolicyProblem(
             id: id, at: place.inside(rule), line: line, column: column, message: message, help: help)
@@ -65,7 +69,7 @@ public struct PolicyProblem: Sendable, Hashable {
 }
 
 extension PolicyProblem: CustomStringConvertible {
-    /// Line and column, path, id, message and help, in one line.
+    /// Line and column, place, id, description and remedy, on one line.
     public var description: String {
         let position = line.map { "\($0):\(column ?? 1): " } ?? ""
         return "\(position)\(place.isRoot ? "" : "\(place): ")\(id): \(message); \(help)"

@@ -1,15 +1,16 @@
-/// A policy inside another document, such as an update, as far as it can be read: somebody may have to judge what it
-/// says before what is wrong with it.
+/// A policy inside another document, such as an update, together with its problems. The rules are available even if the
+/// policy has problems, because the scope of an update is checked before its mistakes are reported.
 package struct EmbeddedPolicy: Sendable {
     package let unpinnedHosts: PinningPolicy.UnpinnedHosts
-    /// As many as there are, in their order. Anchors that stand in a file are the system's here.
+    /// All rules, in the order of the document. A rule whose anchors refer to a file has the system's anchors here,
+    /// because no file can be read.
     package let hosts: [PinnedHost]
-    /// Everything that is wrong, with lines and columns, in the order of the document.
+    /// The problems, with lines and columns, in the order of the document.
     package let problems: [PolicyProblem]
-    /// The policy, unless there are problems.
+    /// The policy; `nil` if there are problems.
     package let policy: PinningPolicy?
 
-    /// What reading the document of this policy once more would give.
+    /// Wraps a policy, with the same result as parsing its document.
     package init(_ policy: PinningPolicy) {
         unpinnedHosts = policy.unpinnedHosts
         hosts = Array(policy.hosts)
@@ -17,8 +18,10 @@ package struct EmbeddedPolicy: Sendable {
         self.policy = policy
     }
 
+    /// Parses a policy.
+    ///
     /// - Parameter isPublicSuffix: as in ``PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
-    /// - Throws: every problem, where something could not be read for what it is: an unknown key, a wrong type, no host.
+    /// - Throws: all problems, if the meaning of some value is unknown: an unknown key, a wrong type, an invalid host.
     package init(_ value: JSONValue, isPublicSuffix: (String) -> Bool = { _ in false }) throws(PolicyError) {
         let draft = PolicyFileReader.read(value, resolvingFile: nil, isPublicSuffix: isPublicSuffix)
         do throws(PolicyError) {

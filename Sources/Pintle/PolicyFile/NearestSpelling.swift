@@ -1,7 +1,7 @@
-/// Finds what was probably meant.
+/// Suggestions for misspelled words.
 package enum NearestSpelling {
-    /// The candidate that `text` most likely misspells, or `nil` where none is near: at most two edits away, and for
-    /// short words one. Case, hyphens and underscores do not count.
+    /// Returns the candidate that `text` most likely misspells, or `nil` if none is close: at most two edits away, and
+    /// at most one for words of up to four characters. Case, hyphens and underscores are ignored.
     package static func of(_ text: String, in candidates: [String]) -> String? {
         guard text.utf8.count <= 64 else { return nil }
         let wanted = folded(text)
@@ -18,7 +18,8 @@ package enum NearestSpelling {
         text.lowercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
     }
 
-    /// Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment).
+    /// Returns the edit distance: insertions, deletions, substitutions and swaps of adjacent characters (optimal string
+    /// alignment).
     package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
         var beforeLast = [Int](repeating: 0, count: right.count + 1)

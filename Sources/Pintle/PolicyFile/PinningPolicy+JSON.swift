@@ -1,29 +1,30 @@
 extension PinningPolicy {
-    /// Reads a policy file: JSON, UTF-8 without a byte-order mark, at most 64 MiB, in the format that the article
-    /// "The policy file" describes.
+    /// Parses a policy file: JSON, UTF-8 without a byte-order mark, at most 64 MiB, in the format that the article "The
+    /// policy file" describes.
     ///
-    /// Anchors must stand in the file themselves, as PEM text; a path to a file is a problem, because the core reads
-    /// none: see ``init(json:resolvingFile:isPublicSuffix:)``.
+    /// Anchors must be in the file itself as PEM text. A path to a file is a problem, because this module reads no
+    /// files: see ``init(json:resolvingFile:isPublicSuffix:)``.
     ///
-    /// - Throws: everything that is wrong, with lines and columns, in the order of the file; at most 1,000 problems
-    ///   and then one that says so. Where the JSON itself is broken that is the only problem.
+    /// - Throws: all problems, with lines and columns, in the order of the file. After 1,000 problems comes one that
+    ///   says that there are more. If the JSON is invalid, that is the only problem.
     public init(json: [UInt8]) throws(PolicyError) {
         try self.init(json: json, resolvingFile: nil)
     }
 
-    /// Reads a policy file whose `anchors.include` may name files, with knowledge that the core does not have.
+    /// Parses a policy file whose `anchors.include` may name files, and checks names against a public suffix list.
     ///
-    /// On Linux the module PintleOpenSSL has `init(contentsOfFile:)`, which brings both.
+    /// On Linux, `init(contentsOfFile:)` of the module PintleOpenSSL provides both.
     ///
     /// - Parameters:
     ///   - json: the file, as for ``init(json:)``.
-    ///   - resolvingFile: answers the content of a file, PEM or DER. Called with each path as it stands in the policy;
-    ///     the caller resolves it against the policy file's folder and bounds its size. What it throws becomes the
-    ///     problem `unreadable-anchor-file`. `nil` refuses paths, as ``init(json:)`` does.
-    ///   - isPublicSuffix: whether registries hand out names directly under this one (`com`, `co.uk`): lower case
-    ///     ASCII without a trailing dot. Private anchors for everything under such a name are refused. By default no
-    ///     name is known to be one; single labels are refused without asking.
-    /// - Throws: as ``init(json:)``.
+    ///   - resolvingFile: returns the content of a PEM or DER file. It is called with each path exactly as the policy
+    ///     has it. The caller resolves the path relative to the policy file's folder and limits the size of the file.
+    ///     An error that it throws becomes the problem `unreadable-anchor-file`. `nil` refuses paths, as
+    ///     ``init(json:)`` does.
+    ///   - isPublicSuffix: returns whether a name is a public suffix, under which anyone can register names (`com`,
+    ///     `co.uk`). The name is lower-case ASCII without a trailing dot. Private anchors for all names under a public
+    ///     suffix are refused. By default, no name counts as a public suffix; single labels are always refused.
+    /// - Throws: the same as ``init(json:)``.
     public init(
         json: [UInt8], resolvingFile: ((_ path: String) throws -> [UInt8])?,
         isPublicSuffix: (_ name: String) -> Bool = { _ in false }
@@ -34,7 +35,7 @@ extension PinningPolicy {
         ).finish()
     }
 
-    /// A policy that stands inside another document: in an update, in a line of a batch. Paths to files are refused.
+    /// Parses a policy inside another document, such as an update or a line of a batch. Paths to files are refused.
     package init(
         json value: JSONValue, isPublicSuffix: (String) -> Bool = { _ in false }
     ) throws(PolicyError) {
@@ -51,14 +52,14 @@ extension JSONDocument {
         }
     }
 
-    /// The places of many bytes of the document that `value` stands in.
+    /// Returns the lines and columns of many bytes of the document that contains `value`.
     package static func places(of offsets: [Int], in value: JSONValue) -> [JSONPlace] {
         JSONDocument(tape: value.tape).places(at: offsets)
     }
 }
 
 extension PolicyProblem {
-    /// Broken JSON has no path: nothing in it can be named yet.
+    /// Creates the problem of invalid JSON. It has no place in the policy, because nothing was parsed.
     init(_ error: JSONError) {
         self.init(
             id: error.code.rawValue, at: .root, line: error.line, column: error.column, message: error.message,
@@ -67,9 +68,10 @@ extension PolicyProblem {
 }
 
 extension PinningPolicy {
-    /// The policy as a file, UTF-8: what ``init(json:)`` reads as an equal policy, but for fractions of a second.
+    /// Returns the policy as a UTF-8 file that ``init(json:)`` reads back as an equal policy, except for fractions of a
+    /// second.
     ///
-    /// One spelling for equal policies: keys in a fixed order, defaults left out, one notation for pins, dates in UTC
+    /// Equal policies give equal bytes: keys in a fixed order, no default values, one notation for pins, dates in UTC
     /// with whole seconds, anchors as PEM text.
     public func json() -> [UInt8] {
         var json = JSONWriter(.pretty)

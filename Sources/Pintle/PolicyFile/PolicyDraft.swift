@@ -1,27 +1,28 @@
-/// A policy file as far as it could be read: what a policy is made of, and everything that is wrong with it.
+/// A parsed policy file together with all its problems.
 ///
-/// Where something could not be read, something else stands in its place, so that the checks that follow neither miss
-/// a mistake nor invent one. A draft with problems never becomes a policy.
+/// A placeholder replaces each value that could not be read, so that the checks of the whole policy neither miss a
+/// problem nor report a false one. A draft with problems never becomes a policy.
 package struct PolicyDraft {
     var updateVersion = 0
     package internal(set) var unpinnedHosts = PinningPolicy.UnpinnedHosts.systemTrust
     var allowsUpdatesForAnyHost = false
-    /// As many as the file has, in its order.
+    /// All rules, in the order of the file.
     package internal(set) var hosts: [PinnedHost] = []
-    /// The rules in `hosts` whose host could not be read.
+    /// The indices of the rules in `hosts` whose host could not be read.
     package internal(set) var nameless: Set<Int> = []
-    /// With lines and columns, in the order of the document.
+    /// The problems, with lines and columns, in the order of the document.
     package private(set) var problems: [PolicyProblem] = []
-    /// Whether there are more than `problems` holds. How many is not known: reading ends where nobody would read on.
+    /// A Boolean value that indicates whether the file has more problems than `problems` holds. Parsing stops at the
+    /// limit, so their number is unknown.
     package private(set) var hasMoreProblems = false
-    /// The policy, unless there are problems.
+    /// The policy; `nil` if there are problems.
     package private(set) var policy: PinningPolicy?
-    /// Whether every value was read for what it says, be it allowed or not.
+    /// A Boolean value that indicates whether the meaning of every value is known, even if a value is not allowed.
     private(set) var isLegible = false
 
     private static let legibleProblems: Set<String> = ["anchor-file-not-allowed", "anchors-too-broad"]
 
-    /// Checks what was read as a whole and puts every problem at its place.
+    /// Checks the policy as a whole and determines the line and column of every problem.
     mutating func complete(_ found: [(offset: Int, problem: PolicyProblem)], in root: JSONValue) {
         var found = found
         isLegible = found.allSatisfy { Self.legibleProblems.contains($0.problem.id) }
@@ -34,7 +35,7 @@ package struct PolicyDraft {
             var places = PolicyPlaces(root)
             found += error.problems.map { (places.value(at: $0.place).offset, $0) }
         }
-        // Stable, so that problems at one place stay in the order in which they were found.
+        // Sort also by index, so that problems at one place stay in the order in which they were found.
         let order = found.indices.sorted { (found[$0].offset, $0) < (found[$1].offset, $1) }
         let kept = order.prefix(PolicyError.maximumProblems)
         let places = JSONDocument.places(of: kept.map { found[$0].offset }, in: root)
@@ -42,7 +43,7 @@ package struct PolicyDraft {
         hasMoreProblems = order.count > kept.count
     }
 
-    /// The policy, or everything that is wrong with it.
+    /// Returns the policy or throws all problems.
     func finish() throws(PolicyError) -> PinningPolicy {
         if let policy { return policy }
         throw PolicyError(hasMoreProblems ? problems + [Self.more] : problems)

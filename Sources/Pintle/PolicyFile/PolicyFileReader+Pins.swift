@@ -27,7 +27,7 @@ extension PolicyFileReader {
         return ([], .noneAccepted)
     }
 
-    /// The key of an authority, in the notations of a pin. A pin that could not be read stands in for one, as in a list.
+    /// Parses an authority's key in any notation of a pin. If it is invalid, it reports that and returns a placeholder.
     mutating func readKey(_ value: JSONValue, at path: @autoclosure () -> PolicyPath) -> PublicKeyPin {
         let pin = readPin(value, at: path(), .any) { text throws(PinError) in try .publicKey(text) }
         guard case .publicKey(let key) = pin.subject else { return PublicKeyPin(digest: SHA256Digest(hashing: [])) }
@@ -88,8 +88,8 @@ extension PolicyFileReader {
         }
     }
 
-    /// Stands for a pin that could not be read, so that its rule is neither taken for one without pins nor for one with
-    /// the same pin twice.
+    /// Returns a placeholder for an unreadable pin. It differs for each value, so the rule is not also reported for
+    /// having no pins or for having a pin twice.
     private static func unread(_ value: JSONValue, at position: PinPosition) -> Pin {
         Pin(
             .publicKey(PublicKeyPin(digest: SHA256Digest(hashing: Array("unread at \(value.offset)".utf8)))),

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Values of the types that the file has; each reports what is wrong and answers `nil`.
+/// Parsers for the value types of a policy file. Each reports a problem and then returns `nil`.
 extension PolicyFileReader {
     mutating func report(_ problem: PolicyProblem, _ value: JSONValue) {
         problems.append((value.offset, problem))
@@ -19,7 +19,7 @@ extension PolicyFileReader {
         report("wrong-type", value, path, "\(name) is \(value.kind.description)", help: "write \(wanted)")
     }
 
-    /// The members of an object by their keys; unknown keys are reported where they stand.
+    /// Returns the members of an object by key. It reports each unknown key at its position.
     mutating func members<Key: PolicyFileKey>(
         of value: JSONValue, as keys: Key.Type, at path: @autoclosure () -> PolicyPath
     ) -> PolicyMembers<Key>? {
@@ -63,7 +63,7 @@ extension PolicyFileReader {
         return nil
     }
 
-    /// Returns whether a key can be read as part of a path. The path to any other key is that of its object.
+    /// Returns whether a key may appear in a path. For any other key, the path is that of its object.
     private static func isPlain(_ key: String) -> Bool {
         !key.isEmpty && key.utf8.count <= 64
             && key.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isAlphabetic }
@@ -87,13 +87,13 @@ extension PolicyFileReader {
         return nil
     }
 
-    /// `id` is what a number outside of `range` is reported as.
+    /// Parses an integer. `id` is the id of the problem if the integer is outside `range`.
     mutating func integer(
         _ value: JSONValue, in range: ClosedRange<Int64>?, id: String, at path: @autoclosure () -> PolicyPath
     ) -> Int64? {
         guard let integer = value.integer else {
             if value.kind == .number {
-                // Where numbers of any form may stand beside the policy, as in a batch.
+                // This happens if the surrounding document, such as a batch, allows numbers of any form.
                 report(
                     "non-integer-number", value, path(), "\(path()) is no integer of 64 bits",
                     help: "numbers are integers, written in digits")
@@ -132,7 +132,7 @@ extension PolicyFileReader {
         }
     }
 
-    /// What the file says, fit to be shown: in quotes, escaped, not at any length.
+    /// Returns a string value for messages: in quotes, escaped and shortened.
     func quoted(_ value: JSONValue) -> String {
         let text = value.string ?? ""
         guard text.unicodeScalars.count > 80 else { return JSONWriter.quoted(text) }

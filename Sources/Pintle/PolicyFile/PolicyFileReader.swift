@@ -4,13 +4,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads a policy file value by value and goes on after a mistake, so that all of them are told at once.
+/// A parser of policy files that continues after a mistake, so that it can report all of them at once.
 package struct PolicyFileReader {
     let resolvingFile: ((String) throws -> [UInt8])?
     let isPublicSuffix: (String) -> Bool
     var draft = PolicyDraft()
     var problems: [(offset: Int, problem: PolicyProblem)] = []
-    /// What each `anchors` object made, by its text: rules that share anchors share one set of them.
+    /// The result of each `anchors` object by its source text, so that rules with the same anchors share one set.
     var anchorSets: [ArraySlice<UInt8>: TrustAnchors] = [:]
 
     package static func read(
@@ -24,8 +24,8 @@ package struct PolicyFileReader {
         }
     }
 
-    /// Whether there are more problems than are told. What is left is then not looked at: a file of 64 MiB holds
-    /// millions of mistakes.
+    /// A Boolean value that indicates whether the limit on problems is exceeded. Parsing then stops, because a file of
+    /// 64 MiB can hold millions of mistakes.
     var isFull: Bool { problems.count > PolicyError.maximumProblems }
 
     private mutating func readPolicy(_ root: JSONValue) {
@@ -103,7 +103,7 @@ package struct PolicyFileReader {
         }
         draft.hosts.append(
             PinnedHost(
-                // The path stands for a host that could not be read: messages name it, and nothing matches it.
+                // Use the path in place of a host that could not be read: messages show it, and it matches no server.
                 unchecked: name ?? ServerName(canonical: Array("\(path)".utf8)),
                 port: port.flatMap { UInt16(exactly: $0) },
                 includesSubdomains: includesSubdomains && name != nil,
@@ -155,7 +155,7 @@ package struct PolicyFileReader {
         guard let list = elements(of: value, at: path()) else { return [] }
         var urls: [String] = []
         for (index, element) in list.enumerated() where !isFull {
-            // Something in its place keeps the others at their index; the check of the whole is about each of them.
+            // Insert a placeholder to keep the indices: the check of the whole policy reports problems by index.
             urls.append(string(element, at: path()[index]) ?? "https://unread.invalid/")
         }
         return urls
@@ -184,7 +184,7 @@ extension PolicyFileReader {
                 certificates += readCertificates(element, at: path["include"][index])
             }
         }
-        // Broken anchors were reported; to call them empty as well would be one complaint too many.
+        // The anchors were already reported as broken. Do not also report them as empty.
         guard problems.count == count else { return .system }
         let anchors = TrustAnchors(certificates, includesSystem: system)
         anchorSets[value.source] = anchors

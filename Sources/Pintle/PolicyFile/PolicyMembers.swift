@@ -1,6 +1,7 @@
-/// A key of one of the objects in a policy file. The raw value is its place among the names.
+/// A key of an object in a policy file. The raw value is its index in `names`.
 protocol PolicyFileKey: RawRepresentable, CaseIterable, Sendable where RawValue == Int {
-    /// How the keys are spelled, in the order of the cases, as bytes: that is how keys are compared. At most 16.
+    /// The spellings of the keys in the order of the cases, at most 16. They are bytes, because keys are compared byte
+    /// by byte.
     static var names: [[UInt8]] { get }
 }
 
@@ -13,7 +14,7 @@ extension PolicyFileKey {
         Self.names.indices.contains(rawValue) ? String(decoding: Self.names[rawValue], as: UTF8.self) : ""
     }
 
-    /// The key that the document spells there; `nil` for one that the object does not have.
+    /// Creates the key that this node of the document spells; `nil` if the object has no such key.
     init?(_ node: JSONTape.Node, in tape: JSONTape) {
         let names = Self.names
         if node.hasEscapes {
@@ -34,13 +35,17 @@ extension PolicyFileKey {
     }
 }
 
-/// The members of one object by their keys, in a few registers: a policy of a million rules has a million objects.
+/// The members of one object by key. It needs only a few registers, because a policy of a million rules has a million
+/// objects.
 struct PolicyMembers<Key: PolicyFileKey> {
     private let tape: JSONTape?
-    /// Where each key's value stands on the tape, by the key's place. 0 is the document's root, and no member's value.
+    /// The tape index of each key's value, by the key's index. 0 means that the key is missing: it is the index of the
+    /// root, which is never a member's value.
     private var places = SIMD16<UInt32>()
 
-    /// - Parameter tape: `nil` for no members at all.
+    /// Creates an empty set of members.
+    ///
+    /// - Parameter tape: `nil` if the object is to stay without members.
     init(of tape: JSONTape? = nil) {
         self.tape = tape
     }
@@ -53,4 +58,54 @@ struct PolicyMembers<Key: PolicyFileKey> {
     mutating func set(_ key: Key, at index: Int) {
         places[key.rawValue] = UInt32(truncatingIfNeeded: index)
     }
+}
+
+/// The keys of each object in a policy file, in the order in which they are written. Any other key is an error:
+/// ignoring a restriction would make a rule weaker than its author thinks.
+enum PolicyFileKeys {
+    enum Policy: Int, PolicyFileKey {
+        case version, updateVersion, unpinnedHosts, updates, hosts
+        static let names = Self.spelled("version", "updateVersion", "unpinnedHosts", "updates", "hosts")
+    }
+
+    enum Updates: Int, PolicyFileKey {
+        case anyHost
+        static let names = Self.spelled("anyHost")
+    }
+
+    enum Host: Int, PolicyFileKey {
+        case host, port, includeSubdomains, pins, backupPins, requires, expiry, enforcement, anchors
+        case minimumPathLength, issuerKey, reportTo, withdraws
+        static let names = Self.spelled(
+            "host", "port", "includeSubdomains", "pins", "backupPins", "requires", "expiry", "enforcement", "anchors",
+            "minimumPathLength", "issuerKey", "reportTo", "withdraws")
+    }
+
+    enum Pin: Int, PolicyFileKey {
+        case spki, certificate, at
+        static let names = Self.spelled("spki", "certificate", "at")
+    }
+
+    enum Expiry: Int, PolicyFileKey {
+        case after, then
+        static let names = Self.spelled("after", "then")
+    }
+
+    /// The names of the cases of `PinExpiry`, which has no raw values because its cases carry a date.
+    enum ExpiryAction: String, CaseIterable {
+        case systemTrust, reject
+    }
+
+    enum Anchors: Int, PolicyFileKey {
+        case include, system
+        static let names = Self.spelled("include", "system")
+    }
+
+    /// The only format version.
+    static let formatVersion: Int64 = 1
+    /// The value of `backupPins` that accepts having no backup.
+    static let noneAccepted = "none-accepted"
+    /// The maximum version of an update: 2^53 - 1, because JSON readers with floating-point numbers lose precision
+    /// above it. If `Int` has 32 bits, as on older watches, its maximum.
+    static let maximumUpdateVersion = min(9_007_199_254_740_991, Int64(Int.max))
 }

@@ -1,16 +1,16 @@
-/// Finds the value in a document that a path such as `hosts[0].pins[1]` leads to.
+/// A finder of the value in a document to which a path such as `hosts[0].pins[1]` leads.
 package struct PolicyPlaces {
     private let root: JSONValue
-    /// Where the elements of each list stand that a path led into. A list may have millions, finding its last takes
-    /// time, and a thousand problems may be about one list.
+    /// A cache of the tape indices of each list's elements. A list can have millions of elements, finding one takes
+    /// linear time, and a thousand problems can concern one list.
     private var lists: [PolicyPath: [UInt32]] = [:]
 
     package init(_ root: JSONValue) {
         self.root = root
     }
 
-    /// Returns the value at the end of the path. Where something on the way is absent, returns the nearest value that its
-    /// author will look at: for absent backup pins the pins, otherwise the host, otherwise the object that lacks it.
+    /// Returns the value at the path. If a step is missing, it returns the value where the author of the policy would
+    /// look: the pins if the backup pins are missing, otherwise the host, otherwise the object that lacks the member.
     package mutating func value(at path: PolicyPath) -> JSONValue {
         switch find(path) {
         case .there(let value), .nearest(let value): value
@@ -22,8 +22,8 @@ package struct PolicyPlaces {
         case nearest(JSONValue)
     }
 
-    /// Starts from the last step, so that a list is walked only once. The recursion is as deep as the path has steps, and
-    /// only this package makes paths.
+    /// Finds the value recursively from the last step, so that each list is walked only once. The depth of the
+    /// recursion is the number of steps, which is small because only this package creates paths.
     private mutating func find(_ path: PolicyPath) -> Found {
         switch path.steps.last {
         case nil: .there(root)

@@ -1,18 +1,18 @@
-/// Counts the work of comparing the names on a path with the name constraints above them.
+/// An estimate of the work to compare the names on a path with the name constraints above them.
 ///
 /// A validator compares every name of a certificate with every subtree of every authority above it (RFC 5280 section
 /// 6.1.3, steps b and c). A chain of one megabyte can therefore cause a hundred million comparisons.
 package enum NameComparisons {
-    /// Bytes that a validator compares in one step.
+    /// The number of bytes that a validator compares in one step.
     private static let bytesPerStep: Int64 = 64
-    /// Steps for one name of the kind otherName. OpenSSL decodes the constraint's labels (RFC 3492) before it compares
-    /// an internationalized mailbox (RFC 8398), which takes a hundred times as long as another comparison.
+    /// The steps for one name of type otherName. Before OpenSSL compares an internationalized mailbox (RFC 8398), it
+    /// decodes the constraint's labels (RFC 3492), which takes a hundred times as long as another comparison.
     private static let stepsPerOtherName: Int64 = 128
 
-    /// Steps for the names on this path, leaf first. A step is one comparison of at most 64 bytes; a longer one counts
-    /// as several. The e-mail addresses in subjects count as names (RFC 5280 section 4.2.1.10).
+    /// Returns the steps for the names on this path, leaf first. A step is one comparison of at most 64 bytes; a longer
+    /// comparison counts as several steps. The e-mail addresses in subjects count as names (RFC 5280 section 4.2.1.10).
     ///
-    /// 64 bits, so that the product fits where `Int` has 32.
+    /// The result has 64 bits, because the product can exceed a 32-bit `Int`.
     package static func steps(_ path: [Certificate]) -> Int64 {
         guard path.contains(where: { $0.nameConstraints != nil }) else { return 0 }
         var steps: Int64 = 0
@@ -29,12 +29,12 @@ package enum NameComparisons {
         return steps
     }
 
-    /// Steps for ``PathProfile``'s own look-ups of the leaf's wildcards among excluded names.
+    /// Returns the steps that ``PathProfile`` itself takes to look up the leaf's wildcards among excluded names.
     package static func wildcardSteps(_ path: [Certificate]) -> Int64 {
         let authorities = path.dropFirst().filter { $0.nameConstraints != nil }
         guard !authorities.isEmpty, let wildcards = path.first?.wildcards else { return 0 }
         let steps = wildcards.reduce(Int64(0)) { sum, wildcard in
-            // Each label is looked up with all that follows it.
+            // Each suffix of the name is looked up, one for each label.
             let labels = wildcard.suffix.utf8.reduce(Int64(1)) { $1 == UInt8(ascii: ".") ? $0 + 1 : $0 }
             return sum + labels * (1 + Int64(wildcard.suffix.utf8.count) / bytesPerStep)
         }
@@ -53,7 +53,7 @@ package enum NameComparisons {
 }
 
 extension Certificate {
-    /// The names that constraints apply to: the subject, its e-mail addresses and the alternative names.
+    /// The number of names that constraints apply to: the subject, its e-mail addresses and the alternative names.
     fileprivate var comparedNames: Int64 {
         Int64(1 + DistinguishedName.emailAddressCount(layout.subject, in: der.elementSpan))
             + NameComparisons.weight(subjectAlternativeNames ?? [])
@@ -61,7 +61,7 @@ extension Certificate {
 }
 
 extension GeneralName {
-    /// The contents of the name, without its tag.
+    /// The contents of the name without its tag.
     fileprivate var octets: ArraySlice<UInt8> {
         switch self {
         case .dns(let octets), .ipAddress(let octets), .email(let octets), .uri(let octets),

@@ -1,14 +1,14 @@
 extension Certificate {
-    /// The leaf's subject alternative names: DNS names in the preferred syntax (RFC 5280 section
-    /// 4.2.1.6), a wildcard only as the whole left-most label (RFC 9525 section 6.3) and never directly
-    /// above names that a registry hands out to anyone.
+    /// Returns the findings about the leaf's subject alternative names. DNS names must have the preferred syntax (RFC
+    /// 5280 section 4.2.1.6). A wildcard must be the whole left-most label (RFC 9525 section 6.3) and must not be
+    /// directly above a public suffix.
     func alternativeNameFindings(isPublicSuffix: (String) -> Bool) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
-        // The first of a kind says enough: there may be thousands.
+        // One finding of each kind is enough: there may be thousands of names.
         for case .dns(let octets) in subjectAlternativeNames ?? [] where findings.isEmpty {
             guard let name = DNSPattern(octets) else {
                 findings.append(
-                    .init(.other, depth: 0, text: "a DNS name that is none: \(GeneralName.dns(octets))"))
+                    .init(.other, depth: 0, text: "not a DNS name: \(GeneralName.dns(octets))"))
                 continue
             }
             if name.isWildcard, isPublicSuffix(name.suffix) {
@@ -24,7 +24,7 @@ extension Certificate {
 
     private var hasEmptySubject: Bool { layout.subject.isEmpty }
 
-    /// The wildcards among the DNS names.
+    /// The DNS names with a wildcard.
     var wildcards: [DNSPattern] {
         subjectAlternativeNames?.compactMap { name in
             guard case .dns(let octets) = name, let pattern = DNSPattern(octets), pattern.isWildcard else { return nil }
@@ -32,9 +32,8 @@ extension Certificate {
         } ?? []
     }
 
-    /// An authority's name constraints against the leaf's wildcards, where validators differ: constraints
-    /// that are not in the syntax of RFC 5280 section 4.2.1.10, and wildcards, which stand for names that
-    /// an exclusion may mean.
+    /// Returns findings where validators treat an authority's name constraints differently. These are constraints that
+    /// violate the syntax of RFC 5280 section 4.2.1.10, and wildcards of the leaf that stand for an excluded name.
     func constraintFindings(
         _ constraints: NameConstraints, at depth: Int, wildcards: [DNSPattern]
     ) -> [PathFailure.Finding] {
@@ -57,10 +56,10 @@ extension Certificate {
     }
 }
 
-/// The DNS names that constraints exclude, for look-ups: leaf and authority may each hold thousands.
+/// The DNS names that constraints exclude, as sets, because leaf and authority may each hold thousands.
 private struct ExcludedNames {
     private var bases: Set<String> = []
-    /// Each base without its left-most label.
+    /// The bases without their left-most label.
     private var parents: Set<String> = []
 
     init(_ constraints: NameConstraints) {
@@ -71,10 +70,10 @@ private struct ExcludedNames {
         }
     }
 
-    /// Whether a name that the wildcard stands for lies under an excluded base.
+    /// Returns whether the wildcard stands for a name in an excluded subtree.
     func mayHold(_ pattern: DNSPattern) -> Bool {
         guard !bases.isEmpty else { return false }
-        // One label above the suffix, and nothing deeper: a wildcard is one label.
+        // The wildcard stands for one label above the suffix, so it covers exactly the bases with one more label.
         if bases.contains("") || parents.contains(pattern.suffix) { return true }
         var rest = Substring(pattern.suffix)
         while true {
@@ -85,10 +84,11 @@ private struct ExcludedNames {
     }
 }
 
-/// A DNS name of a certificate: LDH labels, the left-most perhaps a wildcard.
+/// A DNS name of a certificate: labels of letters, digits and hyphens, with an optional wildcard as the left-most
+/// label.
 struct DNSPattern {
     let isWildcard: Bool
-    /// The name, lower case; without the wildcard where there is one.
+    /// The name in lower case, without the wildcard.
     let suffix: String
 
     init?(_ octets: ArraySlice<UInt8>) {
@@ -102,7 +102,7 @@ struct DNSPattern {
             else { return nil }
         }
         suffix = String(decoding: name, as: UTF8.self).lowercased()
-        // An address does not become a name by standing where names stand.
+        // An IP address in a DNS name does not count as a name.
         guard IPAddress(suffix) == nil else { return nil }
     }
 

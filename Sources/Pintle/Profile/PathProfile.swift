@@ -1,25 +1,26 @@
-/// What is demanded of a finished path beyond what platforms check: the profiles of RFC 5280 and of the
-/// CA/Browser Forum's baseline requirements, as far as they keep an attacker out or keep honest
-/// certificates unharmed.
+/// Additional requirements on a validated path that platforms do not check. They come from the profiles of RFC 5280 and
+/// the CA/Browser Forum's baseline requirements, limited to those that keep attackers out without refusing legitimate
+/// certificates.
 ///
-/// Pure: the same findings wherever the path came from. It does not repeat what every validator does
-/// (signatures, dates, the host's name); it adds what they let through.
+/// The findings depend only on the path. The profile does not repeat what every validator checks (signatures, dates,
+/// the host's name).
 package struct PathProfile: Sendable {
-    /// Whether a name, lower case ASCII without a trailing dot, is a public suffix under which
-    /// registries hand out names (`com`, `co.uk`).
+    /// A closure that returns whether a name is a public suffix, under which anyone can register names (`com`,
+    /// `co.uk`). The name is lower-case ASCII without a trailing dot.
     package var isPublicSuffix: @Sendable (String) -> Bool
 
     package init(isPublicSuffix: @escaping @Sendable (String) -> Bool) {
         self.isPublicSuffix = isPublicSuffix
     }
 
-    /// Looks at a path, leaf first, anchor last.
+    /// Returns the findings about a path, leaf first, anchor last.
     ///
     /// - Parameters:
-    ///   - leafIsAnchor: the leaf is itself the configured anchor. Such certificates are made by hand, mostly with the
-    ///     CA bit set, so their key usage and purposes do not count.
-    ///   - comparesConstraints: whether the leaf's wildcards are looked up among the excluded names. The caller passes
-    ///     `false` where the path has no anchor, and where ``NameComparisons`` counts too many steps.
+    ///   - path: the certificates of the path.
+    ///   - leafIsAnchor: whether the leaf itself is the configured anchor. Such certificates are usually self-made with
+    ///     the CA bit set, so their key usage and purposes are not checked.
+    ///   - comparesConstraints: whether to look up the leaf's wildcards among the excluded names. The caller passes
+    ///     `false` if the path has no anchor, or if ``NameComparisons`` counts too many steps.
     package func findings(
         _ path: [Certificate], leafIsAnchor: Bool = false, comparesConstraints: Bool = true
     ) -> [PathFailure.Finding] {
@@ -28,7 +29,8 @@ package struct PathProfile: Sendable {
         for (depth, certificate) in path.enumerated() {
             findings += certificate.keyFindings(at: depth)
         }
-        // Anchors are what they are: nine public roots have a serial of zero, five name their issuer.
+        // Do not check the fields of anchors, because existing roots break the profile: nine public roots have serial
+        // number 0.
         for (depth, certificate) in (leafIsAnchor ? path[...] : path.dropLast()).enumerated() {
             findings += certificate.fieldFindings(at: depth, allowingSerialZero: leafIsAnchor)
         }
@@ -46,7 +48,8 @@ package struct PathProfile: Sendable {
 }
 
 extension Certificate {
-    /// The algorithms and sizes of the baseline requirements (section 6.1.5), and EdDSA and ML-DSA.
+    /// Returns a finding unless the key has an algorithm and size of the baseline requirements (section 6.1.5), or is
+    /// EdDSA or ML-DSA.
     fileprivate func keyFindings(at depth: Int) -> [PathFailure.Finding] {
         let isStrong =
             switch publicKey.algorithm {
@@ -58,7 +61,8 @@ extension Certificate {
         return isStrong ? [] : [.init(.weakKey, depth: depth, text: "a key of the kind \(publicKey)")]
     }
 
-    /// Leaf and intermediates: RFC 5280 sections 4.1.2.2, 4.2.1.11 and 4.2.2.1.
+    /// Returns the findings about the fields of leaf and intermediates: RFC 5280 sections 4.1.2.2, 4.2.1.11 and
+    /// 4.2.2.1.
     fileprivate func fieldFindings(at depth: Int, allowingSerialZero: Bool) -> [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
         let isNegative = (serialNumber.first ?? 0x80) >= 0x80
@@ -77,7 +81,7 @@ extension Certificate {
         return findings
     }
 
-    /// The leaf: a server's certificate and nothing else.
+    /// The findings if the leaf is not purely a server's certificate.
     fileprivate var purposeFindings: [PathFailure.Finding] {
         var findings: [PathFailure.Finding] = []
         if isCA {
@@ -102,8 +106,9 @@ extension Certificate {
         extensions.first { $0.identifier == identifier }
     }
 
+    /// A Boolean value that indicates whether the extension is valid or missing. Its syntax is
     /// `AuthorityInfoAccessSyntax ::= SEQUENCE SIZE (1..MAX) OF SEQUENCE { accessMethod OBJECT IDENTIFIER,
-    /// accessLocation GeneralName }`; a certificate without it is readable too.
+    /// accessLocation GeneralName }`.
     private var hasReadableAuthorityInfoAccess: Bool {
         guard let field = extensionField(.authorityInfoAccess) else { return true }
         let bytes = der.elementSpan

@@ -5,14 +5,14 @@ internal import Foundation
 #endif
 
 extension PathRequest {
-    /// A Boolean value that indicates whether the request names the leaf itself as an anchor. An approved server's
-    /// certificate is one, and so is a self-signed certificate that a rule has as its anchor.
+    /// A Boolean value that indicates whether the leaf itself is one of the request's anchors. This is so for an
+    /// approved server, and for a rule whose anchor is the server's self-signed certificate.
     package var namesLeafAsAnchor: Bool { anchors.certificates.contains(chain.leaf) }
 
-    /// Returns what is wrong with the leaf where it is its own anchor: dates, name, strength of the key and fields.
+    /// Returns the findings about a leaf that is its own anchor: dates, name, key strength and fields.
     ///
-    /// For platforms whose rules for public servers refuse certificates that people make by hand. Those are then
-    /// validated without these rules, and this says what is left to check. Failures that a person has accepted are no
+    /// Some platforms apply rules for public servers that refuse self-made certificates. There, such a leaf is
+    /// validated without these rules, and this method checks what remains. Failures that the user has accepted are not
     /// findings.
     package func findingsOfLeafAsAnchor() -> [PathFailure.Finding] {
         let leaf = chain.leaf
@@ -30,9 +30,10 @@ extension PathRequest {
 }
 
 extension Certificate {
-    /// Returns whether a subject alternative name is this host (RFC 9525 section 6). The common name does not count.
+    /// Returns whether the certificate has a subject alternative name for this host (RFC 9525 section 6). The common
+    /// name does not count.
     ///
-    /// A wildcard stands for exactly one label, and not for all names below a top-level domain.
+    /// A wildcard stands for exactly one label, and never for all names below a top-level domain.
     package func isFor(_ host: ServerName) -> Bool {
         let names = subjectAlternativeNames ?? []
         if let address = host.ipAddress {

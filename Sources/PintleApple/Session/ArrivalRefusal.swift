@@ -2,7 +2,7 @@ import Foundation
 import Pintle
 import Security
 
-/// The reason that a response is refused when it arrives, though its server was not.
+/// The reason why a response is refused when it arrives although its server was not refused.
 package enum ArrivalRefusal: Sendable, Hashable {
     /// The request was for `https`, and the response came over `http`.
     case insecureRedirect
@@ -17,5 +17,46 @@ package enum ArrivalRefusal: Sendable, Hashable {
         case .insecureRedirect, .plainHTTP: .appTransportSecurityRequiresSecureConnection
         case .alias: .badURL
         }
+    }
+}
+
+extension PinningPolicy {
+    /// Returns `true` if a redirect may be followed: never from TLS to a URL without TLS, and without TLS only to a
+    /// host that the policy does not cover.
+    func allowsRedirect(from source: URL?, to target: URL?) -> Bool {
+        guard let target, !Self.isSecure(source) || Self.isSecure(target) else { return false }
+        return allowsPlainHTTP(to: target)
+    }
+
+    private static func isSecure(_ url: URL?) -> Bool { ["https", "wss"].contains(url?.scheme?.lowercased()) }
+
+    /// The schemes without TLS, with their default ports.
+    private static let plainSchemes = ["http": 80, "ws": 80, "ftp": 21]
+
+    /// Returns `true` unless the URL would send a request without TLS (`http`, `ws`, `ftp`) to a host that the policy
+    /// covers.
+    ///
+    /// A policy covers a host by a rule for it, on any port. It covers every host if it does not leave hosts without a
+    /// rule to the system's trust.
+    package func allowsPlainHTTP(to url: URL) -> Bool {
+        guard let usual = url.scheme.flatMap({ Self.plainSchemes[$0.lowercased()] }) else { return true }
+        guard let server = Self.server(of: url, usualPort: usual) else { return false }
+        return allowsPlainHTTP(to: server, ports: portsOfRules)
+    }
+
+    /// Returns `true` for an `https` URL whose host the policy covers, so that it would not allow plain `http` there.
+    func coversHTTPS(of url: URL?) -> Bool {
+        guard let url, url.scheme?.lowercased() == "https", let server = Self.server(of: url, usualPort: 443) else {
+            return false
+        }
+        return !allowsPlainHTTP(to: server, ports: portsOfRules)
+    }
+
+    private static func server(of url: URL, usualPort: Int) -> ServerEndpoint? {
+        guard let name = url.host, let host = try? ServerName(name), let port = UInt16(exactly: url.port ?? usualPort)
+        else {
+            return nil
+        }
+        return ServerEndpoint(host: host, port: port)
     }
 }

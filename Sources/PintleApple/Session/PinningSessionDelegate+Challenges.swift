@@ -5,7 +5,7 @@ import Security
 extension PinningSessionDelegate: URLSessionDelegate {
     private var sessions: Receivers<any URLSessionDelegate> { Receivers((forwarded, fallback)) }
 
-    /// Answers challenges about a server's trust by the policy; the others go to your delegate.
+    /// Answers challenges about a server's trust by the policy. Other challenges go to your delegate.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -16,13 +16,13 @@ extension PinningSessionDelegate: URLSessionDelegate {
         }
         renewConnections(of: session)
         ask(session, challenge) { disposition, credential in
-            // A password must not go over a connection that an earlier policy has judged.
+            // A password must not go over a connection that was accepted under an earlier policy.
             self.renewConnections(of: session)
             completionHandler(disposition, credential)
         }
     }
 
-    /// Forwards to your delegate, once the last session of a `PinnedURLSession` is over.
+    /// Forwards to your delegate. For a `PinnedURLSession` this happens once, after its last system session.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
         forget(session)
         guard isLast(session) else { return }
@@ -40,8 +40,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         Receivers((forwarded as? any URLSessionTaskDelegate, fallback as? any URLSessionTaskDelegate))
     }
 
-    /// Passwords and client certificates are your delegate's to answer. A server's trust that arrives here after all
-    /// is decided as everywhere.
+    /// Forwards challenges for passwords and client certificates to your delegate. If a challenge about a server's
+    /// trust arrives here, the policy answers it as usual.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -57,7 +57,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         }
     }
 
-    /// Forwards to your delegate, with an error that names the reason of a refusal.
+    /// Forwards to your delegate, with an error that has the reason for a refusal.
     public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let start = rejections.start(of: task)
         let arrival = arrivalError(of: task, task.response)
@@ -67,8 +67,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         tasks.flatMap { offered($0.urlSession(_:task:didCompleteWithError:)) }?(session, task, explained ?? arrival)
     }
 
-    /// From `https` to `http` no redirect is followed, and none over `http` to a host that the policy has something to
-    /// say about: the task ends with the response that asked for it.
+    /// Stops a redirect from `https` to `http`, and one over `http` to a host that the policy covers. The task then
+    /// ends with the redirect as its response.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -81,7 +81,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
             })
         else { return completionHandler(request) }
         ask(session, task, response, request) { answer in
-            // The policy may have changed while the delegate made up its mind.
+            // The policy may have changed while the delegate decided.
             self.renewConnections(of: session)
             completionHandler(answer.flatMap { self.allows($0, after: response) ? $0 : nil })
         }
@@ -91,9 +91,10 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         source.current.policy.allowsRedirect(from: response.url, to: request.url)
     }
 
-    /// The system calls this before it returns the new task. A task that would send in the clear to a host that the policy
-    /// has something to say about is cancelled here, before it can start; so is a stream task, which no challenge judges
-    /// before its first bytes.
+    /// Cancels a task that would send without TLS to a host that the policy covers. Also cancels stream tasks, because
+    /// the system sends their first bytes before any challenge.
+    ///
+    /// The system calls this before it returns the new task, so a cancelled task cannot start.
     @available(iOS 16, macOS 13, tvOS 16, watchOS 9, *)
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         renewConnections(of: session)
@@ -112,8 +113,8 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         return refused(.plainHTTP, url)
     }
 
-    /// Nothing goes over `http` to a host that the policy has something to say about now, whatever it said when the task
-    /// was made: the task is cancelled.
+    /// Cancels a task that would use `http` to a host that the policy covers now, even if it did not cover the host
+    /// when the task was made.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -127,7 +128,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
             return isRefused(request) ? completionHandler(.cancel, nil) : completionHandler(.continueLoading, nil)
         }
         ask(session, task, request) { disposition, other in
-            // Hours may lie between the task and now, and the delegate may have taken its time.
+            // The task may have waited for hours, and the delegate may have taken some time too.
             self.renewConnections(of: session)
             let isRefused = self.isRefused(disposition == .useNewRequest ? other : request)
             isRefused ? completionHandler(.cancel, nil) : completionHandler(disposition, other)
@@ -151,7 +152,7 @@ extension PinningSessionDelegate: URLSessionTaskDelegate {
         if let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStream:)) }) {
             return ask(session, task, completionHandler)
         }
-        // The system asks the newer method only of a delegate without this one.
+        // The system calls the newer method only if a delegate does not have this one.
         if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, *),
             let ask = tasks.flatMap({ offered($0.urlSession(_:task:needNewBodyStreamFrom:completionHandler:)) })
         {

@@ -3,53 +3,62 @@ import Pintle
 import PintleStorage
 import Security
 
-/// The delegate of a `URLSession` whose servers a policy decides about. `URLSession.pinned(to:)` makes one; take it
-/// yourself where the session is made elsewhere:
+/// The delegate of a `URLSession`, which checks servers against a policy. `URLSession.pinned(to:)` makes one. Use it
+/// directly if the session is made elsewhere:
 ///
 ///     let delegate = PinningSessionDelegate(policy, forwardingTo: mine)
 ///     let session = URLSession(configuration: .default, delegate: delegate, delegateQueue: nil)
 ///
-/// It answers one kind of challenge: about the certificates of the server that a request is for. A server that is
-/// trusted is left to the system, which looks once more; a credential is given where the policy brings private
-/// anchors or a person has approved. One that is refused ends the task: `didCompleteWithError` gets an `URLError`
-/// whose reason `TrustRejection(underlying:)` finds (before iOS 16, macOS 13, tvOS 16 and watchOS 9 only for tasks of a
-/// `PinnedURLSession`, because no other says when it began; the observer hears in any case). Everything else goes to your delegate, and where that has no method
-/// for it, the answer is the one that the system would have given.
+/// It answers one kind of challenge: about the certificates of the server that a request is for. For a trusted server
+/// the answer is default handling, so the system checks once more. If the policy has private anchors, or the user has
+/// approved the server, the answer is a credential.
 ///
-/// - Important: A task's own delegate comes before the session's, for redirects and, where it has the method, for what
-///   a session is asked. So give such a one only inside another `PinningSessionDelegate` for the same policy.
+/// A refused server ends the task. `didCompleteWithError` gets a `URLError`, in which `TrustRejection(underlying:)`
+/// finds the reason. Before iOS 16, macOS 13, tvOS 16 and watchOS 9 this works only for tasks of a `PinnedURLSession`,
+/// because other tasks do not report their start. The observer gets the reason in any case.
 ///
-/// A task over `http` that was made before the policy covered its host, and is started afterwards, sends its request: the
-/// system asks no delegate before that. Its response is refused when it arrives.
+/// All other calls go to your delegate. If it does not implement a method, the answer is the system's default.
 ///
-/// After a change of the policy a session's next task goes over a new connection, from iOS 16, macOS 13, tvOS 16 and
-/// watchOS 9 on, where the system tells of tasks that are made.
+/// - Important: The system asks a task's own delegate before the session's: about redirects, and about challenges if it
+///   has that method. So wrap such a delegate in another `PinningSessionDelegate` for the same policy.
+///
+/// The delegate cancels tasks over `http` to a host that the policy covers. A policy covers a host by a rule for it, on
+/// any port. It covers every host if it does not leave hosts without a rule to the system's trust. If a task is made
+/// before the policy covers its host and started afterwards, it sends its request, because the system asks no delegate
+/// before. The delegate refuses its response when it arrives.
+///
+/// After a change of the policy, a session's next task uses a new connection. This needs iOS 16, macOS 13, tvOS 16 or
+/// watchOS 9, where the system reports new tasks.
 ///
 /// Nothing is evaluated on the delegate's queue. Safe to use from any thread.
 public final class PinningSessionDelegate: NSObject, Sendable {
     let source: any PolicySource
-    /// The system's: it keeps it as long as the session is not invalidated.
+    /// The delegate that gets all other calls. The system's session keeps this object, and so your delegate, until it
+    /// is invalidated.
     let forwarded: (any URLSessionDelegate)?
-    /// The session's, where this one is for a task: is told of what `forwarded` has no method for.
+    /// The session's own delegate, if this one is for a task. It gets the calls for which `forwarded` has no method.
     let fallback: (any URLSessionDelegate)?
     let rejections: RejectionLog
     private let observer: @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void
-    /// Whether the delegate is to hear that a session became invalid.
+    /// Returns `true` if the delegate has to hear that this session became invalid.
     let isLast: @Sendable (URLSession) -> Bool
     /// Makes the error for a response that is refused when it arrives.
     let refused: @Sendable (ArrivalRefusal, URL) -> URLError
     /// For each session, the generation of the policy under which its oldest connection may have been made.
     ///
-    /// A new session may get the address, and so the entry, of one that was freed. That is harmless: an entry is never newer
-    /// than the policy in force, and the new session has no connection from before, so at most it is flushed for nothing.
-    /// No entry may be dropped while its session lives: the next change of the policy would not flush that session.
+    /// A new session may get the address, and so the entry, of a freed one. That is harmless: an entry is never newer
+    /// than the policy in force, and the new session has no older connections, so at most it is flushed needlessly. But
+    /// no entry may be dropped while its session exists: the next change of the policy would then not flush that
+    /// session.
     private let generations: Locked<[ObjectIdentifier: UInt64]>
 
+    /// Creates a delegate.
+    ///
     /// - Parameters:
-    ///   - source: a policy, or what replaces one while it is in use; asked before each decision.
-    ///   - store: the approvals, for a policy that asks (`askUser`).
-    ///   - delegate: is told of everything else.
-    ///   - observer: is told of each verdict, on the thread that came to it.
+    ///   - source: A policy, or a source that can replace its policy; asked before each decision.
+    ///   - store: The user's approvals, for a policy with `askUser`.
+    ///   - delegate: Your delegate, which gets all other calls.
+    ///   - observer: A closure that gets each verdict, on the thread that evaluated it.
     public init(
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any URLSessionDelegate)? = nil,
@@ -65,7 +74,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         refused = { Self.plainError($0, $1) }
     }
 
-    /// For one of several sessions that are one to the user.
+    /// Creates a delegate for a `PinnedURLSession`, which may use several system sessions.
     package init(
         _ source: some PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
         observer: @escaping @Sendable (TrustEvaluation, PolicySnapshot, Date) -> Void,
@@ -82,7 +91,7 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         self.refused = refused
     }
 
-    /// For a task of the other's session that brings a delegate of its own.
+    /// Creates a delegate for one task with a delegate of its own, in a session of the other delegate.
     private init(_ other: PinningSessionDelegate, forwardingTo delegate: any URLSessionTaskDelegate) {
         source = other.source
         forwarded = delegate
@@ -94,35 +103,35 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         refused = other.refused
     }
 
-    /// Returns a delegate for one task, which decides about servers as this one does and forwards everything else to the
-    /// task's own. The system asks a task's delegate before the session's.
+    /// Returns a delegate for one task. It checks servers as this one does, and forwards all other calls to the task's
+    /// own delegate. The system asks a task's delegate before the session's.
     ///
     ///     task.delegate = pinning.guarding(mine)
     ///
-    /// - Parameter delegate: the task's own.
+    /// - Parameter delegate: The task's own delegate.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
         PinningSessionDelegate(self, forwardingTo: delegate)
     }
 
-    /// The moment of now, for ``explain(_:url:since:)``.
+    /// The current position in the rejection log, for ``explain(_:url:since:)``.
     package var mark: Int { rejections.mark }
 
-    /// Says when a task was made, and why it is not sent where it is not.
+    /// Records when a task was made, and the reason if it must not be sent.
     package func recordStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
         rejections.recordStart(of: task, at: mark, refusal: refusal)
     }
 
-    /// Returns an error of a task with the reason in it, where the server was refused after `mark`, or where nothing may go
-    /// to its address in the clear; else the error as it is.
+    /// Returns an error of a task with the reason inside, if its server was refused after `mark`, or if its address
+    /// must not be used without TLS. Otherwise returns the error unchanged.
     ///
     /// - Parameters:
-    ///   - url: the address of the request, for an error that names none.
-    ///   - mark: of the moment before the task was made; 0 for any.
+    ///   - url: The URL of the request, for an error that has none.
+    ///   - mark: The mark before the task was made; 0 for any time.
     package func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
         rejection(of: error, url: url, since: mark) ?? error
     }
 
-    /// Returns `nil` where there is no reason.
+    /// Returns the error with the reason inside; `nil` if there is no reason.
     package func rejection(of error: any Error, url: URL? = nil, since mark: Int = 0) -> URLError? {
         guard let error = error as? URLError else { return nil }
         if error.code == .cancelled, let url = error.failingURL ?? url, isRefused(url) {
@@ -131,29 +140,29 @@ public final class PinningSessionDelegate: NSObject, Sendable {
         return rejections.rejection(of: error, url: url, since: mark)
     }
 
-    /// Returns true where a request would go in the clear to a host that the policy has something to say about.
+    /// Returns `true` if a request would go without TLS to a host that the policy covers.
     func isRefused(_ url: URL) -> Bool { !source.current.policy.allowsPlainHTTP(to: url) }
 
-    /// After a change of the policy a session's next request goes over a new connection, whose server is judged anew. To
-    /// be asked before the request is on its way.
+    /// After a change of the policy, makes the session's next request use a new connection, so that the new policy
+    /// checks its server. Call it before the request is sent.
     func renewConnections(of session: URLSession) {
         let generation = source.current.generation
         generations.withLock { generations in
             let known = generations[ObjectIdentifier(session)]
             if let known, generation <= known { return }
             generations[ObjectIdentifier(session)] = generation
-            // Under the lock: who finds the new generation there sends over no old connection. The session calls nobody
-            // back from within: its delegate and the handler are called on the delegate queue.
+            // Flush under the lock, so that a thread that sees the new generation sends over no old connection. This
+            // cannot deadlock: the session calls its delegate and the handler on the delegate queue.
             if known != nil { session.flush {} }
         }
     }
 
-    /// A session that is over has no connections.
+    /// Removes the entry of a session that has ended, which has no connections.
     func forget(_ session: URLSession) {
         generations.withLock { $0[ObjectIdentifier(session)] = nil }
     }
 
-    /// Answers a challenge about a server's trust, away from the caller's queue.
+    /// Answers a challenge about a server's trust, outside of the caller's queue.
     func answer(
         _ challenge: URLAuthenticationChallenge,
         _ completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -172,10 +181,10 @@ public final class PinningSessionDelegate: NSObject, Sendable {
 
 // MARK: Arrival
 
-/// The system follows redirects of background sessions without asking. So where the response came from is looked at when
-/// it arrives: the delegate gets nothing of a response over `http` that a foreground session would not have asked for.
+/// Checks of a response when it arrives. The system follows redirects of background sessions without asking. So the
+/// delegate does not get a response over `http` if a foreground session would not have sent the request.
 extension PinningSessionDelegate {
-    /// Returns the error that the task ends with; `nil` where its response may be used.
+    /// Returns the error that the task ends with; `nil` if its response may be used.
     func arrivalError(of task: URLSessionTask, _ response: URLResponse?) -> URLError? {
         guard let url = response?.url, url.scheme?.lowercased() == "http" else { return nil }
         if task.originalRequest?.url?.scheme?.lowercased() == "https" { return refused(.insecureRedirect, url) }
@@ -185,10 +194,10 @@ extension PinningSessionDelegate {
         return source.current.policy.allowsPlainHTTP(to: url) ? nil : refused(.plainHTTP, url)
     }
 
-    /// The same for a task that has its response already.
+    /// Returns `true` if a task has a response that is refused on arrival.
     func isRefusedOnArrival(_ task: URLSessionTask) -> Bool { arrivalError(of: task, task.response) != nil }
 
-    /// The error for sessions that this package has not made: without a reason that has a type.
+    /// Returns the error for sessions that this package has not made. It has no typed reason.
     static func plainError(_ refusal: ArrivalRefusal, _ url: URL) -> URLError {
         let text =
             switch refusal {

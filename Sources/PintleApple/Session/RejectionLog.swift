@@ -2,26 +2,28 @@ import Foundation
 import Pintle
 import Security
 
-/// Why servers were refused, to be found again when a task ends: the system's error says only `cancelled`.
+/// A log of the reasons why servers were refused. The system's error says only `cancelled`, so the reason is looked up
+/// here when a task ends.
 ///
-/// Of each server the last refusal, until it is trusted again. Safe to use from any thread.
+/// The log keeps the last refusal of each server, until the server is trusted again. Safe to use from any thread.
 final class RejectionLog: Sendable {
     private struct State: Sendable {
         var rejections: [ServerEndpoint: (number: Int, rejection: TrustRejection)] = [:]
         var lastNumber = 0
-        /// Of tasks that end without the delegate's knowledge nothing takes the start away.
+        /// The starts of tasks. If a task ends without the delegate's knowledge, its entry stays; so the table has a
+        /// limit.
         var starts: WeakTable<URLSessionTask, Start>
     }
 
-    /// What is known of a task when it begins.
+    /// The state of the log when a task begins.
     struct Start: Sendable {
         var mark: Int
-        /// Why it was never sent.
+        /// The reason why the task was never sent.
         var refusal: URLError?
     }
 
     private let state: Locked<State>
-    /// So many servers and so many tasks at a time; of more the oldest go.
+    /// The limit of servers, and of tasks. Beyond it the oldest entries are removed.
     private let capacity: Int
 
     init(capacity: Int = 1_024) {
@@ -43,28 +45,32 @@ final class RejectionLog: Sendable {
         }
     }
 
-    /// What comes later was not before it.
+    /// The number of the last verdict. Later verdicts have greater numbers.
     var mark: Int { state.withLock { $0.lastNumber } }
 
+    /// Records the start of a task.
+    ///
     /// - Parameters:
-    ///   - mark: of the moment before the task was made.
-    ///   - refusal: why it is not sent.
+    ///   - mark: The mark before the task was made.
+    ///   - refusal: The reason why the task must not be sent.
     func recordStart(of task: URLSessionTask, at mark: Int, refusal: URLError?) {
-        // The system tells of a task before its maker does, and the policy may have changed in between.
+        // The system reports a task before the code that made it does, and the policy may have changed in between.
         state.withLock { $0.starts[task] = Start(mark: mark, refusal: refusal ?? $0.starts[task]?.refusal) }
     }
 
-    /// When a task started; where nobody has said, now: what was refused before may have been refused to others.
+    /// Removes and returns the start of a task. For an unrecorded task this is the current mark, because earlier
+    /// refusals may have been of other tasks.
     func start(of task: URLSessionTask) -> Start {
         state.withLock { $0.starts.removeValue(for: task) ?? Start(mark: $0.lastNumber) }
     }
 
-    /// The error with the reason in it, where the server was refused after `mark`; else the error as it is.
+    /// Returns the error with the reason inside, if the server was refused after `mark`. Otherwise returns the error
+    /// unchanged.
     func explain(_ error: any Error, url: URL?, since mark: Int) -> any Error {
         (error as? URLError).flatMap { rejection(of: $0, url: url, since: mark) } ?? error
     }
 
-    /// Returns the error with the reason in it; `nil` where the server was not refused after `mark`.
+    /// Returns the error with the reason inside; `nil` if the server was not refused after `mark`.
     func rejection(of error: URLError, url: URL?, since mark: Int) -> URLError? {
         guard error.code == .cancelled || error.code == .userCancelledAuthentication,
             let url = error.failingURL ?? url, let server = Self.server(of: url)
@@ -74,7 +80,7 @@ final class RejectionLog: Sendable {
         return URLError(found.rejection, url: url)
     }
 
-    /// A web socket over TLS is judged as `https` is.
+    /// Returns the server of a URL. A web socket over TLS counts as `https`.
     private static func server(of url: URL) -> ServerEndpoint? {
         let text = url.absoluteString
         guard url.scheme?.lowercased() == "wss" else { return ServerEndpoint(httpsURL: text) }

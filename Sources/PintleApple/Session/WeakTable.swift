@@ -1,7 +1,7 @@
-/// Values for objects that the table does not keep alive.
+/// A table of values for objects that it does not keep alive.
 ///
-/// An `ObjectIdentifier` is an address, which another object may get once the first was freed. So an entry counts only for
-/// the object that it was made for.
+/// An `ObjectIdentifier` is an address, which another object may get once the first is freed. So an entry is valid only
+/// for the object that it was made for.
 struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         weak var object: Object?
@@ -11,8 +11,9 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
 
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var lastNumber = 0
-    /// The most entries that stay when the table forgets some: first those whose objects were freed, then the oldest. It does
-    /// so once there is an eighth more, so that a full table is not read at each new entry.
+    /// The number of entries that stay when the table shrinks. It removes entries of freed objects first, then the
+    /// oldest. It shrinks only when it exceeds this number by an eighth, so that a full table is not searched for each
+    /// new entry.
     private let capacity: Int
 
     init(capacity: Int) {
@@ -35,7 +36,7 @@ struct WeakTable<Object: AnyObject & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the value of an object, and forgets it.
+    /// Removes and returns the value of an object.
     mutating func removeValue(for object: Object) -> Value? {
         defer { self[object] = nil }
         return self[object]

@@ -6,15 +6,16 @@ import Security
 public struct ChallengeAnswer: Sendable {
     /// The disposition to call the completion handler with.
     public let disposition: URLSession.AuthChallengeDisposition
-    /// Only where the policy brings private anchors, or a person has approved the server: the system, asked by
-    /// itself, would refuse it. Elsewhere the system answers for itself.
+    /// The credential, if the system by itself would refuse the server: the policy has private anchors, or the user has
+    /// approved the server. Otherwise `nil`, and the system's own check applies too.
     public let credential: URLCredential?
-    /// Why the server was refused; `nil` where it was not.
+    /// The reason why the server was refused; `nil` if it was not.
     public let rejection: TrustRejection?
-    /// The verdict in full; `nil` where the challenge is not about a server's trust, or nobody could be asked.
+    /// The complete verdict; `nil` if the challenge is not about a server's trust, or if it has no readable host or no
+    /// certificates.
     public let evaluation: TrustEvaluation?
 
-    /// Not this package's to answer.
+    /// The answer to a challenge that this package does not handle.
     static let standard = ChallengeAnswer(
         disposition: .performDefaultHandling, credential: nil, rejection: nil, evaluation: nil)
 
@@ -25,13 +26,13 @@ public struct ChallengeAnswer: Sendable {
 }
 
 extension URLAuthenticationChallenge {
-    /// Whether it asks about the certificates of the server that the request is for. A proxy's are the system's to
-    /// judge: no policy names a proxy.
+    /// A Boolean value that indicates whether the challenge is about the certificates of the server that the request is
+    /// for. The system checks a proxy's certificates, because no policy names a proxy.
     var isAboutServerTrust: Bool {
         protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust && !protectionSpace.isProxy()
     }
 
-    /// The server that is asked about; `nil` where its name cannot be read.
+    /// The server that the challenge is about; `nil` if its name cannot be read.
     var server: ServerEndpoint? {
         let port = protectionSpace.port == 0 ? 443 : UInt16(exactly: protectionSpace.port)
         guard let port, let host = try? ServerName(protectionSpace.host) else { return nil }
@@ -40,17 +41,20 @@ extension URLAuthenticationChallenge {
 }
 
 extension ServerTrustEvaluator {
-    /// Answers a challenge, for delegates of your own:
+    /// Answers a challenge, for use in delegates of your own:
     ///
     ///     let answer = evaluator.evaluate(challenge)
     ///     if let rejection = answer.rejection { log(rejection) }
     ///     completionHandler(answer.disposition, answer.credential)
     ///
-    /// A challenge that is not about a server's trust gets `performDefaultHandling`: answer passwords and client
-    /// certificates before you ask. It answers at once and the system evaluates meanwhile, which may take its time:
-    /// never call it on the main queue.
+    /// A challenge that is not about a server's trust gets `performDefaultHandling`. So answer challenges for passwords
+    /// and client certificates before you call this method.
     ///
-    /// - Parameter instant: now.
+    /// The call blocks while the system evaluates, which may take some time: never call it on the main queue.
+    ///
+    /// - Parameters:
+    ///   - challenge: The challenge that the delegate got.
+    ///   - instant: The current time.
     public func evaluate(_ challenge: URLAuthenticationChallenge, at instant: Date = Date()) -> ChallengeAnswer {
         guard challenge.isAboutServerTrust else { return .standard }
         guard let server = challenge.server else {

@@ -2,13 +2,13 @@ import Pintle
 import os
 
 extension Logger {
-    /// Writes verdicts to the system's log, for whatever takes an observer:
+    /// Writes a verdict to the system's log, for any API that takes an observer:
     ///
     ///     let logger = Logger(subsystem: "com.example.app", category: "trust")
     ///     let delegate = PinningSessionDelegate(policy, observer: { logger.log($0) })
     ///
-    /// A refusal is an error, expired pins and mismatches that are only reported are worth a line, the rest is for
-    /// debugging. The host is private, and so is the rest of the story: where it is worth reading, it is worth asking for.
+    /// A refusal is logged as an error. Expired pins and mismatches in report-only mode are logged at the info level,
+    /// everything else at the debug level. Hosts and details are private in the log.
     public func log(_ evaluation: TrustEvaluation) {
         let server = evaluation.endpoint.description
         let reason = evaluation.decision.reason

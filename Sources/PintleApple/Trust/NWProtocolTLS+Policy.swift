@@ -4,19 +4,20 @@ import Pintle
 import Security
 
 extension NWProtocolTLS.Options {
-    /// Has a policy decide about the server of a connection of Network.framework's, in each handshake:
+    /// Checks the server of a connection of Network.framework against a policy, in each handshake:
     ///
     ///     let options = NWProtocolTLS.Options()
     ///     options.decideTrust(of: server, by: policy)
     ///     let connection = NWConnection(host: "example.com", port: 443, using: NWParameters(tls: options))
     ///
-    /// The verdict takes the place of the system's, and asks the system first as everywhere. No TLS session is resumed:
-    /// a resumed one asks nobody. A connection that is refused fails with a TLS error; the observer hears why.
+    /// The verdict replaces the system's. As everywhere, it includes the system's own validation. TLS sessions are not
+    /// resumed, because a resumed session has no handshake that could be checked. A refused connection fails with a TLS
+    /// error, and the observer gets the reason.
     ///
     /// - Parameters:
-    ///   - server: the host and port that the connection is for. Nothing else says whom the app means.
-    ///   - source: the policy, or what replaces it while it is in use; asked in each handshake.
-    ///   - observer: is told of each verdict, on the thread that came to it.
+    ///   - server: The host and port of the connection. Network.framework does not report them to the handshake.
+    ///   - source: The policy, or a source that can replace it; asked in each handshake.
+    ///   - observer: A closure that gets each verdict, on the thread that evaluated it.
     public func decideTrust(
         of server: ServerEndpoint, by source: some PolicySource,
         observer: @escaping @Sendable (TrustEvaluation) -> Void = { _ in }
@@ -36,9 +37,9 @@ extension NWProtocolTLS.Options {
     }
 }
 
-/// The question of a handshake about its server.
+/// The data of a handshake about its server.
 ///
-/// Sendable: the queue that takes the question hands it on and touches it no more.
+/// Sendable: the queue that receives it passes it on and does not use it any more.
 private struct HandshakeQuestion: @unchecked Sendable {
     let reference: sec_trust_t
     let complete: sec_protocol_verify_complete_t

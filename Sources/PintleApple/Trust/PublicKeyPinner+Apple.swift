@@ -3,17 +3,17 @@ import Pintle
 import Security
 
 extension PublicKeyPinner {
-    /// Compares pins with paths that the system has validated.
+    /// Creates a pinner that compares pins with paths that the system has validated.
     ///
     ///     let pinner = try PublicKeyPinner(pins: ["sha256/..."], backupPins: ["sha256/..."])
     ///     let decision = try pinner.validate(trust, host: "example.com")
     ///
     /// - Parameters:
-    ///   - pins: of the keys in use, in any notation that `PublicKeyPin(_:)` reads.
-    ///   - backupPins: of keys that are not in use yet.
-    ///   - backup: `.noneAccepted` where the author accepts that a lost key locks everyone out.
-    ///   - anchors: the roots that paths may end in.
-    /// - Throws: everything that is wrong with the pins at once; no pins are wrong too.
+    ///   - pins: The pins of the keys in use, in any notation that `PublicKeyPin(_:)` reads.
+    ///   - backupPins: The pins of keys that are not in use yet.
+    ///   - backup: `.noneAccepted` if you accept that losing the key locks out all clients.
+    ///   - anchors: The roots that paths may end in.
+    /// - Throws: An error that lists every problem with the pins. An empty list is a problem too.
     public init(
         pins: [String], backupPins: [String] = [], backup: BackupRequirement = .required,
         anchors: TrustAnchors = .system
@@ -26,19 +26,22 @@ extension PublicKeyPinner {
         }
     }
 
-    /// Decides about the server behind a trust object, whose anchors, date and policies are replaced. Its own policies
-    /// stay among them, except where the server's certificate is itself the anchor. The system validates the path for this host first; pins are compared with that path.
+    /// Decides about the server behind a trust object. The system validates the path for this host first; pins are
+    /// compared with that path.
     ///
-    /// The system may take its time: never call it on the main queue. For a decision of `trusted` answer the challenge
-    /// with default handling; where ``init(pins:backupPins:backup:anchors:)`` was given private anchors, with
-    /// `URLCredential(trust:)`, because the system by itself would refuse the server.
+    /// This replaces the trust object's anchors and date, and adds a policy to its own. If the server's certificate is
+    /// itself the anchor, its own policies are replaced too.
+    ///
+    /// The system's evaluation may take some time: never call it on the main queue. After a decision of `trusted`,
+    /// answer the challenge with default handling. If ``init(pins:backupPins:backup:anchors:)`` got private anchors,
+    /// answer with `URLCredential(trust:)`, because the system by itself would refuse the server.
     ///
     /// - Parameters:
-    ///   - trust: from the connection; not used elsewhere meanwhile.
-    ///   - host: the host that the caller wants to talk to, in a form that `ServerName` reads.
-    ///   - port: the port that the caller wants to talk to.
-    ///   - instant: now.
-    /// - Throws: that the host cannot be read. A refusal is a value, not an error.
+    ///   - trust: The trust object of the connection. Do not use it elsewhere at the same time.
+    ///   - host: The host that the caller wants to connect to, in a form that `ServerName` reads.
+    ///   - port: The port that the caller wants to connect to.
+    ///   - instant: The current time.
+    /// - Throws: An error if the host cannot be read. A refusal is a value, not an error.
     public func validate(
         _ trust: SecTrust, host: String, port: UInt16 = 443, at instant: Date = Date()
     ) throws(ServerNameError) -> TrustDecision {

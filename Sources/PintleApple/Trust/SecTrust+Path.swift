@@ -3,13 +3,13 @@ import Pintle
 import Security
 
 extension SecTrust {
-    /// The path as the system has it, leaf first: of a trust object that nobody has evaluated, it evaluates first.
+    /// The system's path, leaf first. A trust object that was not evaluated before is evaluated here.
     var certificates: [[UInt8]] {
         let path = SecTrustCopyCertificateChain(self) as? [SecCertificate]
         return (path ?? []).map { Array(SecCertificateCopyData($0) as Data) }
     }
 
-    /// A trust object for what a server presented, DER, the leaf first.
+    /// Returns a trust object for the certificates that a server presented, DER, the leaf first.
     static func presenting(_ chain: [[UInt8]]) -> SecTrust? {
         let certificates = chain.compactMap { SecCertificate.reading($0) }
         guard certificates.count == chain.count else { return nil }

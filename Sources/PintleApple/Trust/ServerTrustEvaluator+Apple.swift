@@ -3,12 +3,13 @@ import Pintle
 import Security
 
 extension ServerTrustEvaluator {
-    /// Decides by a policy, on paths that the system has validated.
+    /// Creates an evaluator that applies a policy to paths that the system has validated.
     ///
     /// - Parameters:
-    ///   - policy: that decides.
-    ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`.
-    ///   - newestKnownTime: the date of the release, or that of the last update: ``PolicySnapshot/newestKnownTime``.
+    ///   - policy: The policy that decides.
+    ///   - approvals: A closure that returns the user's current approvals, called for each decision:
+    ///     `{ store.approvals }`.
+    ///   - newestKnownTime: The date of the release or of the last update: ``PolicySnapshot/newestKnownTime``.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
         newestKnownTime: Date? = nil
@@ -21,30 +22,32 @@ extension ServerTrustEvaluator {
         }
     }
 
-    /// Decides by what is in force at one instant.
+    /// Creates an evaluator for the policy and the approvals of a snapshot.
     public init(_ snapshot: PolicySnapshot) {
         self.init(
             policy: snapshot.policy, approvals: { snapshot.approvals }, newestKnownTime: snapshot.newestKnownTime)
     }
 
-    /// Decides about the server behind a trust object, whose anchors, date and policies are replaced. Its own policies stay
-    /// among them, except where the server's certificate is itself the anchor.
+    /// Decides about the server behind a trust object.
     ///
-    /// The system evaluates, which may take its time: never call it on the main queue. After a refusal the trust object has
-    /// no anchors, so that nothing trusts it by another way.
+    /// This replaces the trust object's anchors and date, and adds a policy to its own. If the server's certificate is
+    /// itself the anchor, its own policies are replaced too. After a refusal the trust object has no anchors, so that
+    /// no other code can get it to trust the server.
     ///
-    /// An address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`) is refused with
-    /// `invalid-path` and the path failure `other`.
+    /// The system's evaluation may take some time: never call it on the main queue.
+    ///
+    /// If the system would connect to another address than the given one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`), the
+    /// server is refused with `invalid-path` and the path failure `other`.
     ///
     /// - Parameters:
-    ///   - server: the host and port that the caller wants to talk to, never a name out of a certificate.
-    ///   - trust: from the connection; used by nobody else meanwhile.
-    ///   - instant: now.
+    ///   - server: The host and port that the caller wants to connect to, never a name from a certificate.
+    ///   - trust: The trust object of the connection. No other code may use it at the same time.
+    ///   - instant: The current time.
     public func evaluate(_ server: ServerEndpoint, _ trust: SecTrust, at instant: Date) -> TrustEvaluation {
         judge(server, trust, at: instant).evaluation
     }
 
-    /// - Returns: beside the verdict, whether the system would not have come to it by itself.
+    /// - Returns: The verdict, and whether the system by itself would have refused the server.
     func judge(
         _ server: ServerEndpoint, _ trust: SecTrust, at instant: Date
     ) -> (evaluation: TrustEvaluation, isPrivate: Bool) {
@@ -58,7 +61,7 @@ extension ServerTrustEvaluator {
             server, presented: trust.certificates, approvals: approvals(), at: instant, newestKnownTime: newestKnownTime
         ) { request in
             let outcome = validation.outcome(of: request)
-            // Of two outcomes a later one counts only where it is the path that is trusted.
+            // A later outcome replaces an earlier one only if it is valid: then its path is the trusted one.
             if case .valid = outcome { isPrivate = !request.anchors.certificates.isEmpty }
             return outcome
         }

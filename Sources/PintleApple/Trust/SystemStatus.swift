@@ -2,22 +2,25 @@ import Foundation
 import Pintle
 import Security
 
-/// Translates the system's statuses to the terms of the core.
+/// A translation of the system's statuses into path failures.
 ///
-/// The system names one status, that of the first kind of flaw in an order of its own, and a status may stand for
-/// several flaws.
+/// The system reports only one status: the first kind of flaw in its own order. One status may stand for several kinds
+/// of flaw.
 enum SystemStatus {
+    /// Returns the path failure for a status.
+    ///
     /// - Parameters:
-    ///   - status: what the evaluation ended with.
-    ///   - leaf: what the server presented first.
-    ///   - path: DER, as far as the system got, leaf first.
-    ///   - instant: when every certificate had to be valid.
+    ///   - status: The status that the evaluation ended with.
+    ///   - leaf: The first certificate that the server presented.
+    ///   - path: The path as far as the system built it, DER, leaf first.
+    ///   - instant: The time at which every certificate had to be valid.
     static func failure(_ status: OSStatus, _ leaf: Certificate, path: [[UInt8]], at instant: Date) -> PathFailure {
         if status == errSecCertificateExpired, let failure = dates(path, at: instant) { return failure }
         return PathFailure(code(of: status, leaf: leaf), platformCode: Int(status), text: text(of: status))
     }
 
-    /// One status stands for a certificate that begins later and for one that has ended. The dates say which.
+    /// Returns the certificates on the path that are not valid at the time. The system uses one status for expired
+    /// certificates and for ones that are not valid yet; the dates tell them apart.
     private static func dates(_ path: [[UInt8]], at instant: Date) -> PathFailure? {
         var findings: [PathFailure.Finding] = []
         for (depth, der) in path.enumerated() {
@@ -33,7 +36,7 @@ enum SystemStatus {
 
     private static func text(of status: OSStatus) -> String {
         switch status {
-        // The system's words for these do not say what is wrong.
+        // The system's texts for these statuses do not say what is wrong.
         case errSecVerifyActionFailed: "no proof that the certificate was logged (certificate transparency)"
         case errSecTrustSettingDeny: "a trust setting of this device denies the certificate"
         case errSecCertificateValidityPeriodTooLong: "the certificate is valid for longer than the system allows"
@@ -41,7 +44,8 @@ enum SystemStatus {
         }
     }
 
-    /// The system's own words say the names in a certificate as they are, so those that name none are taken.
+    /// Returns the system's text for a status. Takes the text without names, because the other form includes names from
+    /// the certificate unescaped.
     private static func systemText(of status: OSStatus) -> String {
         let text = SecCopyErrorMessageString(status, nil).map { $0 as String } ?? ""
         return text.isEmpty ? "the system's status \(status)" : text
@@ -51,7 +55,7 @@ enum SystemStatus {
         switch status {
         case errSecNotTrusted, errSecCreateChainFailed, errSecInvalidRoot, errSecInvalidCertAuthority:
             leaf.isSelfIssued ? .selfSigned : .untrustedRoot
-        // The authority key identifier names another issuer than the path has.
+        // The authority key identifier names an issuer that is not the one on the path.
         case errSecInvalidIDLinkage: .untrustedRoot
         case errSecInvalidSignature, errSecVerificationFailure: .invalidSignature
         case errSecNoBasicConstraints, errSecNoBasicConstraintsCA: .notACA
@@ -65,8 +69,8 @@ enum SystemStatus {
         case errSecCertificateExpired: .expired
         case errSecHostNameMismatch: .nameMismatch
         case errSecDecode, errSecUnknownCertExtension, errSecCertificateDuplicateExtension: .malformedCertificate
-        // Revoked, valid for too long, not logged, denied by a setting, against a policy of its issuer: the text or the
-        // status says which. None of these may be approved.
+        // The certificate is revoked, valid for too long, not logged, denied by a setting, or against a policy of its
+        // issuer. The text or the status says which. A user cannot approve any of these.
         default: .other
         }
     }

@@ -2,12 +2,12 @@ import Foundation
 import Pintle
 import Security
 
-/// Path validation by the system: each question of a decision, asked of one trust object.
+/// Path validation by the system. All questions of one decision use the same trust object.
 ///
-/// The system may go to the network meanwhile, for a missing issuer: never call it on the main queue.
+/// The system may use the network to find a missing issuer: never call it on the main queue.
 struct SystemValidation {
     private let trust: SecTrust
-    /// The policies that the trust object came with; `nil` where they cannot be read.
+    /// The policies that the trust object came with; `nil` if they cannot be read.
     private let policies: [SecPolicy]?
 
     init(_ trust: SecTrust) {
@@ -17,9 +17,9 @@ struct SystemValidation {
         self.policies = status == errSecSuccess ? policies as? [SecPolicy] : nil
     }
 
-    /// Evaluates for the host, the anchors and the instant of the request, and reads the path that was evaluated.
+    /// Evaluates for the host, the anchors and the instant of the request, and returns the evaluated path.
     ///
-    /// After a valid outcome the trust object stays as it was evaluated for that outcome.
+    /// After a valid outcome the trust object stays in the state that led to that outcome.
     func outcome(of request: PathRequest) -> PathOutcome {
         guard request.namesLeafAsAnchor else { return outcomeForServers(request) }
         let forServers = evaluateForServers(request)
@@ -31,20 +31,21 @@ struct SystemValidation {
         let ofLeaf = outcomeOfLeafAsAnchor(request)
         guard case .valid = forServers else { return ofLeaf }
         if case .valid(let path) = ofLeaf, request.isSatisfied(by: path) { return ofLeaf }
-        // Neither path is what the policy wants; the longer one says more. The trust object shall stand for it again.
+        // Neither path satisfies the policy. Report the longer one, which says more, and put the trust object back into
+        // that state.
         return evaluateForServers(request)
     }
 
-    /// Leaves the trust object so that it trusts nothing, for callers that ask it themselves after a refusal. The last
-    /// question may have been about the leaf as its own anchor, without a name.
+    /// Makes the trust object trust nothing, for callers that evaluate it themselves after a refusal. Without this it
+    /// could still have the leaf as its own anchor, with no check of the name.
     func leaveUntrusted() {
         if let policies { _ = SecTrustSetPolicies(trust, policies as CFArray) }
         _ = SecTrustSetAnchorCertificates(trust, [] as CFArray)
         _ = SecTrustSetAnchorCertificatesOnly(trust, true)
     }
 
-    /// Evaluates by the system's rules for TLS servers, beside the policies that the trust object came with. Every
-    /// policy has to be content, so that ours can only subtract.
+    /// Evaluates with the system's rules for TLS servers, in addition to the policies that the trust object came with.
+    /// All policies have to accept the path, so the added one can only refuse more.
     private func evaluateForServers(_ request: PathRequest) -> PathOutcome {
         guard let policies else { return .invalid(Self.unusable(errSecInternalError)) }
         let own = SecPolicyCreateSSL(true, request.host.description as CFString)
@@ -56,8 +57,8 @@ struct SystemValidation {
         guard case .invalid(let failure) = outcome, !failure.code.isMissingAuthority, !Self.isFinal(failure) else {
             return outcome
         }
-        // The system names one flaw, and flaws of form before a missing authority. A person who is asked about a server
-        // has to hear of the latter. The same path says so where only the basic rules are asked.
+        // The system reports one flaw, and prefers flaws of form to a missing authority. A user who is asked about a
+        // server has to know about the latter. An evaluation with only the basic rules reports it for the same path.
         let path = trust.certificates
         let basic = [SecPolicyCreateBasicX509()]
         let second = evaluate(request, basic, anchors: request.anchors, at: request.instant)
@@ -67,12 +68,14 @@ struct SystemValidation {
         return .invalid(PathFailure([missing.primary, failure.primary] + failure.detail) ?? failure)
     }
 
-    /// Evaluates the leaf as its own anchor. The system's rules for TLS servers demand a server's usage and at most 825
-    /// days even of an anchor that the app has given, and appliances have neither. So the system is asked by the basic
-    /// rules, and the core checks name and dates.
+    /// Evaluates the leaf as its own anchor.
+    ///
+    /// The system's rules for TLS servers require a server usage and at most 825 days of validity, even for an anchor
+    /// that the app has given. Certificates of appliances often meet neither. So the system applies only its basic
+    /// rules, and Pintle checks name and dates.
     private func outcomeOfLeafAsAnchor(_ request: PathRequest) -> PathOutcome {
         let leaf = request.chain.leaf
-        // Validators differ about the very last second.
+        // Validators disagree about the very last second.
         let lastInstant = leaf.validity.notAfter - 1
         let instant = request.accepts(.expired) ? min(request.instant, lastInstant) : request.instant
         let outcome = evaluate(request, [SecPolicyCreateBasicX509()], anchors: .only([leaf]), at: instant)
@@ -95,7 +98,7 @@ struct SystemValidation {
             return .invalid(SystemStatus.failure(status, request.chain.leaf, path: trust.certificates, at: instant))
         }
         let path = trust.certificates
-        // Pins are compared with this path: it has to be about the certificate that was decided on.
+        // Pins are compared with this path, so it has to start with the certificate that the decision is about.
         guard path.first == request.chain.leaf.der else {
             return .invalid(PathFailure(.other, text: "two readings of the chain differ"))
         }
@@ -111,15 +114,16 @@ struct SystemValidation {
             return SecTrustSetAnchorCertificates(trust, nil)
         }
         let certificates = anchors.certificates.compactMap { SecCertificate.reading($0.der) }
-        // One that the system cannot read is no reason to go on without it.
+        // Do not continue without an anchor that the system cannot read.
         guard certificates.count == anchors.certificates.count else { return errSecDecode }
         status = SecTrustSetAnchorCertificates(trust, certificates as CFArray)
         guard status == errSecSuccess else { return status }
         return SecTrustSetAnchorCertificatesOnly(trust, !anchors.includesSystem)
     }
 
-    /// Returns whether no approval may override this: a setting of the device denies the certificate, its authority has
-    /// revoked it, or it is in no log. The basic rules do not ask all of that.
+    /// Returns `true` for a failure that no approval may override: a setting of the device denies the certificate, its
+    /// authority has revoked it, or it is not in a certificate transparency log. The basic rules do not check all of
+    /// these.
     private static func isFinal(_ failure: PathFailure) -> Bool {
         let statuses = [errSecTrustSettingDeny, errSecCertificateRevoked, errSecVerifyActionFailed]
         return statuses.contains { failure.primary.platformCode == Int($0) }

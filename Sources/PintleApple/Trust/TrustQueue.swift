@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Evaluates trust away from delegate queues, several connections at a time.
+/// A queue that evaluates trust outside of delegate queues, several connections at a time.
 ///
-/// An evaluation blocks its thread, because the system may go to the network meanwhile. Without a limit, a burst of
-/// connections would take every thread that the system gives to a process, some 64. Much less than that would let a few
-/// servers with slow addresses in their certificates hold up all others.
+/// An evaluation blocks its thread, because the system may use the network. Without a limit, a burst of connections
+/// would use up all of the roughly 64 threads that the system gives to a process. With a much lower limit, a few
+/// servers whose certificates have slow addresses could hold up all others.
 enum TrustQueue {
     static let width = 16
 
@@ -17,8 +17,19 @@ enum TrustQueue {
         return queue
     }()
 
-    /// Hands questions on, for callers that take only a queue of Dispatch. Nothing that blocks may run on it.
+    /// A queue for APIs that accept only a Dispatch queue. It passes work on. Nothing that blocks may run on it.
     static let entrance = DispatchQueue(label: "Pintle.trust.entrance", qos: .userInitiated)
 
     static func async(_ work: @escaping @Sendable () -> Void) { queue.addOperation(work) }
+}
+
+/// A value that one queue passes to another and does not use any more.
+///
+/// Sendable: only one of the two queues uses the value at a time, because the sender gives it up.
+struct Handed<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
 }

@@ -3,7 +3,7 @@ import Pintle
 import Security
 
 extension URLError {
-    /// What a task ends with that was refused. Its underlying error is the typed one.
+    /// Creates the error of a task whose server was refused. Its underlying error is the typed one.
     package init(_ rejection: TrustRejection, url: URL?) {
         // A code of its own for each thing that a path can be: they are what stock code looks for.
         let code: URLError.Code =

@@ -5,7 +5,7 @@ import Security
 import WebKit
 
 extension WebViewTrustDelegate: WKNavigationDelegate {
-    /// Answers challenges about a server's trust by the policy; the others go to your delegate.
+    /// Answers challenges about a server's trust by the policy. Other challenges go to your delegate.
     public func webView(
         _ webView: WKWebView, didReceive challenge: URLAuthenticationChallenge,
         completionHandler:
@@ -15,14 +15,14 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     ) {
         guard !challenge.isAboutServerTrust else { return answer(challenge, completionHandler) }
         guard let ask = forwarded.flatMap({ offered($0.webView(_:didReceive:completionHandler:)) }) else {
-            // As the web view does by itself; a proxy is the system's to judge.
+            // The default of a web view. The system checks a proxy.
             let isTrust = challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodServerTrust
             return completionHandler(isTrust ? .performDefaultHandling : .rejectProtectionSpace, nil)
         }
         ask(webView, challenge, completionHandler)
     }
 
-    /// TLS 1.0 and 1.1 are nobody's wish.
+    /// Refuses TLS 1.0 and 1.1.
     public func webView(
         _ webView: WKWebView, authenticationChallenge challenge: URLAuthenticationChallenge,
         shouldAllowDeprecatedTLS decisionHandler: @escaping @MainActor @Sendable (Bool) -> Void
@@ -30,8 +30,8 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         decisionHandler(false)
     }
 
-    /// Forwards to your delegate, with an error that names the reason of a refusal. Where this delegate cancelled a redirect
-    /// or a response, its error stands in the place of WebKit's "Frame load interrupted".
+    /// Forwards to your delegate, with an error that has the reason for a refusal. If this delegate cancelled a
+    /// redirect or a response, its error replaces WebKit's "Frame load interrupted".
     public func webView(
         _ webView: WKWebView, didFailProvisionalNavigation navigation: WKNavigation!, withError error: any Error
     ) {
@@ -41,7 +41,7 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         if let refusal { fail(webView, nil, refusal) }
     }
 
-    /// Forwards to your delegate, with an error that names the reason of a refusal.
+    /// Forwards to your delegate, with an error that has the reason for a refusal.
     public func webView(_ webView: WKWebView, didFail navigation: WKNavigation!, withError error: any Error) {
         forwarded.flatMap { offered($0.webView(_:didFail:withError:)) }?(
             webView, navigation, rejections.explain(error, url: webView.url, since: start))
@@ -77,13 +77,14 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
         forwarded.flatMap { offered($0.webView(_:didFinish:)) }?(webView, navigation)
     }
 
-    /// Forwards to your delegate; without its method, loads the page again, at most once in 30 seconds.
+    /// Forwards to your delegate. If it does not implement this method, loads the page again, at most once in 30
+    /// seconds.
     public func webViewWebContentProcessDidTerminate(_ webView: WKWebView) {
         if let refusal = loads.removeValue(for: webView)?.refusal { fail(webView, nil, refusal) }
         if let handler = forwarded.flatMap({ offered($0.webViewWebContentProcessDidTerminate(_:)) }) {
             return handler(webView)
         }
-        // A web view whose delegate has no such method loads the page again, and not for ever.
+        // By default a web view loads the page again. The limit prevents an endless loop.
         let now = DispatchTime.now()
         guard lastReload.map({ now > $0 + .seconds(30) }) ?? true else { return }
         lastReload = now
@@ -106,7 +107,8 @@ extension WebViewTrustDelegate: WKNavigationDelegate {
     }
 }
 
-// Of two forms of one question the system asks the longer one, where there is one: so your delegate may have either.
+// WebKit calls the longer one of two methods for the same question if a delegate has it. So your delegate may implement
+// either.
 extension WebViewTrustDelegate {
     private typealias AnswerToAction = @MainActor @Sendable (WKNavigationActionPolicy) -> Void
     private typealias AnswerWithPreferences =
@@ -118,24 +120,27 @@ extension WebViewTrustDelegate {
             WKWebView, WKNavigationResponse, @escaping AnswerToResponse
         ) -> Void
 
-    /// Cancels a page or frame that would come over `http` from a host that the policy covers. Everything else is your
-    /// delegate's to decide.
+    /// Cancels the load of a page or frame over `http` from a host that the policy covers. Your delegate decides about
+    /// everything else.
     ///
-    /// For a page or a new window, your delegate's `didFailProvisionalNavigation` gets an `URLError` with the code
-    /// `appTransportSecurityRequiresSecureConnection`, or `badURL` for an alias of an address. Its text names the reason;
-    /// `TrustRejection(underlying:)` finds none, because no server was judged. Where the page's load had begun, as with a
+    /// For a page or a new window, your delegate's `didFailProvisionalNavigation` gets a `URLError` with the code
+    /// `appTransportSecurityRequiresSecureConnection`, or `badURL` for an alias of an address. Its text gives the
+    /// reason. `TrustRejection(underlying:)` finds nothing in it, because no server was checked.
+    ///
+    /// If the load of the page had already begun, for example before a redirect, the method gets its navigation.
+    /// Otherwise it gets `nil`, because WebKit made none.
     /// redirect, the method gets that navigation, else `nil`: the system made none.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction, preferences: WKWebpagePreferences,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationActionPolicy, WKWebpagePreferences) -> Void
     ) {
-        // The app may release this delegate while its own decides.
+        // `weak`: the app may release this delegate while its own delegate decides.
         let decide: AnswerWithPreferences = { [source, weak self] answer, preferences in
             // The policy may have changed while your delegate decided.
             guard answer != .cancel, let error = Self.plainError(navigationAction.request.url, source) else {
                 return decisionHandler(answer, preferences)
             }
-            // Without a frame it is a new window, which is no part of the open load.
+            // Without a frame it is a new window, which is not part of the open load.
             let frame = navigationAction.targetFrame
             guard let self, frame?.isMainFrame ?? true else { return decisionHandler(.cancel, preferences) }
             self.refuse(webView, error, isPartOfLoad: frame != nil) { decisionHandler(.cancel, preferences) }
@@ -144,8 +149,8 @@ extension WebViewTrustDelegate {
         ask(webView, navigationAction, preferences, decide)
     }
 
-    /// Returns the error of a navigation that is in the clear with a host that the policy covers, or after a redirect from
-    /// such a host's `https`.
+    /// Returns the error of a navigation without TLS: to a host that the policy covers, or after a redirect from such a
+    /// host's `https`.
     private static func plainError(
         _ url: URL?, _ source: any PolicySource, isFromCoveredHost: Bool = false
     ) -> URLError? {
@@ -158,9 +163,11 @@ extension WebViewTrustDelegate {
         return PinningSessionDelegate.plainError(alias.map { .alias($0) } ?? .plainHTTP, url)
     }
 
-    /// Cancels, and passes the error to your delegate: in the place of WebKit's own error where that one ends the open load,
-    /// otherwise at once. A link that is cancelled while a page loads cannot be told from a redirect of that page, so its
-    /// error is passed on when the load ends.
+    /// Cancels a navigation, and passes the error to your delegate. If WebKit ends the open load with an error of its
+    /// own, this error replaces it then; otherwise it is passed on at once.
+    ///
+    /// A link that is cancelled while a page loads looks the same as a redirect of that page. So its error is passed on
+    /// when the load ends.
     private func refuse(_ webView: WKWebView, _ error: URLError, isPartOfLoad: Bool, cancel: () -> Void) {
         if isPartOfLoad, let load = loads[webView], load.refusal == nil {
             loads[webView]?.refusal = error
@@ -175,8 +182,8 @@ extension WebViewTrustDelegate {
             webView, navigation, error)
     }
 
-    /// Returns true for the error that WebKit ends a load with whose redirect or response a delegate cancelled:
-    /// `WebKitErrorFrameLoadInterruptedByPolicyChange`, which has a name on macOS only.
+    /// Returns `true` for WebKit's error after a delegate has cancelled a redirect or a response. It is
+    /// `WebKitErrorFrameLoadInterruptedByPolicyChange`, a constant that only macOS has.
     private static func isInterruption(_ error: any Error) -> Bool {
         let error = error as NSError
         return error.domain == "WebKitErrorDomain" && error.code == 102
@@ -189,7 +196,7 @@ extension WebViewTrustDelegate {
         if let ask = forwarded.flatMap({ offered($0.webView(_:decidePolicyFor:preferences:decisionHandler:)) }) {
             return ask(webView, navigationAction, preferences, decisionHandler)
         }
-        // As the system does by itself: a link that says `download` is no page.
+        // The default of a web view: a link with the attribute `download` is downloaded.
         let standard: WKNavigationActionPolicy = navigationAction.shouldPerformDownload ? .download : .allow
         guard let forwarded else { return decisionHandler(standard, preferences) }
         let short: AskAboutAction? = forwarded.webView(_:decidePolicyFor:decisionHandler:)
@@ -197,9 +204,12 @@ extension WebViewTrustDelegate {
         short(webView, navigationAction) { decisionHandler($0, preferences) }
     }
 
-    /// Cancels a page or frame whose response arrived over `http` from a host that the policy covers by now. Also cancels a
-    /// page that a covered host redirected from `https` to `http`. The request has been sent by then. For a page, your
-    /// delegate gets the error as that of a cancelled redirect. Your delegate decides everything else.
+    /// Cancels the load of a page or frame whose response came over `http` from a host that the policy now covers. Also
+    /// cancels a page that a covered host redirected from `https` to `http`. The request was already sent in both
+    /// cases.
+    ///
+    /// For a page, your delegate gets the error, as for a cancelled redirect. Your delegate decides about everything
+    /// else.
     public func webView(
         _ webView: WKWebView, decidePolicyFor navigationResponse: WKNavigationResponse,
         decisionHandler: @escaping @MainActor @Sendable (WKNavigationResponsePolicy) -> Void
@@ -215,7 +225,7 @@ extension WebViewTrustDelegate {
             self.refuse(webView, error, isPartOfLoad: true) { decisionHandler(.cancel) }
         }
         guard Self.plainError(url, source, isFromCoveredHost: isFromCoveredHost) == nil else { return decide(.allow) }
-        // As the system does by itself: what a web view cannot show it does not load.
+        // The default of a web view: it does not load content that it cannot show.
         let standard: WKNavigationResponsePolicy = navigationResponse.canShowMIMEType ? .allow : .cancel
         guard let forwarded else { return decide(standard) }
         let ask: AskAboutResponse? = forwarded.webView(_:decidePolicyFor:decisionHandler:)

@@ -5,32 +5,36 @@ import PintleStorage
 import Security
 import WebKit
 
-/// The navigation delegate of a web view whose servers a policy decides about: the page's own, and those that it loads
-/// images, frames and scripts from.
+/// The navigation delegate of a web view, which checks servers against a policy: the page's server, and those of its
+/// images, frames and scripts.
 ///
 ///     trust = WebViewTrustDelegate(policy, forwardingTo: self)
 ///     webView.navigationDelegate = trust
 ///
-/// A web view does not keep its delegate, and this one does not keep yours: keep both. A page whose server is refused
-/// fails with an `URLError` whose reason `TrustRejection(underlying:)` finds; what a page merely loads from a refused
-/// server is missing from it, and ``init(_:forwardingTo:observer:)`` has an observer who hears of it. Evaluation is done
-/// away from the main queue. Private anchors and approved servers load as in a session.
+/// A web view does not retain its delegate, and this delegate does not retain yours: keep both.
 ///
-/// A page or frame over `http` from a host that the policy covers is cancelled, also if the policy covers the host only by the
-/// time the response arrives. So is a page that a covered host redirects from `https` to `http`. WebKit does not ask about
-/// images, scripts and other parts of a page. Keep App Transport Security on, which refuses them over `http`.
+/// If the server of a page is refused, the page fails with a `URLError`, in which `TrustRejection(underlying:)` finds
+/// the reason. If the server of a part of the page is refused, that part is missing, and only the observer of
+/// ``init(_:forwardingTo:observer:)`` gets the reason. The evaluation does not block the main queue. Private anchors
+/// and approved servers work as in a session.
+///
+/// The delegate cancels a page or frame over `http` from a host that the policy covers, even if the policy covers the
+/// host only when the response arrives. It also cancels a page that a covered host redirects from `https` to `http`.
+/// WebKit does not ask about images, scripts and other parts of a page. Keep App Transport Security on, which refuses
+/// them over `http`.
 ///
 /// A download of the web view asks a delegate of its own: see ``download(_:didReceive:completionHandler:)``.
 ///
-/// A service worker or a media element may load through other processes of the system: what they ask, and whether they do,
-/// is the system's to say.
+/// A service worker or a media element may load through other processes of the system. The system decides whether those
+/// processes ask this delegate.
 @MainActor
 public final class WebViewTrustDelegate: NSObject {
-    /// A page's load, from its start until WebKit commits the page or the load fails.
+    /// The load of a page, from its start until WebKit commits the page or the load fails.
     struct OpenLoad: Sendable {
-        /// The error of a navigation that was cancelled during the load and that your delegate has not got yet.
+        /// The error of a navigation that was cancelled during the load, until your delegate gets it.
         var refusal: URLError?
-        /// A Boolean value that indicates whether the load began at, or was redirected to, the `https` of a covered host.
+        /// A Boolean value that indicates whether the load began at, or was redirected to, the `https` of a covered
+        /// host.
         var isFromCoveredHost: Bool
     }
 
@@ -38,20 +42,23 @@ public final class WebViewTrustDelegate: NSObject {
     weak var forwarded: (any WKNavigationDelegate)?
     let rejections = RejectionLog()
     private let observer: @Sendable (TrustEvaluation) -> Void
-    /// When the page's loading began.
+    /// The mark of the rejection log at which the page's load began.
     var start = 0
-    /// The open loads; an app may give one delegate to several web views.
+    /// The open loads. There may be several, because an app may use one delegate for several web views.
     var loads = WeakTable<WKWebView, OpenLoad>(capacity: 1_024)
-    /// When downloads first asked about a server.
+    /// The marks of the rejection log at which downloads first asked about a server.
     private var downloads = WeakTable<WKDownload, Int>(capacity: 1_024)
-    /// When a page was last loaded again because its process was lost.
+    /// The time of the last reload after WebKit's process for the page ended.
     var lastReload: DispatchTime?
 
+    /// Creates a delegate.
+    ///
     /// - Parameters:
-    ///   - source: a policy, or what replaces one while it is in use; asked before each decision.
-    ///   - store: the approvals, for a policy that asks (`askUser`): let the page fail, ask, approve, load again.
-    ///   - delegate: is told of everything else; not kept.
-    ///   - observer: is told of each verdict, on the thread that came to it.
+    ///   - source: A policy, or a source that can replace its policy; asked before each decision.
+    ///   - store: The user's approvals, for a policy with `askUser`: let the page fail, ask the user, approve, and load
+    ///     again.
+    ///   - delegate: Your delegate, which gets all other calls. It is not retained.
+    ///   - observer: A closure that gets each verdict, on the thread that evaluated it.
     public init(
         _ source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         forwardingTo delegate: (any WKNavigationDelegate)? = nil,
@@ -64,7 +71,7 @@ public final class WebViewTrustDelegate: NSObject {
 
     var policy: PinningPolicy { source.current.policy }
 
-    /// An entry stays where the app does not call ``explain(_:of:)`` for the download.
+    /// Records when a download first asked about a server. The entry stays if the app never calls ``explain(_:of:)``.
     func recordStart(of download: WKDownload) {
         downloads[download] = downloads[download] ?? rejections.mark
     }
@@ -92,8 +99,9 @@ public final class WebViewTrustDelegate: NSObject {
 
 // MARK: Downloads
 
-/// Answers for downloads. A download asks its own delegate about servers and redirects, and never the web view's. So your
-/// `WKDownloadDelegate` has to forward these questions, or only the system decides about the download's server:
+/// Methods for your `WKDownloadDelegate`. A download asks its own delegate about servers and redirects, never the web
+/// view's. So your `WKDownloadDelegate` has to forward these calls; otherwise only the system checks the download's
+/// server:
 ///
 ///     func download(
 ///         _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,
@@ -102,13 +110,13 @@ public final class WebViewTrustDelegate: NSObject {
 ///         trust.download(download, didReceive: challenge, completionHandler: completionHandler)
 ///     }
 extension WebViewTrustDelegate {
-    /// Answers a question about a download's server by the policy. Everything else gets the system's default handling:
-    /// answer passwords and client certificates before you forward.
+    /// Answers a challenge about a download's server by the policy. Other challenges get the system's default handling,
+    /// so answer challenges for passwords and client certificates before you forward.
     ///
     /// - Parameters:
-    ///   - download: whose delegate was asked.
-    ///   - challenge: what it was asked.
-    ///   - completionHandler: called once, on the main actor.
+    ///   - download: The download whose delegate was asked.
+    ///   - challenge: The challenge that the delegate got.
+    ///   - completionHandler: The delegate's completion handler. It is called once, on the main actor.
     public func download(
         _ download: WKDownload, didReceive challenge: URLAuthenticationChallenge,
         completionHandler:
@@ -121,13 +129,14 @@ extension WebViewTrustDelegate {
         answer(challenge, completionHandler)
     }
 
-    /// Cancels a redirect from `https` to `http`, and one over `http` to a host that the policy covers. Allows the others.
+    /// Cancels a redirect from `https` to `http`, and one over `http` to a host that the policy covers. Allows all
+    /// others.
     ///
     /// - Parameters:
-    ///   - download: whose delegate was asked.
-    ///   - response: the redirect.
-    ///   - request: what would be asked next.
-    ///   - decisionHandler: called once, before this returns.
+    ///   - download: The download whose delegate was asked.
+    ///   - response: The redirect.
+    ///   - request: The next request.
+    ///   - decisionHandler: The delegate's decision handler. It is called once, before this method returns.
     public func download(
         _ download: WKDownload, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         decisionHandler: @escaping @MainActor @Sendable (WKDownload.RedirectPolicy) -> Void
@@ -135,12 +144,12 @@ extension WebViewTrustDelegate {
         decisionHandler(policy.allowsRedirect(from: response.url, to: request.url) ? .allow : .cancel)
     }
 
-    /// Returns the error of a download with the reason in it, for `TrustRejection(underlying:)`, where the download's
-    /// server was refused; else the error as it is.
+    /// Returns the error of a download with the reason inside, for `TrustRejection(underlying:)`, if the download's
+    /// server was refused. Otherwise returns the error unchanged.
     ///
     /// - Parameters:
-    ///   - error: what `download(_:didFailWithError:resumeData:)` got.
-    ///   - download: the one that failed.
+    ///   - error: The error that `download(_:didFailWithError:resumeData:)` got.
+    ///   - download: The download that failed.
     public func explain(_ error: any Error, of download: WKDownload) -> any Error {
         guard let mark = removeStart(of: download) else { return error }
         return rejections.explain(error, url: download.originalRequest?.url, since: mark)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Wakes a thread that polls: both ends of a connection that nothing blocks on. Safe to use from any thread.
+/// A socket pair that wakes a thread that waits in `poll`. Both ends are non-blocking. Safe to use from any thread.
 package final class Bell: Sendable {
-    /// Readable from a call of ``ring()`` on until ``silence()``.
+    /// The descriptor to poll. It is readable from a call of ``ring()`` until ``silence()``.
     package let descriptor: CInt
     private let hammer: CInt
 

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// Threads that end by themselves: calls of the system and of OpenSSL cannot be interrupted, so their callers stop
-/// waiting instead.
+/// Starts detached threads for calls that cannot be interrupted, such as those of the resolver and of OpenSSL. The
+/// caller can stop waiting; the thread ends when its call returns.
 package enum DetachedThread {
-    /// Runs `body` on a thread of its own.
+    /// Runs `body` on a new thread.
     ///
-    /// - Returns: `false` where the system gives no thread. Then `body` does not run.
+    /// - Parameter body: the work of the thread.
+    /// - Returns: `false` if the system cannot start a thread. Then `body` does not run.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
         final class Body: Sendable {
             let run: @Sendable () -> Void

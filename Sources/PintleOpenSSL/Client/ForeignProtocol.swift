@@ -1,6 +1,6 @@
-/// What a server that does not speak TLS seems to speak, from the first bytes it sent.
+/// Guesses the protocol of a server that does not speak TLS, from the first bytes that it sent.
 enum ForeignProtocol {
-    /// A predicate that follows "it": `answered in plain HTTP ("HTTP/1.1 400 Bad Request")`.
+    /// Returns a predicate that follows "it": `answered in plain HTTP ("HTTP/1.1 400 Bad Request")`.
     static func describe(_ bytes: [UInt8]) -> String {
         let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
         let quoted = "(\"\(printable(line, limit: 40))\")"

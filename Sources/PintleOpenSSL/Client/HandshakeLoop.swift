@@ -1,21 +1,24 @@
 internal import Glibc
 
-/// Makes many handshakes at once on the thread that calls it: sockets do not block, and one `poll` waits for all.
+/// Makes many handshakes concurrently on the calling thread: sockets are non-blocking, and a single `poll` waits for
+/// all.
 ///
-/// Only what the system can do in no other way has threads of its own, few and for a moment: looking a name up, and
-/// opening a way through a proxy. The steps of a handshake, its time limits and its errors are those of ``TLSClient``.
+/// Only work that cannot be done without blocking runs on other threads: DNS look-ups and opening proxy tunnels. They
+/// are few and short-lived. The steps of a handshake, its time limits and its errors are those of ``TLSClient``.
 package struct HandshakeLoop {
-    /// Names that are looked up, and proxies that are asked, at a time.
+    /// The limit of concurrent DNS look-ups and proxy tunnels.
     package static let lookupLimit = 32
-    /// How long a wait may be before the caller is asked again whether to go on.
+    /// The longest wait before the loop calls `goesOn` again.
     private static let pulse = Duration.milliseconds(100)
 
     private let context: TLSContext
     private let timeouts: TLSClient.Timeouts
     private let limit: Int
 
-    /// - Parameter limit: how many servers are asked at a time. Each has two sockets at most, and, while it sends
-    ///   them, its certificates in memory.
+    /// - Parameters:
+    ///   - configuration: the settings of every handshake.
+    ///   - limit: the number of concurrent handshakes. Each uses at most two sockets, and memory for the certificates
+    ///     while the server sends them.
     /// - Throws: ``HandshakeError`` with the code `invalid-configuration` or `no-resources`.
     package init(_ configuration: TLSClient.Configuration, atMost limit: Int) throws(HandshakeError) {
         context = try TLSContext(configuration)
@@ -23,14 +26,14 @@ package struct HandshakeLoop {
         self.limit = max(1, limit)
     }
 
-    /// Runs until every order has ended, or until `goesOn` says no: then what is under way is dropped.
+    /// Runs until every order has ended, or until `goesOn` returns `false`. Then it drops the pending handshakes.
     ///
     /// - Parameters:
-    ///   - next: the next order, nil at the end; called when there is room for it.
-    ///   - goesOn: called after every step of a handshake, and ten times a second at least: no more than one verdict
-    ///     is between two calls.
-    /// - Returns: whether every order has ended.
-    /// - Throws: `no-resources` where no look-up can be waited for.
+    ///   - next: returns the next order, or `nil` at the end. Called when there is room for another handshake.
+    ///   - goesOn: returns `false` to stop. Called after every step of a handshake, and at least ten times a second. At
+    ///     most one verdict is made between two calls.
+    /// - Returns: `true` if every order has ended.
+    /// - Throws: `no-resources` if the loop cannot open a descriptor to wait for look-ups.
     package func run(next: () -> HandshakeOrder?, goesOn: () -> Bool) throws(HandshakeError) -> Bool {
         let lookups = try Lookups(atMost: Self.lookupLimit)
         var pending: [PendingHandshake] = []
@@ -53,7 +56,8 @@ package struct HandshakeLoop {
         }
     }
 
-    /// One turn: waits until something happens or is due, and lets whom it concerns go on, as long as `goesOn`.
+    /// Waits for an event or the next due time, then advances the handshakes that are ready. Returns `false` once
+    /// `goesOn` does.
     private func wait(for pending: [PendingHandshake], _ lookups: Lookups, _ goesOn: () -> Bool) -> Bool {
         var entries = [pollfd(fd: lookups.bell, events: Int16(POLLIN), revents: 0)]
         var owners: [Int] = []

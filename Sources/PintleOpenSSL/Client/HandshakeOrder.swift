@@ -1,4 +1,4 @@
-/// A server to make a handshake with, among many, and what to do about it.
+/// One of many servers for a ``HandshakeLoop``: the target, and the closures that judge it and receive the result.
 ///
 /// Both closures run on the thread of the ``HandshakeLoop``, one at a time.
 package struct HandshakeOrder {
@@ -8,8 +8,11 @@ package struct HandshakeOrder {
     let ended: (Result<TLSConnection, HandshakeError>) -> Void
 
     /// - Parameters:
-    ///   - judge: called once at most, and not where no certificate arrives.
-    ///   - ended: called once, unless the loop is stopped before. Nothing has been sent over the connection.
+    ///   - target: the server.
+    ///   - proxy: the proxy to use, if any.
+    ///   - judge: called at most once, and only if a certificate arrives.
+    ///   - ended: called once with the result, unless the loop is stopped first. Nothing has been sent over the
+    ///     connection.
     package init(
         _ target: HandshakeTarget, via proxy: ProxyConfiguration,
         judge: @escaping (borrowing PeerChain) -> HandshakeVerdict,

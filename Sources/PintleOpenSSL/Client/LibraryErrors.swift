@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// What OpenSSL left in the thread's error queue, oldest first.
+/// The errors in OpenSSL's queue of this thread, oldest first.
 struct LibraryErrors: Sendable {
     private struct Entry {
         let library: CInt
@@ -10,7 +10,7 @@ struct LibraryErrors: Sendable {
 
     private let entries: [Entry]
 
-    /// Empties the queue of this thread.
+    /// Removes and returns the errors of this thread's queue.
     static func drain() -> LibraryErrors {
         var entries: [Entry] = []
         while case let code = ERR_get_error(), code != 0 {
@@ -21,7 +21,7 @@ struct LibraryErrors: Sendable {
         return LibraryErrors(entries: entries)
     }
 
-    /// The alert that the peer sent: OpenSSL queues it as a reason of its own.
+    /// The alert that the peer sent; OpenSSL queues an alert as an error reason.
     var peerAlert: UInt8? {
         for entry in entries where entry.library == ERR_LIB_SSL {
             if let alert = UInt8(exactly: entry.reason - SSL_AD_REASON_OFFSET) { return alert }
@@ -29,17 +29,17 @@ struct LibraryErrors: Sendable {
         return nil
     }
 
-    /// Whether the TLS part of the library gave this `SSL_R_...` reason.
+    /// Returns whether OpenSSL's TLS part reported this `SSL_R_...` reason.
     func contains(_ reason: CInt) -> Bool {
         entries.contains { $0.library == ERR_LIB_SSL && $0.reason == reason }
     }
 
-    /// Whether a certificate's bytes are to blame.
+    /// A Boolean value that indicates whether the encoding of a certificate caused the error.
     var areAboutEncoding: Bool {
         entries.contains { [ERR_LIB_ASN1, ERR_LIB_X509, ERR_LIB_X509V3].contains($0.library) }
             || contains(SSL_R_CERT_LENGTH_MISMATCH) || contains(SSL_R_LENGTH_MISMATCH)
     }
 
-    /// The library's own words for the first, which is the cause of the others.
+    /// OpenSSL's text for the first error, which usually caused the others.
     var summary: String { entries.first?.text ?? "no reason given" }
 }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs what can only be done by waiting on threads of its own, and hands the results to the thread that polls.
+/// A bounded pool of threads for blocking calls. Hands the results to the thread that polls.
 ///
-/// Each call has a thread for as long as it takes, a bounded number at a time; the system's resolver cannot be told to
-/// stop, so a thread may outlive this object and its result is then dropped. Used on one thread.
+/// Each call has its own thread while it runs. The system's resolver cannot be interrupted, so a thread may outlive
+/// this object; its result is then dropped. Not thread-safe: use it on one thread.
 final class Lookups {
     enum Result: Sendable {
         case addresses([SocketAddress])
-        /// A descriptor that whoever takes the result has to close.
+        /// A connected descriptor; the receiver of the result must close it.
         case tunnel(CInt)
         case failed(HandshakeError)
     }
@@ -28,10 +28,14 @@ final class Lookups {
 
     deinit { results.abandon() }
 
-    /// Readable where ``deliver()`` has something to do.
+    /// A descriptor that is readable when ``deliver()`` has results.
     var bell: CInt { results.bell.descriptor }
 
-    /// - Parameter handler: called by ``deliver()``.
+    /// Queues a call.
+    ///
+    /// - Parameters:
+    ///   - work: the call, which may block.
+    ///   - handler: called by ``deliver()`` with the result.
     func add(_ work: @escaping @Sendable () -> Result, whenDone handler: @escaping (Result) -> Void) {
         lastID += 1
         handlers[lastID] = handler
@@ -39,7 +43,7 @@ final class Lookups {
         startThreads()
     }
 
-    /// Hands over what is done, and begins what has waited.
+    /// Calls the handlers of finished calls, then starts queued calls.
     func deliver() {
         let done = results.drain()
         running -= done.count
@@ -53,12 +57,12 @@ final class Lookups {
             running += 1
             let results = results
             if DetachedThread.start({ results.put(id, work()) }) { continue }
-            // Nobody else does it: the loop waits, and goes on.
+            // The system has no thread left, so run the call on this thread. The loop waits meanwhile.
             results.put(id, work())
         }
     }
 
-    /// What the threads share.
+    /// The results that the threads and the polling thread share.
     private final class Results: Sendable {
         private struct State {
             var done: [(id: Int, result: Result)] = []

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Pintle
 
-/// A handshake that a ``HandshakeLoop`` has begun: the name is looked up, TCP is opened, TLS is spoken, and a peer
-/// that was sent an alert gets a moment to read it. On one thread.
+/// A handshake in progress in a ``HandshakeLoop``: DNS look-up, TCP, TLS, and a short wait in which the peer can read
+/// an alert. Not thread-safe: use it on one thread.
 final class PendingHandshake {
-    /// Sockets at a time for one server: what it needs does not depend on how many addresses its name has.
+    /// The most sockets for one server at a time, however many addresses its name has.
     package static let socketLimit = 2
 
     private let order: HandshakeOrder
@@ -13,7 +13,7 @@ final class PendingHandshake {
     private let hook: VerificationHook
     private var connector: TCPConnector?
     private var handshake: TLSHandshake?
-    /// Of the handshake, or of leaving.
+    /// The deadline of the handshake, or of the wait after an alert.
     private var deadline: Deadline?
     private var isLeaving = false
     private(set) var isOver = false
@@ -25,7 +25,7 @@ final class PendingHandshake {
         hook = VerificationHook(for: order.target.endpoint, judge: order.judge)
     }
 
-    /// What `poll` has to watch.
+    /// The descriptors and events that `poll` must watch.
     var interests: [(descriptor: CInt, events: CInt)] {
         if let descriptor = handshake?.descriptor {
             return [(descriptor, isLeaving ? POLLIN : handshake?.events ?? POLLIN)]
@@ -33,10 +33,10 @@ final class PendingHandshake {
         return connector?.waiting.map { ($0, POLLOUT) } ?? []
     }
 
-    /// When ``advance()`` has something to do though nothing has happened.
+    /// The time at which ``advance()`` must be called even without an event.
     var wake: Deadline? { connector?.wake ?? deadline }
 
-    /// Finds out where to connect to. A literal address is known at once.
+    /// Starts to resolve the destination. An IP literal is resolved at once.
     func open(_ lookups: Lookups) {
         do throws(HandshakeError) {
             try order.target.requireOwnAddress()
@@ -82,7 +82,7 @@ final class PendingHandshake {
         }
     }
 
-    /// Goes as far as it can without waiting.
+    /// Continues as far as possible without blocking.
     func advance() {
         if isOver { return }
         if isLeaving {

@@ -7,23 +7,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Opens TLS connections whose server certificate is judged by a policy, inside the handshake:
+/// Opens TLS connections on which a policy judges the server's certificate inside the handshake:
 /// ``connect(to:checking:approvals:at:validator:)``.
 ///
-/// OpenSSL validates nothing here and has no anchors: the question "is this the server?" is asked exactly
-/// once per connection. A connection on which it was not asked, or not answered with yes, is never handed
-/// out; so resumption, tickets and renegotiation are off.
+/// OpenSSL's own validation is replaced: it has no anchors here. Each handshake asks exactly once whether this is the
+/// right server. A connection is handed out only if the answer was yes, so resumption, tickets and renegotiation are
+/// off.
 ///
-/// Threads: a client may be used from any number of threads at once; each call blocks its own thread for
-/// at most the sum of the time-outs, beside what the system's resolver takes.
+/// Threads: any number of threads may use a client at once. Each call blocks its thread for at most the sum of the
+/// time-outs, plus the time of the system's resolver.
 public final class TLSClient: Sendable {
-    /// Time limits of the two phases before there is a connection.
+    /// The time limits of the two phases of opening a connection.
     package struct Timeouts: Hashable, Sendable {
-        /// TCP, after the name is resolved. The request to a proxy has a limit of the same length of its own.
+        /// The limit for TCP, after the name is resolved. A proxy gets the same time again to open its tunnel.
         package var connect: Duration
-        /// From the ClientHello to the end of the handshake, the verdict included.
+        /// The limit from the ClientHello to the end of the handshake, including the verdict.
         package var handshake: Duration
 
+        /// Creates limits, 5 seconds each by default.
         package init(connect: Duration = .seconds(5), handshake: Duration = .seconds(5)) {
             self.connect = connect
             self.handshake = handshake
@@ -34,22 +35,22 @@ public final class TLSClient: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The time limits of each connection.
         package var timeouts: Timeouts
-        /// The time limit for TCP, after the name is resolved. 5 seconds by default.
+        /// The limit for TCP, after the name is resolved. 5 seconds by default.
         public var connectTimeout: Duration {
             get { timeouts.connect }
             set { timeouts.connect = newValue }
         }
-        /// The time limit from the ClientHello to the end of the handshake, the verdict included. 5 seconds by default.
+        /// The limit from the ClientHello to the end of the handshake, including the verdict. 5 seconds by default.
         public var handshakeTimeout: Duration {
             get { timeouts.handshake }
             set { timeouts.handshake = newValue }
         }
-        /// Protocol names for ALPN (RFC 7301), the preferred one first; none: no ALPN.
+        /// The protocol names for ALPN (RFC 7301), the preferred one first; empty to send no ALPN.
         public var applicationProtocols: [String]
-        /// The lowest version of TLS that is offered.
+        /// The lowest version of TLS that the client offers.
         public var minimumVersion: TLSVersion
 
-        /// Settings that suit most servers, unless given otherwise.
+        /// Creates settings. The defaults suit most servers.
         public init(
             connectTimeout: Duration = .seconds(5), handshakeTimeout: Duration = .seconds(5),
             applicationProtocols: [String] = ["http/1.1"], minimumVersion: TLSVersion = .v1_2
@@ -64,27 +65,31 @@ public final class TLSClient: Sendable {
         }
     }
 
-    /// The settings that the client was made with.
+    /// The settings of the client.
     public let configuration: Configuration
     private let context: TLSContext
 
-    /// - Throws: ``HandshakeError`` with the code `invalid-configuration` (a name for ALPN has 1 to 255
-    ///   bytes) or `no-resources`.
+    /// Creates a client.
+    ///
+    /// - Parameter configuration: the settings of all connections.
+    /// - Throws: ``HandshakeError`` with the code `invalid-configuration` (an ALPN name must have 1 to 255 bytes) or
+    ///   `no-resources`.
     public init(_ configuration: Configuration = Configuration()) throws(HandshakeError) {
         self.configuration = configuration
         context = try TLSContext(configuration)
     }
 
-    /// Connects, and lets `verdict` judge what the server presents before anything is sent to it.
+    /// Connects. `verdict` judges the server's certificates before any application data is sent.
     ///
-    /// Not public: a closure can accept everybody, a policy cannot.
+    /// Not public, because a closure could accept every server, and a policy cannot.
     ///
     /// - Parameters:
-    ///   - target: the server; its host is the SNI unless it is an IP literal.
-    ///   - proxy: how to get there.
-    ///   - verdict: called once, on this thread. It must not wait for a person: the handshake's clock runs.
-    /// - Throws: ``HandshakeError``. After a refusal its code is `rejected-by-verifier`, the server has
-    ///   been sent the alert, and no byte of application data was.
+    ///   - target: the server. Its host is sent as SNI, unless it is an IP literal.
+    ///   - proxy: the proxy to use, if any.
+    ///   - verdict: called once, on this thread. It must not wait for a person, because the handshake's time-out is
+    ///     running.
+    /// - Throws: ``HandshakeError``. If the verdict refuses the server, the code is `rejected-by-verifier`: the server
+    ///   was sent an alert and no application data.
     package func connect(
         to target: HandshakeTarget, via proxy: ProxyConfiguration = .none,
         verdict: @escaping (borrowing PeerChain) -> HandshakeVerdict
@@ -100,12 +105,12 @@ public final class TLSClient: Sendable {
     }
 }
 
-/// What came of a handshake that a policy judged.
+/// The result of a handshake that a policy judged.
 public enum CheckedConnection {
-    /// The server is trusted; the connection is open and nothing has been sent over it yet.
+    /// The server is trusted. The connection is open, and nothing has been sent over it yet.
     case trusted(TLSConnection, TrustEvaluation)
-    /// The server was refused inside the handshake and has been told so by an alert; or the policy allows no
-    /// such host, and nothing was sent to it at all.
+    /// The server was refused. Either the handshake ended with an alert, or the policy does not allow the host and
+    /// nothing was sent.
     case rejected(TrustEvaluation)
 
     /// The verdict with its reasons.
@@ -117,22 +122,22 @@ public enum CheckedConnection {
 }
 
 extension TLSClient {
-    /// Connects, and lets a policy judge the server before anything is sent to it.
+    /// Connects. The policy judges the server's certificates before any application data is sent.
     ///
-    /// The verdict is about the target's own endpoint, wherever ``HandshakeTarget/connectTo`` leads. A host
-    /// that the policy does not allow (`host-not-allowed`) is neither resolved nor connected to: its name
-    /// would be told to resolvers, proxies and, in the ClientHello, to every listener on the way. Neither is an
-    /// address under which the system connects to another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`): the error is
-    /// `invalid-host`.
+    /// The verdict is about the target's own endpoint, even if ``HandshakeTarget/connectTo`` names another one. A host
+    /// that the policy does not allow (`host-not-allowed`) is neither resolved nor connected to, because that would
+    /// disclose its name to resolvers, to proxies and, in the ClientHello, to every observer on the network. An address
+    /// that the system replaces with another one (`0.0.0.0`, `::`, `::ffff:192.0.2.1`) is not connected to either: the
+    /// error is `invalid-host`.
     ///
     /// - Parameters:
-    ///   - target: the server; its host is the SNI unless it is an IP literal.
+    ///   - target: the server.
     ///   - policy: the policy that judges the server.
-    ///   - approvals: what people have said about servers that no rule covers, for a policy that asks them.
-    ///   - instant: the time at which certificates and pins have to be valid.
-    ///   - validator: the validator of the server's path.
-    /// - Returns: the connection, or the reasons of the refusal.
-    /// - Throws: ``HandshakeError`` where no verdict came about. A refusal is a value, not an error.
+    ///   - approvals: the decisions of users about servers without a rule, for a policy that asks the user.
+    ///   - instant: the time of the verdict.
+    ///   - validator: builds and checks the certification path.
+    /// - Returns: the connection or the refusal, with the reasons.
+    /// - Throws: ``HandshakeError`` if there was no verdict. A refusal is a returned value, not an error.
     public func connect(
         to target: HandshakeTarget, checking policy: PinningPolicy, approvals: TrustApprovals = .none,
         at instant: Date = Date(), validator: PathValidator = PathValidator()
@@ -141,7 +146,7 @@ extension TLSClient {
             to: target, via: .none, checking: policy, approvals: approvals, at: instant, validator: validator)
     }
 
-    /// Connects through a proxy, and lets a policy judge the server as the public function does.
+    /// Connects through a proxy. Otherwise does the same as the public function.
     package func connect(
         to target: HandshakeTarget, via proxy: ProxyConfiguration, checking policy: PinningPolicy,
         approvals: TrustApprovals = .none, at instant: Date = Date(), validator: PathValidator = PathValidator()

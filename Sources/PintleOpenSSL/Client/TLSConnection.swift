@@ -1,17 +1,17 @@
 internal import COpenSSL
 internal import Pintle
 
-/// A connection whose server certificate was accepted. It ends when it is released.
+/// A connection whose server certificate was accepted. Releasing it closes the connection.
 ///
-/// One thread at a time.
+/// Not thread-safe: use it on one thread at a time.
 public final class TLSConnection {
-    /// The version of TLS that both sides agreed on.
+    /// The negotiated version of TLS.
     public let protocolVersion: TLSVersion
-    /// The suite's name in the standard: `TLS_AES_128_GCM_SHA256`.
+    /// The standard name of the cipher suite: `TLS_AES_128_GCM_SHA256`.
     public let cipher: String
-    /// What the server chose by ALPN, if anything.
+    /// The protocol that the server chose by ALPN; `nil` without one.
     public let applicationProtocol: String?
-    /// Where the bytes go, in numbers and without the port; the proxy, where there is one.
+    /// The numeric address of the TCP peer without the port. With a proxy, it is the proxy's address.
     public let peerAddress: String
     private let target: ServerEndpoint
     private var pump: TLSPump
@@ -36,11 +36,15 @@ public final class TLSConnection {
     }
 
     /// Sends all of `bytes`.
+    ///
+    /// - Parameters:
+    ///   - bytes: the application data.
+    ///   - timeout: the time limit of the whole call.
     /// - Throws: `io-timeout`, `truncated` (the connection is gone), `tls-alert`, `tls-failed`.
     public func write(_ bytes: [UInt8], timeout: Duration = .seconds(5)) throws(HandshakeError) {
         let deadline = Deadline(after: timeout)
         var rest = bytes[...]
-        // Piece by piece, so that no more than one record waits in memory for the network.
+        // In pieces, so that at most one record is buffered in memory.
         while !rest.isEmpty {
             let piece = Array(rest.prefix(16_384))
             let sent = try run(until: deadline, timeout: timeout) { SSL_write($0, piece, CInt(piece.count)) } ?? 0
@@ -49,6 +53,11 @@ public final class TLSConnection {
     }
 
     /// Waits for application data and returns at most `limit` bytes of it; empty after close_notify.
+    ///
+    /// - Parameters:
+    ///   - limit: the most bytes to return.
+    ///   - timeout: the time limit of the call.
+    /// - Returns: the data; empty after close_notify.
     /// - Throws: `io-timeout`, `truncated`, `tls-alert`, `tls-failed`.
     public func read(max limit: Int = 16_384, timeout: Duration = .seconds(5)) throws(HandshakeError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: min(Swift.max(1, limit), 65_536))
@@ -59,12 +68,12 @@ public final class TLSConnection {
         return bytes
     }
 
-    /// Sends close_notify and ends our side. Does not wait for the peer's; reading goes on working.
-    /// Takes a second at most, where the peer reads nothing.
+    /// Sends close_notify and closes the sending side. Does not wait for the peer's close_notify; `read` still works.
+    /// Takes at most one second if the peer reads nothing.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
-        // 0 means "sent, not yet answered", which is the end here: turn it into a success.
+        // `SSL_shutdown` returns 0 for "sent, not yet answered". That is enough here, so report it as success.
         _ = try? pump.run(until: Deadline(after: .seconds(1))) { SSL_shutdown($0) >= 0 ? 1 : -1 }
         pump.socket.sendEnd()
     }
@@ -73,7 +82,7 @@ public final class TLSConnection {
         close()
     }
 
-    /// Nil after the peer's close_notify.
+    /// Runs an OpenSSL call; returns `nil` after the peer's close_notify.
     private func run(
         until deadline: Deadline, timeout: Duration, _ operation: (OpaquePointer) -> CInt
     ) throws(HandshakeError) -> CInt? {
@@ -87,9 +96,9 @@ public final class TLSConnection {
                     .ioTimeout, "\(target) did not answer within \(timeout.inSeconds)",
                     hint: "try again; the handshake itself went well", isBeforeCertificate: false
                 )
-            // The first bytes were TLS, or there would be no connection.
+            // Cannot happen: the handshake began with TLS records.
             case .notTLS: throw ended("with something that is not TLS")
-            // Counted in the handshake only.
+            // Cannot happen: only the handshake has an allowance.
             case .tooMuch: throw ended("with more than was asked for")
             case .endOfStream: throw ended("without saying so (close_notify)")
             case .broken(let error): throw ended("unexpectedly: \(systemMessage(error))")

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// An `SSL_CTX`, set up once and not changed afterwards.
+/// An `SSL_CTX` that does not change after `init`.
 ///
 /// `@unchecked`: the only state is the pointer, which is constant. OpenSSL allows `SSL_new` on one context
 /// from many threads (openssl-threads(7)); its reference count and session cache are locked, and nothing
@@ -13,7 +13,7 @@ final class TLSContext: @unchecked Sendable {
         guard let pointer = SSL_CTX_new(TLS_client_method()) else {
             throw .noResources("OpenSSL cannot be set up: \(LibraryErrors.drain().summary)")
         }
-        // From here on deinit frees it.
+        // From here on, `deinit` frees the context.
         self.pointer = pointer
         let version = Int(configuration.minimumVersion.rawValue)
         guard VerificationHook.install(on: pointer),

@@ -1,16 +1,16 @@
 internal import COpenSSL
 internal import Pintle
 
-/// One handshake, from the ClientHello to a judged connection or an error that says why there is none.
+/// A single handshake, from the ClientHello to a judged connection or an error.
 struct TLSHandshake: ~Copyable {
-    /// How long a peer gets to read our alert before the socket goes, unless it closes first.
+    /// The time for which the peer can read our alert before the socket is closed, unless it closes first.
     private static let farewell = Duration.milliseconds(50)
     static let allowance = ContextRestriction.handshakeAllowance
 
     private(set) var pump: TLSPump
     private let target: ServerEndpoint
     private let timeout: Duration
-    /// Kept while the handshake runs: the `SSL` refers to it.
+    /// Kept alive during the handshake, because the `SSL` refers to it.
     private let context: TLSContext
 
     init(
@@ -35,7 +35,10 @@ struct TLSHandshake: ~Copyable {
 
     consuming func intoPump() -> TLSPump { pump }
 
-    /// - Throws: ``HandshakeError``; what OpenSSL had to say to the peer about it has been sent.
+    /// Runs the handshake, blocking.
+    ///
+    /// - Parameter hook: asks for the verdict.
+    /// - Throws: ``HandshakeError``. OpenSSL's alert about it has been sent to the peer.
     mutating func run(_ hook: VerificationHook) throws(HandshakeError) {
         try begin(hook)
         defer { VerificationHook.detach(from: pump.ssl) }
@@ -54,7 +57,7 @@ struct TLSHandshake: ~Copyable {
         throw ending.error
     }
 
-    /// Why there is no connection, and whether an alert about it is on its way to the peer.
+    /// The reason that there is no connection, and whether the peer is being sent an alert about it.
     struct Ending {
         let error: HandshakeError
         let tellsPeer: Bool
@@ -65,10 +68,12 @@ struct TLSHandshake: ~Copyable {
         pump.allowance = Self.allowance
     }
 
-    /// - Parameter outcome: how the exchange ended; nil: well.
-    /// - Returns: nil where the peer was judged, and accepted.
+    /// - Parameters:
+    ///   - hook: has the verdict.
+    ///   - outcome: the failure of the exchange; `nil` if it succeeded.
+    /// - Returns: `nil` if the verdict accepted the peer.
     private borrowing func ending(_ hook: VerificationHook, _ outcome: PumpFailure?) -> Ending? {
-        // The verdict comes first: it is the cause of whatever followed it.
+        // Look at the verdict first, because a refusal causes all failures after it.
         switch hook.state {
         case .rejected(let alert): return Ending(error: rejected(alert), tellsPeer: true)
         case .refusedUnread(let failure): return Ending(error: refusedUnread(failure), tellsPeer: true)
@@ -77,21 +82,24 @@ struct TLSHandshake: ~Copyable {
             if let outcome { return failure(outcome, certificateArrived: true) }
         case .notAsked:
             guard let outcome else { return Ending(error: notAsked, tellsPeer: false) }
-            // The state stays at the message that could not be read.
+            // If OpenSSL could not read the Certificate message, its state stays at that message.
             return failure(outcome, certificateArrived: SSL_get_state(pump.ssl) == TLS_ST_CR_CERT)
         }
-        // A session cannot be resumed with what is switched off in the context; if one is, no verdict was asked for.
+        // The context switches resumption off. If a session was resumed all the same, no verdict was asked for: refuse
+        // it.
         return VerificationHook.hasAccepted(pump.ssl) ? nil : Ending(error: notAsked, tellsPeer: false)
     }
 
-    // MARK: Without waiting
+    // MARK: Non-blocking
 
-    /// What `poll` has to wait for before the next ``step(_:)`` or ``leave()``.
+    /// The events that `poll` must wait for before the next ``step(_:isLate:)`` or ``leave()``.
     var events: CInt { pump.turn.events }
     var descriptor: CInt { pump.socket.descriptor }
 
-    /// Begins a handshake that goes on by ``step(_:)``. The connection keeps the hook.
-    /// - Returns: when it is too late.
+    /// Starts a handshake that ``step(_:isLate:)`` continues. The connection keeps the hook.
+    ///
+    /// - Parameter hook: asks for the verdict.
+    /// - Returns: the deadline of the handshake.
     mutating func start(_ hook: VerificationHook) throws(HandshakeError) -> Deadline {
         try begin(hook)
         return Deadline(after: timeout)
@@ -103,8 +111,11 @@ struct TLSHandshake: ~Copyable {
         case ended(Ending)
     }
 
-    /// Goes as far as it can without waiting.
-    /// - Parameter isLate: whether the time is up: what has arrived still counts.
+    /// Continues as far as possible without blocking.
+    ///
+    /// - Parameters:
+    ///   - hook: asks for the verdict.
+    ///   - isLate: `true` if the deadline has passed. Bytes that have already arrived still count.
     mutating func step(_ hook: VerificationHook, isLate: Bool) -> Step {
         let outcome: PumpFailure?
         do throws(PumpFailure) {
@@ -125,10 +136,11 @@ struct TLSHandshake: ~Copyable {
         return .ended(ending)
     }
 
-    /// After an ending that tells the peer: when the socket goes at the latest.
+    /// The deadline for closing the socket after an alert was sent.
     static var leaveBy: Deadline { Deadline(after: farewell) }
 
-    /// Reads past what the peer still sends: true when it has closed its side.
+    /// Discards input from the peer. Returns `true` when the socket can be closed: the peer has closed its side, the
+    /// socket has failed, or the peer keeps sending.
     borrowing func leave() -> Bool {
         do throws(SocketFailure) {
             for _ in 0..<16 {
@@ -138,7 +150,7 @@ struct TLSHandshake: ~Copyable {
         } catch {
             return true
         }
-        // A peer that goes on and on is not reading.
+        // A peer that keeps sending does not read our alert.
         return true
     }
 
@@ -186,7 +198,7 @@ struct TLSHandshake: ~Copyable {
     }
 
     private borrowing func failure(_ failure: PumpFailure, certificateArrived: Bool) -> Ending {
-        // Where it was not the peer's alert that ended it, ours is on the way.
+        // Unless the peer's alert ended the handshake, OpenSSL sends one.
         let tellsPeer = if case .library(let errors) = failure { errors.peerAlert == nil } else { false }
         return Ending(error: error(failure, early: !certificateArrived), tellsPeer: tellsPeer)
     }
@@ -269,7 +281,8 @@ struct TLSHandshake: ~Copyable {
         }
     }
 
-    /// A server whose only key has an algorithm that this OpenSSL does not offer ends the handshake with this alert.
+    /// The hint for a server that has no algorithm in common with this OpenSSL. A server also sends this alert if the
+    /// algorithm of its only key is unknown to this OpenSSL.
     private static var nothingInCommon: String {
         let hint = "the two have no cipher suite, curve or signature algorithm in common"
         guard OpenSSL_version_num() < 0x3050_0000 else { return hint }

@@ -1,38 +1,39 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Why an OpenSSL call did not come to its end.
+/// The reason that an OpenSSL call did not complete.
 enum PumpFailure: Error {
     case timedOut
-    /// TCP ended, without close_notify.
+    /// The peer closed TCP without close_notify.
     case endOfStream
     case broken(CInt)
-    /// close_notify.
+    /// The peer sent close_notify.
     case closedByPeer
-    /// The first bytes that came are no TLS record.
+    /// The first bytes are not a TLS record.
     case notTLS([UInt8])
-    /// More bytes came than `TLSPump.allowance` let in.
+    /// The peer sent more bytes than `TLSPump.allowance`.
     case tooMuch
     case library(LibraryErrors)
 }
 
-/// An `SSL` and its socket, with memory in between.
+/// Moves bytes between an `SSL`, which reads and writes memory buffers, and its socket.
 ///
-/// OpenSSL would write to a socket itself with `write`, where a peer that has gone raises SIGPIPE; and it
-/// would leave an alert in a buffer when the socket is closed at once. Here every operation ends with
-/// everything that it produced on the wire, alerts included.
+/// If OpenSSL wrote to the socket itself, it would use `write`, which raises SIGPIPE when the peer has gone. An alert
+/// could also stay in a buffer when the socket is closed at once. Here every operation first sends everything that it
+/// produced, including alerts.
 struct TLSPump: ~Copyable {
     /// `SSL *`
     let ssl: OpaquePointer
     let socket: Socket
-    /// `BIO *`, both owned by `ssl`.
+    /// The memory `BIO *`s, both owned by `ssl`.
     private let incoming: OpaquePointer
     private let outgoing: OpaquePointer
-    /// What came first, until it is known to be the beginning of a TLS record.
+    /// The first bytes from the peer, until they are known to begin a TLS record.
     private var preamble: [UInt8]? = []
-    /// How many bytes may still come; nil: any number. OpenSSL passes over some messages without limit.
+    /// The number of bytes that the peer may still send; `nil` for no limit. OpenSSL itself skips some messages without
+    /// limit.
     var allowance: Int?
-    /// What ``step(_:)`` has left to do.
+    /// The state that ``step(_:)`` keeps between calls.
     var turn = Turn()
 
     /// - Parameter context: `SSL_CTX *`
@@ -58,16 +59,16 @@ struct TLSPump: ~Copyable {
         SSL_free(ssl)
     }
 
-    /// Repeats `operation` until it gives a positive result, moving bytes as it needs them.
+    /// Repeats `operation` until it returns a positive result, and moves bytes in between.
     ///
-    /// The socket looks at the clock only where it has to wait, and a peer can see to it that it never has to:
-    /// so the clock is looked at here as well, after every piece that was not enough.
+    /// The socket checks the deadline only when it has to wait. A peer that always has bytes ready could avoid this
+    /// check, so the loop also checks the deadline after each piece.
     mutating func run(
         until deadline: Deadline, _ operation: (_ ssl: OpaquePointer) -> CInt
     ) throws(PumpFailure) -> CInt {
         var hasReceived = false
         while true {
-            // The queue is the thread's, not the connection's: what others left there is not ours.
+            // The error queue belongs to the thread, so it may hold errors of other connections.
             ERR_clear_error()
             let result = operation(ssl)
             let outcome = SSL_get_error(ssl, result)
@@ -75,7 +76,7 @@ struct TLSPump: ~Copyable {
             do throws(SocketFailure) {
                 try flush(until: deadline)
             } catch {
-                // The reason for the end is worth more than the failure to send an alert about it.
+                // Report the error that ended the exchange, not the failure to send an alert about it.
                 if outcome != SSL_ERROR_SSL { throw PumpFailure(error) }
             }
             if result > 0 { return result }
@@ -90,19 +91,19 @@ struct TLSPump: ~Copyable {
         }
     }
 
-    /// Everything that OpenSSL has written so far goes out.
+    /// Sends everything that OpenSSL has written so far.
     private func flush(until deadline: Deadline) throws(SocketFailure) {
         while case let bytes = drainOutgoing(), !bytes.isEmpty { try socket.send(bytes, until: deadline) }
     }
 
-    /// The next piece of what OpenSSL has written; empty where there is no more.
+    /// Returns the next piece of OpenSSL's output; empty if there is none.
     func drainOutgoing() -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = BIO_read(outgoing, &chunk, CInt(chunk.count))
         return Array(chunk.prefix(max(0, Int(count))))
     }
 
-    /// Called only when OpenSSL has used up what it was given, so that no more than one piece waits.
+    /// Receives the next piece. Called only when OpenSSL has consumed its input, so that at most one piece is buffered.
     private mutating func fill(until deadline: Deadline) throws(PumpFailure) {
         while true {
             let bytes: [UInt8]
@@ -115,7 +116,7 @@ struct TLSPump: ~Copyable {
         }
     }
 
-    /// Hands on what the peer sent. False while it is too little to be told from another protocol.
+    /// Passes received bytes to OpenSSL. Returns `false` while they are too few to recognize TLS.
     mutating func give(_ received: [UInt8]) throws(PumpFailure) -> Bool {
         var bytes = received
         guard !bytes.isEmpty else { throw .endOfStream }
@@ -135,8 +136,8 @@ struct TLSPump: ~Copyable {
         return true
     }
 
-    /// A server's first record is a handshake message (22) or an alert (21) of major version 3. Anything
-    /// else is another protocol, and better named by its own first words than by OpenSSL's guess.
+    /// Returns whether the bytes may begin a TLS record: a handshake message (22) or an alert (21) of major version 3.
+    /// For any other protocol, its first bytes make a better error message than OpenSSL's guess.
     private static func mayBeTLS(_ bytes: [UInt8]) -> Bool {
         guard let first = bytes.first else { return true }
         guard first == 21 || first == 22 else { return false }
@@ -154,22 +155,22 @@ extension PumpFailure {
 }
 
 extension TLSPump {
-    /// Where a connection stands between two steps.
+    /// The state of a connection between two steps.
     struct Turn {
-        /// What has not gone out yet.
+        /// The bytes that have not been sent yet.
         fileprivate var unsent: ArraySlice<UInt8> = []
-        /// What the operation came to; told when everything has gone out.
+        /// The result of the operation. It is returned after everything has been sent.
         fileprivate var outcome: Result<CInt, PumpFailure>?
-        fileprivate var isHungry = false
+        fileprivate var needsInput = false
 
-        /// What `poll` has to wait for.
+        /// The events that `poll` must wait for.
         var events: CInt { unsent.isEmpty ? POLLIN : POLLOUT }
     }
 
-    /// Repeats `operation` until it gives a positive result, as ``run(until:_:)`` does, but returns nil where it
-    /// would have to wait: for ``Turn/events``. The clock is the caller's.
+    /// Repeats `operation` until it returns a positive result, as ``run(until:_:)`` does, but returns `nil` instead of
+    /// waiting for ``Turn/events``. The caller checks the deadline.
     ///
-    /// Bounded by ``allowance``, however busily the peer sends.
+    /// ``allowance`` bounds the work, even if the peer sends without pause.
     mutating func step(_ operation: (_ ssl: OpaquePointer) -> CInt) throws(PumpFailure) -> CInt? {
         while true {
             guard try sendWhatWaits() else { return nil }
@@ -178,11 +179,11 @@ extension TLSPump {
             case .failure(let failure): throw failure
             case nil: break
             }
-            if turn.isHungry {
+            if turn.needsInput {
                 guard try feed() else { return nil }
-                turn.isHungry = false
+                turn.needsInput = false
             }
-            // The queue is the thread's, and other connections are on it.
+            // The error queue belongs to the thread, which also runs other connections.
             ERR_clear_error()
             let result = operation(ssl)
             let outcome = SSL_get_error(ssl, result)
@@ -192,7 +193,7 @@ extension TLSPump {
                 turn.outcome = .success(result)
             } else {
                 switch outcome {
-                case SSL_ERROR_WANT_READ: turn.isHungry = true
+                case SSL_ERROR_WANT_READ: turn.needsInput = true
                 case SSL_ERROR_ZERO_RETURN: turn.outcome = .failure(.closedByPeer)
                 default: turn.outcome = .failure(.library(errors))
                 }
@@ -200,7 +201,7 @@ extension TLSPump {
         }
     }
 
-    /// False where there is no room now.
+    /// Sends pending bytes. Returns `false` if the socket cannot take more now.
     private mutating func sendWhatWaits() throws(PumpFailure) -> Bool {
         while !turn.unsent.isEmpty {
             do throws(SocketFailure) {
@@ -208,7 +209,7 @@ extension TLSPump {
                 turn.unsent = turn.unsent.dropFirst(count)
             } catch {
                 turn.unsent = []
-                // The reason for the end is worth more than the failure to send an alert about it.
+                // Report the error that ended the exchange, not the failure to send an alert about it.
                 if case .failure(.library) = turn.outcome { return true }
                 throw PumpFailure(error)
             }
@@ -216,7 +217,7 @@ extension TLSPump {
         return true
     }
 
-    /// False where nothing has come yet.
+    /// Receives bytes. Returns `false` if none have arrived yet.
     private mutating func feed() throws(PumpFailure) -> Bool {
         while true {
             let bytes: [UInt8]?

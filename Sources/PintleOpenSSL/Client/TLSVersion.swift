@@ -1,11 +1,11 @@
 internal import COpenSSL
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The versions of TLS that are spoken. Older ones cannot be asked for (RFC 8996).
+/// The supported versions of TLS. Older ones cannot be enabled (RFC 8996).
 public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// RFC 5246.
+    /// TLS 1.2, RFC 5246.
     case v1_2 = 0x0303
-    /// RFC 8446.
+    /// TLS 1.3, RFC 8446.
     case v1_3 = 0x0304
 
     /// `TLS 1.2`, `TLS 1.3`.
@@ -16,6 +16,6 @@ public enum TLSVersion: UInt16, Hashable, Sendable, Comparable, CustomStringConv
         }
     }
 
-    /// Returns true where the first is the older version.
+    /// Returns `true` if the first version is older.
     public static func < (first: TLSVersion, second: TLSVersion) -> Bool { first.rawValue < second.rawValue }
 }

@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Pintle
 
 extension ProxyTunnel {
-    /// The most that an answer's head may be: many headers fit, an endless one does not.
+    /// The size limit of an answer's head: many headers fit, but an endless head does not.
     private static let headLimit = 16_384
 
     /// - Throws: `proxy-refused`, `proxy-authentication-required`, `proxy-protocol`, `proxy-timeout`.
@@ -38,14 +38,14 @@ extension ProxyTunnel {
         guard fields.count >= 2, fields[1].count == 3, let code = Int(String(decoding: fields[1], as: UTF8.self)),
             (100...599).contains(code)
         else { throw mismatch("it does not speak HTTP (\"\(printable(line, limit: 40))\")") }
-        // In TLS the client speaks first: bytes after a 2xx head are the proxy's own, not the server's.
+        // In TLS the client speaks first, so bytes after a 2xx head come from the proxy, not from the server.
         if (200..<300).contains(code), head.count != end {
             throw mismatch("it sent data of its own after \"\(printable(line, limit: 40))\"")
         }
         return (code, printable(line))
     }
 
-    /// The index after the empty line, searched from `start`.
+    /// Returns the index after the empty line, searching from `start`.
     private static func endOfHead(_ head: [UInt8], from start: Int) -> Int? {
         let mark = Array("\r\n\r\n".utf8)
         guard head.count >= mark.count else { return nil }
@@ -55,7 +55,7 @@ extension ProxyTunnel {
         return nil
     }
 
-    /// `user:password` in base64 (RFC 7617).
+    /// Returns `user:password` in base64 (RFC 7617).
     private static func basic(_ credentials: ProxyCredentials) -> String {
         let plain = Array("\(credentials.user):\(credentials.password)".utf8)
         var encoded = [UInt8](repeating: 0, count: (plain.count + 2) / 3 * 4 + 1)

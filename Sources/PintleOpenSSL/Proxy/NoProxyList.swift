@@ -1,10 +1,10 @@
 internal import Pintle
 
-/// The hosts that are reached without a proxy, by the rules of curl.
+/// The hosts that bypass the proxy, by curl's rules.
 ///
-/// Entries are separated by commas or blanks. `*` alone is everything. A name covers itself and every
-/// name under it, with or without a leading dot (or `*.`). An address covers itself, in any spelling; with
-/// `/n`, its network. A port, where one is given, must fit too.
+/// Entries are separated by commas or blanks. A single `*` covers every host. A name, with or without a leading dot or
+/// `*.`, covers itself and every name below it. An address covers itself in any notation; with `/n` it covers its
+/// network. If an entry has a port, the port must match too.
 struct NoProxyList: Sendable {
     private enum Pattern {
         case everything
@@ -19,12 +19,12 @@ struct NoProxyList: Sendable {
 
     private let entries: [Entry]
 
-    /// Covers nothing.
+    /// Creates a list that covers no host.
     init() {
         entries = []
     }
 
-    /// - Throws: `invalid-proxy` with the first entry that cannot be read.
+    /// - Throws: `invalid-proxy` with the first entry that cannot be parsed.
     init(_ text: String, from variable: String) throws(HandshakeError) {
         var entries: [Entry] = []
         for part in text.utf8.split(whereSeparator: { ", \t\r\n".utf8.contains($0) }) {
@@ -60,7 +60,7 @@ struct NoProxyList: Sendable {
             return Entry(pattern: .network(network, prefix: prefix), port: nil)
         }
         let parent = ["*.", "."].first(where: text.hasPrefix)
-        // Port 0, which cannot be written, stands for none.
+        // Port 0 cannot be written in an entry, so it stands for "no port".
         guard let endpoint = ServerEndpoint(text.dropFirst(parent?.count ?? 0), defaultPort: 0) else { return nil }
         let port = endpoint.port == 0 ? nil : endpoint.port
         if let address = endpoint.host.ipAddress {

@@ -1,14 +1,14 @@
 package import Pintle
 
-/// How a server is reached.
+/// The proxy to use, if any.
 package enum ProxyConfiguration: Hashable, Sendable {
-    /// A connection without a proxy.
+    /// A direct connection.
     case none
-    /// A tunnel by CONNECT (RFC 9110 section 9.3.6), the way to the proxy itself in the clear.
+    /// A tunnel by HTTP CONNECT (RFC 9110 section 9.3.6). The connection to the proxy itself is not encrypted.
     case http(ServerEndpoint, ProxyCredentials? = nil)
-    /// SOCKS 5 (RFC 1928). `remoteDNS`: the proxy resolves the name (`socks5h`), else we do (`socks5`).
+    /// SOCKS 5 (RFC 1928). With `remoteDNS` the proxy resolves the name (`socks5h`); otherwise we do (`socks5`).
     case socks5(ServerEndpoint, ProxyCredentials? = nil, remoteDNS: Bool = true)
-    /// SOCKS 4a: the proxy resolves the name; IPv4 and names only. The user name is its only credential.
+    /// SOCKS 4a. The proxy resolves the name; only IPv4 and names are possible. The user name is the only credential.
     case socks4a(ServerEndpoint, user: String? = nil)
 }
 
@@ -19,13 +19,13 @@ package struct ProxyCredentials: Hashable, Sendable, CustomStringConvertible, Cu
     /// The password. No description contains it.
     package let password: String
 
-    /// A name and a password.
+    /// Creates credentials.
     package init(user: String, password: String) {
         self.user = user
         self.password = password
     }
 
-    /// The user name, and asterisks for the password.
+    /// The user name, followed by asterisks in place of the password.
     package var description: String { "\(printable(Array(user.utf8))):***" }
     /// The same as ``description``.
     package var debugDescription: String { description }

@@ -1,15 +1,15 @@
-/// The proxy settings of an environment, as curl and most tools read them.
+/// The proxy settings of an environment, with the same meaning as in curl and most tools.
 ///
-/// `https_proxy`, `HTTPS_PROXY`, `all_proxy`, `ALL_PROXY`: the first that is not empty. `no_proxy`, else
-/// `NO_PROXY`: the hosts that are reached without it. What cannot be read is an error and never "no
-/// proxy": the difference may be the one between a guarded and an unguarded way out.
+/// The proxy is the first non-empty one of `https_proxy`, `HTTPS_PROXY`, `all_proxy` and `ALL_PROXY`. `no_proxy`, or
+/// else `NO_PROXY`, lists the hosts that bypass it. A setting that cannot be parsed is an error. It never means "no
+/// proxy": otherwise a typing error could silently bypass a proxy that guards the network.
 package struct ProxyEnvironment: Sendable {
     private let configuration: ProxyConfiguration
     private let exceptions: NoProxyList
 
-    /// - Parameter environment: variable names and values, as the process has them.
-    /// - Throws: ``HandshakeError`` with the code `invalid-proxy` or `proxy-unsupported`; it names the
-    ///   variable, and shows no credentials.
+    /// - Parameter environment: variable names and values of the process.
+    /// - Throws: ``HandshakeError`` with the code `invalid-proxy` or `proxy-unsupported`. It names the variable and
+    ///   contains no credentials.
     package init(_ environment: [String: String]) throws(HandshakeError) {
         func first(_ names: String...) -> (name: String, value: String)? {
             for name in names {
@@ -29,8 +29,8 @@ package struct ProxyEnvironment: Sendable {
         }
     }
 
-    /// How `target` is reached: without a proxy where its own host is excepted, or the machine that `connectTo`
-    /// names instead.
+    /// Returns the proxy for `target`. Returns `none` if the exceptions cover the target's host, or the one in
+    /// `connectTo`.
     package func proxy(for target: HandshakeTarget) -> ProxyConfiguration {
         let isExcepted = exceptions.covers(target.endpoint) || exceptions.covers(target.destination)
         return isExcepted ? .none : configuration

@@ -1,13 +1,14 @@
 internal import Pintle
 
-/// A proxy's answer can be slow, huge or something else entirely; none of it may reach the TLS engine.
+/// A tunnel that a proxy opens to the server. A proxy's answer may be slow, huge or malformed; it never reaches
+/// OpenSSL.
 struct ProxyTunnel: ~Copyable {
     let proxy: ServerEndpoint
     let socket: Socket
     let deadline: Deadline
     let timeout: Duration
 
-    /// Connects to the proxy within `timeout`, and has it open a way to `destination` within as much again.
+    /// Connects to the proxy within `timeout`. The proxy then has the same time again to connect to `destination`.
     static func open(
         _ configuration: ProxyConfiguration, to destination: ServerEndpoint, timeout: Duration
     ) throws(HandshakeError) -> Socket {
@@ -49,14 +50,14 @@ struct ProxyTunnel: ~Copyable {
         return bytes
     }
 
-    /// Exactly `count` bytes: what follows them belongs to the tunnel.
+    /// Reads exactly `count` bytes, because the bytes after them belong to the tunnel.
     borrowing func receive(exactly count: Int) throws(HandshakeError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count { bytes += try receive(atMost: count - bytes.count) }
         return bytes
     }
 
-    /// The answer is not one that this kind of proxy gives.
+    /// Returns the error for an answer that this kind of proxy does not give.
     func mismatch(_ what: String) -> HandshakeError {
         HandshakeError(
             .proxyProtocol, "the proxy \(proxy) cannot be used: \(what)",

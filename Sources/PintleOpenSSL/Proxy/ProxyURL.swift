@@ -1,14 +1,15 @@
 internal import Pintle
 
-/// A proxy's address as environments carry it: `scheme://user:password@host:port`, scheme and
-/// credentials optional.
+/// A proxy's address from an environment variable: `scheme://user:password@host:port`. The scheme and the credentials
+/// are optional.
 struct ProxyURL {
     let configuration: ProxyConfiguration
 
     private static let examples = "write it as http://host:port or socks5h://host:port"
 
-    /// - Parameter variable: where the text is from, for messages. The text itself is never in one: it may
-    ///   hold a password.
+    /// - Parameters:
+    ///   - text: the value of the variable.
+    ///   - variable: the variable's name, for messages. A message never contains the value, which may hold a password.
     init(_ text: String, from variable: String) throws(HandshakeError) {
         func invalid(_ why: String) -> HandshakeError {
             HandshakeError(.invalidProxy, "\(variable) cannot be read: \(why)", hint: Self.examples)
@@ -94,8 +95,8 @@ struct ProxyURL {
         return ProxyCredentials(user: user, password: password)
     }
 
-    /// Nil for a stray `%` or what is not UTF-8 afterwards: sending something else than was meant locks
-    /// accounts.
+    /// Decodes percent escapes. Returns `nil` for a stray `%` or if the result is not UTF-8: wrong credentials could
+    /// lock the account.
     private static func percentDecoded(_ bytes: ArraySlice<UInt8>) -> String? {
         var decoded: [UInt8] = []
         var rest = bytes

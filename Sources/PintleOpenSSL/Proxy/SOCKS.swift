@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// SOCKS 5 (RFC 1928), its user name and password (RFC 1929), and SOCKS 4a.
+// SOCKS 5 (RFC 1928), its authentication by user name and password (RFC 1929), and SOCKS 4a.
 extension ProxyTunnel {
     /// - Throws: `proxy-refused`, `proxy-authentication-required`, `proxy-protocol`, `proxy-timeout`,
     ///   `name-not-resolved` without remote DNS.
@@ -23,7 +23,7 @@ extension ProxyTunnel {
         let reply = try receive(exactly: 4)
         guard reply[0] == 5 else { throw notSOCKS(reply) }
         guard reply[1] == 0 else { throw refused(destination, Self.reason(reply[1])) }
-        // The address that the proxy uses follows, and has to be taken out of the way.
+        // The address that the proxy uses follows; it must be read to reach the tunnel's bytes.
         switch reply[3] {
         case 1: _ = try receive(exactly: 4 + 2)
         case 3: _ = try receive(exactly: Int(try receive(exactly: 1)[0]) + 2)
@@ -41,7 +41,7 @@ extension ProxyTunnel {
         if let address = destination.host.ipAddress, !address.isIPv6 {
             request += address.octets + userID + [0]
         } else if !destination.isAddress {
-            // An address that cannot be (0.0.0.x) says that the name follows.
+            // The invalid address 0.0.0.x means that the name follows.
             request += [0, 0, 0, 1] + userID + [0] + Array(destination.name.utf8) + [0]
         } else {
             throw HandshakeError(
@@ -68,14 +68,14 @@ extension ProxyTunnel {
         guard try receive(exactly: 2)[1] == 0 else { throw unauthenticated(true) }
     }
 
-    /// ATYP and address. A name without remote DNS is resolved here, and the first address is taken: then the
-    /// proxy never gets to see the name.
+    /// Returns ATYP and address. Without remote DNS, the name is resolved here and the first address is used, so that
+    /// the proxy does not see the name.
     private static func address(of destination: ServerEndpoint, remoteDNS: Bool) throws(HandshakeError) -> [UInt8] {
         if let literal = destination.host.ipAddress { return typed(literal.octets) }
         if !remoteDNS {
             return try address(of: destination, at: SocketAddress.resolve(destination, as: .server))
         }
-        // At most 253 bytes: `ServerName` saw to that.
+        // At most 253 bytes, which `ServerName` guarantees.
         return [3, UInt8(truncatingIfNeeded: destination.name.utf8.count)] + Array(destination.name.utf8)
     }
 

@@ -1,5 +1,5 @@
-/// The instant at which waiting ends. Made once per phase, so that many short waits cannot add up to a
-/// long one: a peer that sends a byte a second is as late as one that sends nothing.
+/// The instant at which waiting ends. A deadline is set once for each phase, so that many short waits cannot add up to
+/// a long one. A peer that sends one byte a second times out like a peer that sends nothing.
 struct Deadline: Sendable {
     let instant: ContinuousClock.Instant
 
@@ -14,7 +14,7 @@ struct Deadline: Sendable {
 
     var hasPassed: Bool { ContinuousClock.now >= instant }
 
-    /// For `poll`: rounded up, so that the last wait does not become a busy loop of zero waits.
+    /// The remaining time for `poll`, rounded up, so that the last wait does not become a busy loop.
     var remainingMilliseconds: Int32 {
         let (seconds, attoseconds) = max(.zero, ContinuousClock.now.duration(to: instant)).components
         return Int32(clamping: seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
@@ -22,7 +22,7 @@ struct Deadline: Sendable {
 }
 
 extension Duration {
-    /// `5 s`, `0.25 s`: for messages. Clamped as a ``Deadline`` is.
+    /// The duration for messages: `5 s`, `0.25 s`. Clamped as a ``Deadline`` is.
     var inSeconds: String {
         let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
         let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000

@@ -6,20 +6,20 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why there is no checked connection: what happened, and what to do about it.
+/// The reason that there is no checked connection: the event, and the remedy.
 ///
-/// `message` and `hint` are lower case without a full stop; nothing in them comes from the peer
-/// unescaped, and no credential is ever in them. No live handle is kept.
+/// `message` and `hint` are lower case without a full stop. They contain no unescaped bytes from the peer, and never a
+/// credential. The error keeps no handle open.
 public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Stable strings: scripts may compare ``Code/rawValue``.
+    /// A code that stays stable across releases: scripts may compare ``Code/rawValue``.
     public enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The host or port of a target cannot be connected to as it is written.
+        /// The host or port of the target is not valid.
         case invalidHost = "invalid-host"
-        /// The client was set up with something that TLS cannot carry.
+        /// The client's settings contain a value that TLS cannot carry.
         case invalidConfiguration = "invalid-configuration"
-        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`) cannot be read.
+        /// A proxy setting (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`) cannot be parsed.
         case invalidProxy = "invalid-proxy"
-        /// A proxy setting that is understood, and not honoured (`https://`, `socks4://`, ...).
+        /// The scheme of the proxy setting is not supported (`https://`, `socks4://`, ...).
         case proxyUnsupported = "proxy-unsupported"
 
         /// The resolver knows no address of the host.
@@ -31,57 +31,57 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         /// TCP failed otherwise: no route, network down, reset.
         case connectionFailed = "connection-failed"
 
-        /// The proxy does not connect to the server.
+        /// The proxy refused to connect to the server.
         case proxyRefused = "proxy-refused"
-        /// The proxy wants other credentials than its setting has.
+        /// The proxy requires credentials, or rejected the configured ones.
         case proxyAuthenticationRequired = "proxy-authentication-required"
-        /// What answered is not the kind of proxy that was configured, or exceeds every limit.
+        /// The answer is not that of the configured kind of proxy, or exceeds a limit.
         case proxyProtocol = "proxy-protocol"
-        /// The proxy took longer to connect than the time-out.
+        /// The proxy did not connect within the time-out.
         case proxyTimeout = "proxy-timeout"
 
         /// The handshake took longer than the time-out.
         case handshakeTimeout = "handshake-timeout"
-        /// The peer speaks something else than TLS.
+        /// The peer does not speak TLS.
         case notTLS = "not-tls"
-        /// The peer's TLS is older than the minimum.
+        /// The peer's version of TLS is older than the minimum.
         case protocolVersion = "protocol-version"
         /// The peer ended the handshake with an alert; ``HandshakeError/alert`` names it.
         case tlsAlert = "tls-alert"
         /// The peer closed the connection before the handshake had ended.
         case closedDuringHandshake = "closed-during-handshake"
-        /// The handshake broke for another reason, which the message gives, in OpenSSL's words where they are its.
+        /// The handshake failed for another reason, given in the message, in OpenSSL's words if OpenSSL reported it.
         case handshakeFailed = "handshake-failed"
-        /// The presented certificates are too many or too large (`PresentedChain.Limits`); none was parsed.
+        /// The server presented too many or too large certificates (`PresentedChain.Limits`). They were not parsed.
         case limitsExceeded = "limits-exceeded"
         /// A presented certificate cannot be parsed.
         case malformedCertificate = "malformed-certificate"
-        /// The caller's verdict was a refusal; the peer was sent an alert.
+        /// The verdict refused the server, and the server was sent an alert.
         case rejectedByVerifier = "rejected-by-verifier"
-        /// A handshake came to an end without a verdict: OpenSSL asked for none, asked twice, or not about the server that
-        /// SNI names. Never seen; refused all the same.
+        /// A handshake completed without a valid verdict: OpenSSL did not ask for one, asked twice, or asked about
+        /// another server than SNI names. This has never been seen, and is refused all the same.
         case verifierNotCalled = "verifier-not-called"
 
-        /// On a checked connection: nothing was read or written in time.
+        /// On a checked connection: a read or write timed out.
         case ioTimeout = "io-timeout"
-        /// On a checked connection: it ended without close_notify, so what was read may be incomplete.
+        /// On a checked connection: it ended without close_notify, so the data may be incomplete.
         case truncated
-        /// On a checked connection: the peer sent what is no TLS, or what does not decrypt.
+        /// On a checked connection: the peer sent bytes that are not TLS or that cannot be decrypted.
         case tlsFailed = "tls-failed"
-        /// Memory or a descriptor was not to be had, or OpenSSL could not be set up.
+        /// The system has no memory or descriptor left, or OpenSSL could not be set up.
         case noResources = "no-resources"
     }
 
-    /// The kind of error, stable, for machines.
+    /// The kind of error; stable, for programs.
     public let code: Code
-    /// The event and its place, for people. Lower case, no full stop.
+    /// The event and the server or proxy, for people. Lower case, no full stop.
     public let message: String
-    /// The remedy, where one is known.
+    /// The remedy, if one is known.
     public let hint: String?
-    /// True when nothing is known about the peer's certificate: it had not arrived. The command line's
-    /// exit code 3 is for these.
+    /// A Boolean value that indicates whether the error occurred before the peer's certificate arrived. The command
+    /// line then exits with code 3.
     public let isBeforeCertificate: Bool
-    /// The name of the alert in RFC 8446 section 6, sent by the peer (`tls-alert`) or by us
+    /// The name of the alert as in RFC 8446 section 6. The peer sent it (`tls-alert`), or we sent it
     /// (`rejected-by-verifier`).
     public let alert: String?
 
@@ -95,7 +95,7 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
         self.alert = alert
     }
 
-    /// The message and, where there is one, the hint.
+    /// The message, with the hint if there is one.
     public var description: String { hint.map { "\(message); \($0)" } ?? message }
 
     static func invalidHost(_ host: String, why: String) -> HandshakeError {
@@ -111,7 +111,8 @@ public struct HandshakeError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension HandshakeError {
-    /// Where OpenSSL stopped at certificates before any decision could be asked about them: a verdict too.
+    /// The failure of the certificates, if OpenSSL stopped at them before it asked for a verdict. It counts as a
+    /// verdict.
     package var pathFailure: PathFailure? {
         switch code {
         case .limitsExceeded: PathFailure(.limitsExceeded, text: message)
@@ -121,8 +122,8 @@ extension HandshakeError {
     }
 }
 
-/// Foreign bytes as one short line of printable ASCII, for messages: a peer must not be able to move the
-/// cursor, or to write lines of its own.
+/// Returns foreign bytes as a short line of printable ASCII for messages. Otherwise a peer could move the terminal's
+/// cursor or forge lines.
 func printable(_ bytes: some Collection<UInt8>, limit: Int = 80) -> String {
     var text = ""
     for byte in bytes.prefix(limit) {

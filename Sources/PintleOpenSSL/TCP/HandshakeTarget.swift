@@ -1,31 +1,41 @@
 public import Pintle
 
-/// The server that is asked for: its name is what SNI carries and what the verifier judges.
+/// The server to connect to. Its name is sent in SNI, and the verdict is about it.
 public struct HandshakeTarget: Hashable, Sendable {
-    /// The server that the caller means, which the verdict is about.
+    /// The server that the caller means and that the verdict is about.
     public let endpoint: ServerEndpoint
 
-    /// Where the bytes go instead, if anywhere: SNI and verification still use ``endpoint``. The way to
-    /// look at one machine behind a load balancer, or at a server before its DNS entry moves.
+    /// The endpoint to connect to instead of ``endpoint``, if any. SNI and the verdict still use ``endpoint``. Use this
+    /// to check one machine behind a load balancer, or a server before its DNS entry moves.
     public var connectTo: ServerEndpoint?
 
-    /// A target that is connected to where its name or address leads, or at another place.
+    /// Creates a target.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the server that the verdict is about.
+    ///   - connectTo: the endpoint to connect to instead; `nil` to connect to `endpoint`.
     public init(_ endpoint: ServerEndpoint, connectTo: ServerEndpoint? = nil) {
         self.endpoint = endpoint
         self.connectTo = connectTo
     }
 
+    /// Creates a target from a host name or IP literal.
+    ///
+    /// - Parameters:
+    ///   - host: the host that the verdict is about.
+    ///   - port: the port.
+    ///   - connectTo: the endpoint to connect to instead; `nil` to connect to the host.
     /// - Throws: ``HandshakeError`` with the code `invalid-host`.
     public init(host: String, port: UInt16 = 443, connectTo: ServerEndpoint? = nil) throws(HandshakeError) {
         self.init(try ServerEndpoint(host: host, port: port), connectTo: connectTo)
     }
 
-    /// - Throws: `invalid-host` where the system would connect to another address than the one that is judged.
+    /// - Throws: `invalid-host` if the system would connect to another address than the judged one.
     func requireOwnAddress() throws(HandshakeError) {
         guard let alias = AddressAlias(endpoint.host) else { return }
         throw HandshakeError(.invalidHost, alias.message, hint: alias.hint)
     }
 
-    /// Where TCP, or the proxy, has to connect to.
+    /// The endpoint to which TCP or the proxy connects.
     var destination: ServerEndpoint { connectTo ?? endpoint }
 }

@@ -11,15 +11,16 @@ extension ServerEndpoint {
         }
     }
 
-    /// The host as the resolver, SNI and the verifier are given it: one string for everybody.
+    /// The host, as the same string for the resolver, SNI and the verdict.
     var name: String { host.description }
 
-    /// Only a name goes into SNI (RFC 6066 section 3).
+    /// A Boolean value that indicates whether the host is an IP address, which SNI cannot carry (RFC 6066 section 3).
     var isAddress: Bool { host.ipAddress != nil }
 }
 
 extension IPAddress {
-    /// Whether the first `length` bits are those of `other`. False across families.
+    /// Returns whether the first `length` bits are those of `other`. Returns `false` for addresses of different
+    /// families.
     func shares(prefix length: Int, with other: IPAddress) -> Bool {
         guard isIPv6 == other.isIPv6, length >= 0, length <= octets.count * 8 else { return false }
         for (index, (mine, theirs)) in zip(octets, other.octets).enumerated() {

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Why bytes did not come or go.
+/// The reason that bytes could not be sent or received.
 enum SocketFailure: Error {
     case timedOut
-    /// The system's error number.
+    /// The connection failed, with the system's error number.
     case broken(CInt)
 }
 
-/// A connected, non-blocking TCP socket: one owner, closed with it.
+/// A connected, non-blocking TCP socket. It has a single owner and is closed when released.
 ///
-/// Every call ends by its ``Deadline``, however busily the peer keeps it, and nothing written to a peer that has gone raises
-/// SIGPIPE: the process belongs to somebody else.
+/// Every call ends by its ``Deadline``, however fast the peer sends. Writing to a peer that has gone does not raise
+/// SIGPIPE: a library must not end its host process.
 struct Socket: ~Copyable {
     let descriptor: CInt
 
-    /// - Parameter descriptor: connected, non-blocking, and not owned by anybody else.
+    /// - Parameter descriptor: connected, non-blocking, and without another owner.
     init(adopting descriptor: CInt) {
         self.descriptor = descriptor
     }
@@ -59,7 +59,8 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// Sends what goes out without waiting: how many bytes, or nil where there is no room now.
+    /// Sends as many bytes as possible without blocking. Returns their number, or `nil` if the socket cannot take any
+    /// now.
     borrowing func sendNow(_ bytes: ArraySlice<UInt8>) throws(SocketFailure) -> Int? {
         let sent = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
         guard sent < 0 else { return sent }
@@ -67,8 +68,8 @@ struct Socket: ~Copyable {
         return nil
     }
 
-    /// Reads what is there, at most `limit` bytes: empty when the peer has closed its side, nil where nothing
-    /// has come yet.
+    /// Reads at most `limit` bytes without blocking: empty when the peer has closed its side, `nil` if no bytes have
+    /// arrived.
     borrowing func receiveNow(atMost limit: Int) throws(SocketFailure) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: max(1, limit))
         let count = recv(descriptor, &bytes, bytes.count, 0)
@@ -84,15 +85,15 @@ struct Socket: ~Copyable {
         error == EAGAIN || error == EWOULDBLOCK || error == EINTR
     }
 
-    /// Gives the descriptor up: the caller closes it.
+    /// Releases the descriptor without closing it; the caller closes it.
     consuming func intoDescriptor() -> CInt {
         let descriptor = descriptor
         discard self
         return descriptor
     }
 
-    /// Says that nothing more will be sent, and gives the peer a moment to read what was: a socket that
-    /// is closed over unread input is reset, and a reset overtakes an alert that is still on its way.
+    /// Shuts down sending and gives the peer a moment to read. If a socket is closed with unread input, TCP sends a
+    /// reset, which can overtake an alert that is still in flight.
     borrowing func finish(within moment: Duration) {
         shutdown(descriptor, CInt(SHUT_WR))
         let deadline = Deadline(after: moment)
@@ -103,7 +104,7 @@ struct Socket: ~Copyable {
         shutdown(descriptor, CInt(SHUT_WR))
     }
 
-    /// The peer's address as a number, without the port.
+    /// Returns the peer's numeric address without the port.
     borrowing func peerAddress() -> String? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -127,7 +128,7 @@ struct Socket: ~Copyable {
     }
 }
 
-/// The system's words for an error number, as they stand in a sentence.
+/// Returns the system's text for an error number, worded for the middle of a sentence.
 func systemMessage(_ error: CInt) -> String {
     guard let text = strerror(error) else { return "error \(error)" }
     let words = String(cString: text)

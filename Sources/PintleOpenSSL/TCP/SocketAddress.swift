@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Pintle
 
-/// One address that a host resolves to, with the port in it.
+/// An address to which a host resolves, including the port.
 struct SocketAddress: Sendable {
     private let storage: sockaddr_storage
     private let length: socklen_t
@@ -19,7 +19,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address itself, 4 or 16 bytes in network order, without port and scope.
+    /// The bytes of the address, 4 or 16 in network order, without port and scope.
     var octets: [UInt8]? {
         withUnsafeBytes(of: storage) { raw in
             switch family {
@@ -30,7 +30,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address in numbers, without the port.
+    /// The numeric address without the port.
     var numericHost: String? {
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let status = withUnsafeAddress { address, length in
@@ -40,15 +40,16 @@ struct SocketAddress: Sendable {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// IPv4 and IPv6 addresses of `endpoint`, in the resolver's order (RFC 6724), 32 at most.
+    /// Returns the IPv4 and IPv6 addresses of `endpoint` in the resolver's order (RFC 6724), at most 32.
     ///
-    /// Blocks as long as the system's resolver does: it has its own time-outs.
+    /// Blocks until the system's resolver answers; the resolver has its own time-outs.
+    ///
     /// - Throws: `name-not-resolved`.
     static func resolve(_ endpoint: ServerEndpoint, as role: ConnectionRole) throws(HandshakeError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         hints.ai_protocol = CInt(IPPROTO_TCP)
-        // A literal must never become a question to a name server.
+        // An IP literal must never be sent to a name server.
         hints.ai_flags = AI_NUMERICSERV | (endpoint.isAddress ? AI_NUMERICHOST : 0)
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(endpoint.name, String(endpoint.port), &hints, &list)
@@ -89,7 +90,7 @@ struct SocketAddress: Sendable {
     }
 }
 
-/// What an endpoint is to us, for messages: the remedy differs.
+/// The role of an endpoint, for messages: the remedy depends on it.
 enum ConnectionRole: Sendable {
     case server, proxy
 

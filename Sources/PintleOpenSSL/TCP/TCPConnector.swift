@@ -1,10 +1,10 @@
 internal import Glibc
 internal import Pintle
 
-/// Opens a TCP connection to the first address of a host that answers.
+/// Opens a TCP connection to the first address of a host that answers ("happy eyeballs").
 ///
-/// Addresses are tried in the resolver's order, a new one every quarter of a second while the earlier ones
-/// are still silent (RFC 8305 section 5): one dead address family must not use up the whole time-out.
+/// Tries the addresses in the resolver's order. Every quarter of a second without an answer it starts the next attempt
+/// and keeps the earlier ones (RFC 8305 section 5), so that one dead address family does not use up the whole time-out.
 struct TCPConnector: ~Copyable {
     private static let headStart = Duration.milliseconds(250)
 
@@ -14,15 +14,18 @@ struct TCPConnector: ~Copyable {
     private let deadline: Deadline
     private var rest: ArraySlice<SocketAddress>
     private var nextStart = ContinuousClock.now
-    /// Non-blocking sockets that are decided when they are writable.
+    /// The sockets of open attempts. A socket becomes writable when its attempt has succeeded or failed.
     private(set) var waiting: [CInt] = []
     private let limit: Int
     private var tried = 0
     private var lastError: CInt?
 
     /// - Parameters:
-    ///   - timeout: for all addresses together, counted from now.
-    ///   - limit: how many addresses are waited for at a time; the one that was silent longest makes room.
+    ///   - endpoint: the host, for messages.
+    ///   - addresses: its addresses, in the order of the attempts.
+    ///   - role: the role of the host, for messages.
+    ///   - timeout: the limit for all addresses together, counted from now.
+    ///   - limit: the most open attempts. At the limit, the oldest attempt is closed.
     init(
         to endpoint: ServerEndpoint, at addresses: [SocketAddress], as role: ConnectionRole, timeout: Duration,
         atMost limit: Int = .max
@@ -39,9 +42,13 @@ struct TCPConnector: ~Copyable {
         for descriptor in waiting { close(descriptor) }
     }
 
-    /// - Parameter timeout: for all addresses together, counted from when the name is resolved.
-    /// - Throws: `name-not-resolved`, `connection-refused`, `connect-timeout`, `connection-failed`,
-    ///   `no-resources`.
+    /// Resolves and connects, blocking.
+    ///
+    /// - Parameters:
+    ///   - endpoint: the host.
+    ///   - role: the role of the host, for messages.
+    ///   - timeout: the limit for all addresses together, counted from the end of the look-up.
+    /// - Throws: `name-not-resolved`, `connection-refused`, `connect-timeout`, `connection-failed`, `no-resources`.
     static func connect(
         to endpoint: ServerEndpoint, as role: ConnectionRole, timeout: Duration
     ) throws(HandshakeError) -> Socket {
@@ -54,10 +61,11 @@ struct TCPConnector: ~Copyable {
         }
     }
 
-    /// When ``advance()`` has something to do, though nothing has happened on ``waiting``.
+    /// The time at which ``advance()`` must be called even if no socket in ``waiting`` has an event.
     var wake: Deadline { rest.isEmpty ? deadline : Deadline(at: min(deadline.instant, nextStart)) }
 
-    /// Takes what is decided and begins what is due. Does not wait: nil means that nothing has connected yet.
+    /// Checks the open attempts and starts those that are due, without blocking. Returns `nil` if none has connected
+    /// yet.
     mutating func advance() throws(HandshakeError) -> Socket? {
         if let connected = settle() { return Socket(adopting: connected) }
         while let address = rest.first, waiting.isEmpty || ContinuousClock.now >= nextStart {
@@ -71,14 +79,14 @@ struct TCPConnector: ~Copyable {
         return nil
     }
 
-    /// Begins one attempt. A descriptor only when it succeeded on the spot.
+    /// Starts an attempt. Returns a descriptor only if it connected at once.
     private mutating func start(_ address: SocketAddress) throws(HandshakeError) -> CInt? {
         tried += 1
         let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, type, CInt(IPPROTO_TCP))
         guard descriptor >= 0 else {
             let error = errno
-            // A machine without IPv6 says so here; that is one address less, not the end.
+            // For example, the machine has no IPv6. Try the next address.
             guard error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM else {
                 lastError = error
                 return nil
@@ -99,7 +107,7 @@ struct TCPConnector: ~Copyable {
         return nil
     }
 
-    /// The first of the open attempts that has succeeded; those that failed are over.
+    /// Returns the first attempt that has succeeded. Closes the failed attempts that it meets.
     private mutating func settle() -> CInt? {
         guard !waiting.isEmpty else { return nil }
         var entries = waiting.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }

@@ -2,26 +2,26 @@ internal import COpenSSL
 internal import Pintle
 internal import Synchronization
 
-/// An `X509_STORE`: the anchors that a path may end in.
+/// An `X509_STORE` with the anchors in which a path may end.
 ///
-/// Sendable: it is filled while it is made and only looked into afterwards; OpenSSL locks what its
-/// directory look-up adds on the way.
+/// Sendable: only `init` fills the store, and later calls only read it. OpenSSL locks the certificates that its
+/// directory look-up adds later.
 final class AnchorStore: @unchecked Sendable {
     let pointer: OpaquePointer
-    /// What the core has read of the anchors, by address. The reference keeps the address from being
-    /// given to another certificate.
+    /// A cache of the anchors as the core parsed them, by address. The reference keeps the address from being reused
+    /// for another certificate.
     private let read = Mutex<[OpaquePointer: (reference: X509Reference, certificate: Certificate)]>([:])
 
     /// - Parameters:
-    ///   - certificates: anchors, parsed.
-    ///   - addingSystem: adds the system's, from where OpenSSL was built to look, or from
-    ///     `SSL_CERT_FILE` and `SSL_CERT_DIR`. A directory is looked into when a name is asked for.
+    ///   - certificates: the parsed anchors.
+    ///   - addingSystem: `true` to add the system's roots, from OpenSSL's default places or from `SSL_CERT_FILE` and
+    ///     `SSL_CERT_DIR`. OpenSSL reads a directory lazily, when a path names a root.
     init?(_ certificates: [X509Reference], addingSystem: Bool = false) {
         guard let store = X509_STORE_new() else { return nil }
         pointer = store
         if addingSystem { X509_STORE_set_default_paths(store) }
         for certificate in certificates {
-            // One that is in there already is not an error.
+            // OpenSSL ignores a duplicate.
             X509_STORE_add_cert(store, certificate.pointer)
         }
         ERR_clear_error()
@@ -31,7 +31,7 @@ final class AnchorStore: @unchecked Sendable {
         X509_STORE_free(pointer)
     }
 
-    /// An anchor of this store, as the core reads it; read once.
+    /// Returns an anchor of this store as the core parses it. Cached.
     func certificate(for anchor: X509Reference) throws(DERError) -> Certificate {
         if let known = read.withLock({ $0[anchor.pointer] }) { return known.certificate }
         let certificate = try Certificate(der: anchor.der)
@@ -39,7 +39,7 @@ final class AnchorStore: @unchecked Sendable {
         return certificate
     }
 
-    /// The anchors whose subject is the issuer of this certificate.
+    /// Returns the anchors whose subject is the issuer of this certificate.
     func anchors(issuing certificate: X509Reference) -> [X509Reference] {
         guard let context = X509_STORE_CTX_new() else { return [] }
         defer { X509_STORE_CTX_free(context) }

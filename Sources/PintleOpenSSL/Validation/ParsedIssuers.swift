@@ -1,26 +1,26 @@
 internal import Pintle
 internal import Synchronization
 
-/// A certificate that came behind the leaf, as both sides know it.
+/// A certificate that the server sent after the leaf, as parsed by OpenSSL and by the core.
 struct PresentedIssuer {
     let reference: X509Reference
     let certificate: Certificate
 }
 
-/// Issuers that OpenSSL has parsed before, by their bytes.
+/// A cache of the issuers that OpenSSL has parsed, by their bytes.
 ///
-/// OpenSSL 3 takes a tenth of a millisecond to parse a certificate, as long as it takes to check a whole
-/// path, and servers show the same few issuers again and again. Only the parsed form is kept: nothing
-/// that was found out about a certificate, and no verdict. Safe to use from any thread.
+/// OpenSSL 3 takes 0.1 ms to parse a certificate, as long as it takes to check a whole path, and servers send the same
+/// few issuers again and again. The cache keeps only the parsed form, never a result or a verdict. Safe to use from any
+/// thread.
 final class ParsedIssuers: Sendable {
     private let known = Mutex<[[UInt8]: X509Reference]>([:])
 
-    /// So many at a time, of which none is larger than issuers are. Decoded names take fifty times their
-    /// bytes: whatever is sent, this keeps less than 10 MiB.
+    /// The limits of the cache: the number of issuers, and the size of each. Decoded names take fifty times their
+    /// encoded size; with these limits, the cache stays below 10 MiB whatever servers send.
     private static let capacity = 64
     private static let largest = 2_560
 
-    /// The parsed form; `nil` where OpenSSL cannot parse it.
+    /// Returns the parsed form; `nil` if OpenSSL cannot parse it.
     func reference(to certificate: Certificate) -> X509Reference? {
         let der = certificate.der
         guard der.count <= Self.largest, certificate.isCA else { return X509Reference(der: der) }

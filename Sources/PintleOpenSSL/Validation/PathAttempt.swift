@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Pintle
 
-/// What is known so far about one request: the best path, or the failure that came closest to one.
+/// The result so far of one request: the best path, or the failure that came closest to success.
 struct PathAttempt {
     let request: PathRequest
     let others: [PresentedIssuer]
@@ -24,7 +24,7 @@ struct PathAttempt {
         work = ConstraintWork(budget)
     }
 
-    /// Any valid path before any failure: what was left untried matters only where nothing was found.
+    /// The valid path if there is one. The budget matters only if no path was found.
     var outcome: PathOutcome {
         if let valid { return .valid(valid) }
         return .invalid(PathFailure(failure ?? []) ?? PathFailure(.untrustedRoot, text: "no path to an anchor"))
@@ -36,7 +36,7 @@ struct PathAttempt {
             mayCompareNames: mayCompareNames)
     }
 
-    /// Counts the comparisons on a path that OpenSSL has built.
+    /// Counts the comparisons of names on a path that OpenSSL has built, and returns whether the budget allows them.
     private func mayCompareNames(_ path: [X509Reference]) -> Verification.Comparison {
         var certificates: [Certificate] = []
         for (depth, reference) in path.enumerated() {
@@ -46,7 +46,7 @@ struct PathAttempt {
         return work.spend(NameComparisons.steps(certificates)) ? .allowed : .tooMuchWork
     }
 
-    /// The server's certificate is the anchor that somebody named for it.
+    /// Tries the server's certificate as its own anchor, because the caller named it as one.
     mutating func tryLeafAsAnchor(_ leaf: X509Reference) {
         guard let store = AnchorStore([leaf]), let nothing = X509Stack([]) else { return }
         var verification = verification
@@ -54,15 +54,15 @@ struct PathAttempt {
         record(verification.run(leaf: leaf, untrusted: nothing, store: store), leafIsAnchor: true)
     }
 
-    /// Whatever path OpenSSL finds by itself.
+    /// Tries the path that OpenSSL finds by itself.
     mutating func tryPath(_ run: (Verification) -> Verification.Result) {
         record(run(verification))
     }
 
-    /// One path, whose signatures are known to be good: nothing else may be put in its place.
+    /// Tries exactly this path, whose signatures are known to be good.
     mutating func tryPath(_ path: [X509Reference]) {
-        // OpenSSL does not follow an issuer that may not sign, and then calls the root unknown. Nor is it
-        // asked: anyone who owns a certificate can make such paths by the hundred.
+        // OpenSSL would not follow an issuer that may not sign, and would report an unknown root instead. It is not
+        // even called here, because the owner of any certificate can make such paths by the hundred.
         let refusals = Self.issuerRefusals(path)
         guard refusals.isEmpty else { return record(Verification.Result(findings: refusals)) }
         guard let leaf = path.first, let anchor = path.last, let store = AnchorStore([anchor]),
@@ -71,7 +71,7 @@ struct PathAttempt {
         record(verification.run(leaf: leaf, untrusted: untrusted, store: store))
     }
 
-    /// Adds the finding that the budget has run out before a good path was found.
+    /// Adds the finding that the budget ran out before a good path was found.
     mutating func addExhaustion() {
         let finding = PathFailure.Finding(
             .limitsExceeded, text: "more paths than are worth trying; none of those tried was good")
@@ -99,7 +99,8 @@ struct PathAttempt {
                     .other, depth: result.path.count - 1,
                     text: "an anchor that names another key as its issuer's than the one that signed it"))
         }
-        // OpenSSL goes on behind each error, so these are only the failures that a person has accepted for this leaf.
+        // Remove the failures that a user has accepted for this leaf. OpenSSL continues after each error, so all other
+        // failures stay in the list.
         if leafIsAnchor { findings.removeAll { request.accepts($0.code) } }
         if findings.isEmpty, !certificates.isEmpty {
             let path = ValidatedPath(uncheckedLeafToAnchor: certificates.map(\.der))
@@ -110,14 +111,15 @@ struct PathAttempt {
         }
     }
 
-    /// As the core has read it already: what OpenSSL puts into a path is the leaf, was sent, or is an anchor.
+    /// Returns the certificate as the core has already parsed it. Every certificate of OpenSSL's path is the leaf, a
+    /// sent certificate or an anchor.
     private func certificate(_ reference: X509Reference, at depth: Int) throws(DERError) -> Certificate {
         if depth == 0 { return request.chain.leaf }
         if let sent = others.first(where: { $0.reference.pointer == reference.pointer }) { return sent.certificate }
         return try store.certificate(for: reference)
     }
 
-    /// Whether a path with these findings failed for something less fundamental.
+    /// Returns whether a path with these findings failed for a less fundamental reason.
     private static func isCloser(_ findings: [PathFailure.Finding], than others: [PathFailure.Finding]) -> Bool {
         guard let mine = PathFailure(findings), let theirs = PathFailure(others) else { return false }
         let codes = PathFailure.Code.allCases
@@ -127,7 +129,7 @@ struct PathAttempt {
         return rank == other ? findings.count < others.count : rank > other
     }
 
-    /// Where an issuer's key has signed, but the issuer may not.
+    /// Returns findings for issuers whose key has signed, although they may not sign.
     private static func issuerRefusals(_ path: [X509Reference]) -> [PathFailure.Finding] {
         zip(path, path.dropFirst()).enumerated().compactMap { index, pair in
             var error = X509_check_issued(pair.1.pointer, pair.0.pointer)

@@ -1,20 +1,21 @@
-/// The work that one chain may cause. Any server can send certificates that form an endless number of paths.
+/// The limits of the work for one chain. Without limits, any server could send certificates that form endlessly many
+/// paths.
 package struct PathBudget: Sendable, Hashable {
-    /// Signatures that the search verifies, counted as those of a strength of 128 bits. Stronger keys
-    /// count fivefold: that is how much longer they take.
+    /// The number of signatures that the search verifies, for keys with a strength of up to 128 bits. A signature by a
+    /// stronger key counts fivefold, because it takes five times as long.
     package var steps = 200
-    /// Paths to an anchor that the search tries; each costs a validation. Those with stronger keys count
-    /// fivefold too.
+    /// The number of paths to an anchor that the search tries; each costs a validation. A path with a stronger key
+    /// counts fivefold.
     package var paths = 100
-    /// Certificates in a path that the search builds, leaf and anchor included.
+    /// The number of certificates in a path that the search builds, including leaf and anchor.
     package var depth = 10
-    /// Intermediates in any path.
+    /// The number of intermediates in any path.
     package var maximumIntermediates = 100
-    /// Comparisons of names with name constraints, over all paths that are tried for one chain. A comparison of more
+    /// The number of comparisons of names with name constraints, over all paths for one chain. A comparison of more
     /// than 64 bytes counts as several, and one with an otherName as 128. Each name of a certificate is compared with
-    /// each subtree of every authority above it; the e-mail addresses in subjects are names too.
+    /// each subtree of every authority above it; e-mail addresses in subjects count as names.
     ///
-    /// OpenSSL itself stops at 1,048,576 for each pair of certificates, and a path of 100 has 4,950 pairs.
+    /// OpenSSL's own limit is 1,048,576 for each pair of certificates, and a path of 100 has 4,950 pairs.
     package var nameComparisons = 1_000_000
 
     package init() {}

@@ -1,9 +1,9 @@
 internal import COpenSSL
 internal import Pintle
 
-/// Finds the paths that lead from a leaf to an anchor, by names and by the signatures that prove them.
+/// Finds the paths from a leaf to an anchor, by names and verified signatures.
 ///
-/// OpenSSL commits itself to one issuer and never tries the next; cross-signed authorities then fail
+/// OpenSSL commits itself to one issuer and never tries another. With cross-signed authorities it can therefore fail
 /// although a good path exists, or end in another root than the pinned one.
 struct PathSearch {
     private let others: [PresentedIssuer]
@@ -24,20 +24,23 @@ struct PathSearch {
         self.budget = budget
     }
 
-    /// Whether a path was left untried. Where no certificate has two issuers there is but one, which
-    /// OpenSSL has tried by itself, however long it is.
+    /// A Boolean value that indicates whether a path was left untried. If no certificate has two issuers there is only
+    /// one path, and OpenSSL has already tried it, however long it is.
     var isExhausted: Bool { isCutShort && hasChoice }
 
-    /// Visits paths, leaf first and anchor last, depth first, until `visit` returns `true`.
+    /// Visits paths depth first, each from the leaf to the anchor, until `visit` returns `true`.
     ///
-    /// Anchors are tried before what the server sent, and that in the order in which it was sent.
+    /// Tries anchors before the certificates from the server, and these in the order in which they were sent.
     mutating func visitPaths(from leaf: X509Reference, _ visit: ([X509Reference]) -> Bool) {
         _ = extend([leaf], strangers: 0, visit)
     }
 
-    /// - Parameter strangers: how many on the path do not even claim to be authorities. One is followed, to be
-    ///   able to say that it is none.
-    /// - Returns: whether to stop.
+    /// - Parameters:
+    ///   - path: the path so far, the leaf first.
+    ///   - strangers: the number of certificates on the path that do not claim to be authorities. The search follows
+    ///     one, so that the error can say that it is not an authority.
+    ///   - visit: called with each complete path.
+    /// - Returns: `true` to stop the search.
     private mutating func extend(
         _ path: [X509Reference], strangers: Int, _ visit: ([X509Reference]) -> Bool
     ) -> Bool {
@@ -57,7 +60,7 @@ struct PathSearch {
             guard spendPath(complete) else { return true }
             if visit(complete) { return true }
         }
-        // An anchor that has an issuer may stand in the middle as well: its issuer may be the one that is pinned.
+        // A cross-signed anchor may also stand in the middle of a path, because its issuer may be the pinned one.
         for anchor in anchors where !anchor.isSelfIssued && !path.contains(where: anchor.hasSameBytes) {
             guard let isSigned = isSigned(child, by: anchor) else { return true }
             if isSigned, extend(path + [anchor], strangers: strangers, visit) { return true }
@@ -89,7 +92,7 @@ struct PathSearch {
         return true
     }
 
-    /// `nil` where the budget is used up.
+    /// Returns whether the issuer's key verifies the signature; `nil` if the budget is used up.
     private mutating func isSigned(_ child: X509Reference, by issuer: X509Reference) -> Bool? {
         let edge = Edge(child: child.pointer, issuer: issuer.pointer)
         let known = verified[edge]
@@ -106,7 +109,7 @@ struct PathSearch {
         return isGood
     }
 
-    /// How much longer a signature takes beyond a strength of 128 bits.
+    /// The cost of a signature by a key that is stronger than 128 bits, relative to other signatures.
     private static let slowness = 5
 }
 

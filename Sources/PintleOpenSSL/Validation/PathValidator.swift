@@ -1,10 +1,10 @@
 internal import COpenSSL
 public import Pintle
 
-/// Builds the certification path from what a server presented to an anchor, and checks it.
+/// Builds the certification path from a server's certificates to an anchor, and checks it.
 ///
-/// OpenSSL does the work, in its strictest settings; a bounded search finds the paths that it does not
-/// try; and what all platforms let through is checked on the finished path. Safe to use from any thread.
+/// OpenSSL validates with its strictest settings. A bounded search finds the paths that OpenSSL does not try. Checks on
+/// the finished path add rules that no platform enforces. Safe to use from any thread.
 ///
 ///     let validator = PathValidator()
 ///     let evaluation = policy.evaluate(endpoint, presented: chain, at: Date(), validate: validator.validate)
@@ -14,12 +14,14 @@ public final class PathValidator: Sendable {
     private let profile = PathProfile(isPublicSuffix: PublicSuffixList.contains)
     private let issuers = ParsedIssuers()
 
-    /// Bits of an RSA exponent. OpenSSL draws the same line for large keys; 17 are in use.
+    /// The limit for an RSA exponent in bits. OpenSSL has the same limit for large keys; common exponents have 17 bits.
     private static let largestExponent = 64
     /// The work of one signature by a key of 16,384 bits, OpenSSL's largest, with the usual exponent: about 2 ms.
     private static let largestWork = 16_384 * 16_384 * 17
 
-    /// - Parameter system: the roots of paths that may end in the system's.
+    /// Creates a validator.
+    ///
+    /// - Parameter system: the roots that count as the system's.
     public convenience init(system: SystemAnchors = .shared) {
         self.init(system: system, budget: PathBudget())
     }
@@ -29,7 +31,7 @@ public final class PathValidator: Sendable {
         self.budget = budget
     }
 
-    /// The path that satisfies the request; any valid one where none does; or why there is none.
+    /// Returns a path that satisfies the request. If there is none, returns any valid path, or else the failure.
     public func validate(_ request: PathRequest) -> PathOutcome {
         guard let leaf = X509Reference(der: request.chain.leaf.der) else {
             return .invalid(PathFailure(.malformedCertificate, depth: 0, text: "the library cannot read it"))
@@ -40,11 +42,12 @@ public final class PathValidator: Sendable {
         return validate(request, leaf: leaf, others: others)
     }
 
-    /// The same for a chain that a handshake has parsed already.
+    /// Validates a chain that a handshake has already parsed.
     ///
     /// - Parameters:
-    ///   - leaf: `X509 *`, borrowed.
-    ///   - presented: `STACK_OF(X509) *` of everything that was sent, the leaf included, borrowed.
+    ///   - request: the request.
+    ///   - leaf: the `X509 *`, borrowed.
+    ///   - presented: the `STACK_OF(X509) *` of all certificates, including the leaf, borrowed.
     func validate(_ request: PathRequest, leaf: OpaquePointer, presented: OpaquePointer) -> PathOutcome {
         let leaf = X509Reference(borrowing: leaf)
         var others = Array(X509Stack.references(in: presented).dropFirst())
@@ -52,9 +55,9 @@ public final class PathValidator: Sendable {
             let readable = Set(request.chain.others.map(\.der))
             others.removeAll { !readable.contains($0.der) }
         }
-        // Both are what was sent, in that order, without what the core cannot read. Pins are compared with the
-        // core's bytes, signatures are verified on OpenSSL's: they have to be the same certificates. Where
-        // nothing was left out, their number says it.
+        // Both lists hold the sent certificates in order, without those that the core cannot parse. Pins are compared
+        // with the core's bytes and signatures are verified on OpenSSL's, so both must be the same certificates. If
+        // none was left out, equal counts prove it.
         let pairs = zip(others, request.chain.others).map { PresentedIssuer(reference: $0, certificate: $1) }
         guard others.count == request.chain.others.count,
             request.chain.unreadableCount == 0
@@ -63,8 +66,9 @@ public final class PathValidator: Sendable {
         return validate(request, leaf: leaf, others: pairs)
     }
 
-    /// Returns whether signatures by this key may be verified. With numbers of its own choice a certificate makes one of
-    /// them take as long as a hundred others. No TLS client of today offers DSA, whose keys choose all of their numbers.
+    /// Returns whether to verify signatures by this key. A certificate can choose key parameters that make one
+    /// signature as slow as a hundred others. DSA keys choose all of their parameters; no current TLS client offers
+    /// DSA.
     private static func isVerifiable(by key: PublicKeyDescription) -> Bool {
         if case .dsa = key.algorithm { return false }
         guard let exponent = key.exponentBits, let bits = key.bits else { return true }
@@ -103,8 +107,8 @@ public final class PathValidator: Sendable {
         return attempt.outcome
     }
 
-    /// A leaf that is its own anchor alone, as the servers are that a person has approved, comes and goes with the
-    /// connection: nothing is remembered of it.
+    /// Returns the anchor store for a request. If the leaf is the only anchor, as for a server that a user has
+    /// approved, the store is not cached, because it is only of use for this connection.
     private func anchors(of request: PathRequest, _ leaf: X509Reference) throws(PathFailure) -> AnchorStore {
         guard !request.anchors.includesSystem, request.anchors.certificates == [request.chain.leaf] else {
             return try system.store(for: request.anchors)

@@ -2,16 +2,16 @@ public import Pintle
 internal import PintleStorage
 
 extension PinningPolicy {
-    /// Reads a policy file from disk, with what the core cannot know: the anchor files that it names, relative to its
-    /// own folder, and the public suffixes, from libpsl.
+    /// Reads a policy file from disk. Resolves the anchor files that it names, relative to the policy's folder, and
+    /// takes the public suffixes from libpsl.
     ///
     ///     let policy = try PinningPolicy(contentsOfFile: "/etc/myservice/policy.json")
     ///
-    /// Only regular files are read: the policy up to 64 MiB, each anchor file up to 16 MiB.
+    /// Reads only regular files: a policy of up to 64 MiB, and anchor files of up to 16 MiB each.
     ///
-    /// - Parameter path: of the policy file; relative to the current folder of the process.
-    /// - Throws: everything that is wrong, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` where the
-    ///   file cannot be read at all.
+    /// - Parameter path: the policy file, relative to the current directory of the process.
+    /// - Throws: all problems of the policy, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` if the
+    ///   file cannot be read.
     public init(contentsOfFile path: String) throws(PolicyError) {
         try self.init(policyFile: path, isPublicSuffix: PublicSuffixList.contains)
     }

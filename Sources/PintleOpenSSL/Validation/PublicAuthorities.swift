@@ -4,24 +4,26 @@ package import Pintle
 internal import PintleStorage
 internal import Synchronization
 
-/// The authorities that this machine trusts to sign for every host, known by the keys and certificates of their roots.
+/// The authorities that this machine trusts for every host, identified by the keys and certificates of their roots.
 ///
-/// Read when first asked, and once: hundreds of files, perhaps. Intermediates are not known, and a root that the
-/// machine's owner has installed counts as any other: it may sign for every host too. Safe to use from any thread.
+/// Read lazily and once, because there may be hundreds of files. Intermediates are not included. A root that the
+/// machine's owner has installed counts like any other, because it may also sign for every host. Safe to use from any
+/// thread.
 package final class PublicAuthorities: Sendable {
     private let files: [String]
     private let folders: [String]
     private let names = Mutex<[Pin.Subject: String]?>(nil)
 
     /// - Parameters:
-    ///   - files: of PEM certificates.
-    ///   - folders: whose regular files are read. What is no certificate there, or cannot be read, is passed over.
+    ///   - files: files of PEM certificates.
+    ///   - folders: folders whose regular files are read. Unreadable files, and files without certificates, are
+    ///     ignored.
     package init(files: [String], folders: [String]) {
         self.files = files
         self.folders = folders
     }
 
-    /// Those where OpenSSL looks for roots; `environment` may name other places.
+    /// Creates the authorities from OpenSSL's default places, which `environment` may override.
     package convenience init(environment: [String: String]) {
         let file = environment["SSL_CERT_FILE"] ?? X509_get_default_cert_file().map { String(cString: $0) }
         let folders = environment["SSL_CERT_DIR"] ?? X509_get_default_cert_dir().map { String(cString: $0) }
@@ -29,10 +31,11 @@ package final class PublicAuthorities: Sendable {
             files: file.map { [$0] } ?? [], folders: (folders ?? "").split(separator: ":").map { String($0) })
     }
 
-    /// Whether this machine trusts nobody, as in a container without the package of roots.
+    /// A Boolean value that indicates whether this machine trusts no authority, for example in a container without the
+    /// package of roots.
     package var isEmpty: Bool { known().isEmpty }
 
-    /// The subject of the root whose key or certificate this is; `nil` where it is none of them.
+    /// Returns the subject of the root with this key or certificate; `nil` if there is none.
     package func name(pinnedBy pin: Pin) -> String? { known()[pin.subject] }
 
     private func known() -> [Pin.Subject: String] {
@@ -44,7 +47,7 @@ package final class PublicAuthorities: Sendable {
     }
 
     private static let maximumFileSize = 16 << 20
-    /// So many files of a folder are read.
+    /// The most files of a folder that are read.
     private static let maximumEntries = 4_096
 
     private static func read(_ files: [String]) -> [Pin.Subject: String] {
@@ -57,7 +60,7 @@ package final class PublicAuthorities: Sendable {
                 do {
                     if let block = try reader.next() { add(block, to: &names) } else { isAtEnd = true }
                 } catch {
-                    // The reader stands behind the block that it could not read.
+                    // Continue: the reader is already after the block that it could not read.
                 }
             }
         }
@@ -65,7 +68,7 @@ package final class PublicAuthorities: Sendable {
     }
 
     private static func add(_ block: PEMBlock, to names: inout [Pin.Subject: String]) {
-        // The same root stands in a bundle and in a file of its own, under two names.
+        // The same root is often both in a bundle and in a file of its own.
         guard block.isCertificate, names[.certificate(CertificatePin(certificate: block.bytes))] == nil,
             let root = try? Certificate(der: block.bytes)
         else { return }

@@ -7,12 +7,14 @@ public import Foundation
 #endif
 
 extension ServerTrustEvaluator {
-    /// Decides by a policy, on paths that OpenSSL and this package's search and checks have validated.
+    /// Creates an evaluator that decides by a policy. OpenSSL, with this package's search and checks, validates the
+    /// paths.
     ///
     /// - Parameters:
-    ///   - policy: that decides.
-    ///   - approvals: asked at each decision for what people have said by then, `{ store.approvals }`.
-    ///   - newestKnownTime: the date of the release, or that of the last update: `PolicySnapshot.newestKnownTime`.
+    ///   - policy: the policy that decides.
+    ///   - approvals: called for each decision; returns the users' current approvals, such as `{ store.approvals }`.
+    ///   - newestKnownTime: the date of the release or of the last update, as in `PolicySnapshot.newestKnownTime`.
+    ///   - validator: validates the paths. It caches parsed certificates, so several evaluators may share one.
     ///   - validator: keeps what it has parsed; several evaluators may share one.
     public init(
         policy: PinningPolicy, approvals: @escaping @Sendable () -> TrustApprovals = { .none },
@@ -24,15 +26,15 @@ extension ServerTrustEvaluator {
 }
 
 extension PublicKeyPinner {
-    /// Compares pins with paths that OpenSSL and this package's search and checks have validated.
+    /// Creates a pinner. OpenSSL, with this package's search and checks, validates the paths.
     ///
     /// - Parameters:
-    ///   - pins: of the keys in use, in any notation that `PublicKeyPin(_:)` reads.
-    ///   - backupPins: of keys that are not in use yet.
-    ///   - backup: `.noneAccepted` where the author accepts that a lost key locks everyone out.
-    ///   - anchors: the roots that paths may end in.
-    ///   - validator: keeps what it has parsed; several pinners may share one.
-    /// - Throws: everything that is wrong with the pins at once; no pins are wrong too.
+    ///   - pins: the pins of the keys in use, in any notation that `PublicKeyPin(_:)` reads.
+    ///   - backupPins: the pins of keys that are not in use yet.
+    ///   - backup: `.noneAccepted` if you accept that losing the key locks all users out.
+    ///   - anchors: the roots in which paths may end.
+    ///   - validator: validates the paths. It caches parsed certificates, so several pinners may share one.
+    /// - Throws: all problems of the pins at once. An empty list of pins is a problem too.
     public init(
         pins: [String], backupPins: [String] = [], backup: BackupRequirement = .required,
         anchors: TrustAnchors = .system, validator: PathValidator = PathValidator()

@@ -2,13 +2,12 @@ internal import COpenSSL
 public import Pintle
 internal import Synchronization
 
-/// What "the system's roots" means, and the stores made of them.
+/// The roots that count as the system's, and a cache of the OpenSSL stores made from them.
 ///
-/// Loaded when first needed. A file of roots is read once; in a directory OpenSSL looks for a root when a
-/// chain first names it, so one that is put there while the process runs is found. Safe to use from any
-/// thread.
+/// Loaded lazily. A file of roots is read once. In a directory, OpenSSL looks for a root when a chain first names it,
+/// so a root that is added while the process runs is found. Safe to use from any thread.
 public final class SystemAnchors: Sendable {
-    /// The roots of this machine: where OpenSSL looks for them, or `SSL_CERT_FILE` and `SSL_CERT_DIR`.
+    /// The roots of this machine, from OpenSSL's default places, or from `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     public static let shared = SystemAnchors(replacement: nil)
 
     private let replacement: [Certificate]?
@@ -19,7 +18,7 @@ public final class SystemAnchors: Sendable {
         var byIdentity: [(identity: TrustAnchors.Identity, store: AnchorStore)] = []
     }
 
-    /// Other roots in the place of the machine's.
+    /// Creates anchors that replace the machine's roots.
     public convenience init(replacedBy certificates: [Certificate]) {
         self.init(replacement: certificates)
     }
@@ -28,17 +27,18 @@ public final class SystemAnchors: Sendable {
         self.replacement = replacement
     }
 
-    /// Whether these bytes are one of the anchors that somebody has named, rather than the machine's.
+    /// Returns whether the caller named this certificate as an anchor, rather than the machine.
     func names(_ der: [UInt8], in anchors: TrustAnchors) -> Bool {
         anchors.certificates.contains { $0.der == der }
             || anchors.includesSystem && (replacement?.contains { $0.der == der } ?? false)
     }
 
-    /// As many sets of private anchors as policies in use at a time may sensibly have; beyond them the
-    /// oldest goes, and is made anew when it is asked for again.
+    /// The number of cached stores for private anchors, enough for the policies in use at a time. Beyond it the oldest
+    /// store is dropped, and built again when it is needed.
     private static let rememberedStores = 64
 
-    /// - Throws: which anchor OpenSSL cannot use. To leave it out would change in silence what a policy says.
+    /// - Throws: an error that names the anchor that OpenSSL cannot use. Leaving it out would silently change the
+    ///   policy.
     func store(for anchors: TrustAnchors) throws(PathFailure) -> AnchorStore {
         let found = stores.withLock { stores -> Result<AnchorStore, PathFailure> in
             if anchors.includesSystem, anchors.certificates.isEmpty, let store = stores.system {

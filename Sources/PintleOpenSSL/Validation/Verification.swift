@@ -7,35 +7,35 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One call of `X509_verify_cert`, with the settings that this package stands on.
+/// A call of `X509_verify_cert` with this package's settings.
 ///
-/// `X509_V_FLAG_X509_STRICT` for the profile, `PARTIAL_CHAIN` so that a private intermediate can be an
-/// anchor, security level 2 (112 bits, no SHA-1), purpose `sslserver`; names from the subject
-/// alternative names alone, wildcards only as a whole label. The call goes on behind each error, so that
-/// everything that is wrong is known.
+/// `X509_V_FLAG_X509_STRICT` enforces the profile. `PARTIAL_CHAIN` allows a private intermediate as an anchor. Security
+/// level 2 requires 112 bits and excludes SHA-1. The purpose is `sslserver`. Names come only from the subject
+/// alternative names, and a wildcard must be a whole label. The call continues after each error, so that it reports all
+/// of them.
 struct Verification {
     let host: ServerName
     let instant: Date
     let maximumIntermediates: Int
-    /// The answer to the question whether OpenSSL may compare names with name constraints.
+    /// The answer to whether OpenSSL may compare names with name constraints.
     enum Comparison {
         case allowed
         case tooMuchWork
-        /// The core cannot read a certificate on the path. Reading the finished path says which.
+        /// The core cannot parse a certificate on the path. Parsing the finished path shows which.
         case unreadable
     }
 
-    /// Returns whether the names on this path, leaf first, may be compared with the name constraints on it.
+    /// Returns whether OpenSSL may compare the names on this path, leaf first, with the name constraints on it.
     let mayCompareNames: ([X509Reference]) -> Comparison
-    /// The leaf itself is the anchor that somebody named: authority bit, usages and the profile of
-    /// public certificates do not apply to it. Name, dates and strength do.
+    /// A Boolean value that indicates whether the leaf itself is the anchor. Then the CA bit, key usages and the
+    /// profile of public certificates do not apply to it; name, dates and key strength do.
     var leafIsAnchor = false
 
     struct Result {
-        /// Leaf first. Complete only where there are no findings.
+        /// The path, leaf first. Complete only if there are no findings.
         var path: [X509Reference] = []
         var findings: [PathFailure.Finding] = []
-        /// A Boolean value that indicates whether the path ends in an anchor, as far as OpenSSL got.
+        /// A Boolean value that indicates whether the path that OpenSSL has built ends in an anchor.
         var hasAnchor = true
     }
 
@@ -61,13 +61,13 @@ struct Verification {
                 guard isGood != 1, let context else { return 1 }
                 let collector = Collector.attached(to: context)
                 collector?.pointee.addError(of: context)
-                // A key that is too weak is found first. Left there, it would be told again in the place of what the
-                // search for an anchor has found.
+                // OpenSSL finds a weak key first. If its error stayed, OpenSSL would report it again in place of the
+                // result of the search for an anchor.
                 if collector != nil { X509_STORE_CTX_set_error(context, X509_V_OK) }
                 return collector == nil ? 0 : 1
             }
-            // OpenSSL compares names with constraints right after this step. By then it has built the path and reported
-            // what is wrong with it otherwise.
+            // OpenSSL compares names with constraints directly after this step. It has then built the path and reported
+            // all other errors.
             X509_STORE_CTX_set_verify(context) { context in
                 guard let context, let collector = Collector.attached(to: context) else { return 0 }
                 return Collector.verify(context, collector)
@@ -94,8 +94,8 @@ struct Verification {
         X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         X509_VERIFY_PARAM_set_depth(parameters, Int32(clamping: maximumIntermediates))
         X509_VERIFY_PARAM_set_time(parameters, Int(instant.timeIntervalSince1970.rounded(.down)))
-        // For addresses too: without it a certificate whose only name is an address would be asked for
-        // its common name.
+        // The flags are needed for addresses too. Without them OpenSSL would look at the common name of a certificate
+        // whose only name is an address.
         X509_VERIFY_PARAM_set_hostflags(
             parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         if let address = host.ipAddress {
@@ -105,33 +105,34 @@ struct Verification {
         return X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
     }
 
-    /// Whether OpenSSL can be told the instant: it takes whole seconds, and a `Date` may be anything.
+    /// Returns whether OpenSSL can represent the instant. It takes whole seconds, while a `Date` may have any value.
     static func canJudge(_ instant: Date) -> Bool { abs(instant.timeIntervalSince1970) < 1e15 }
 
     private static let outOfMemory = VerificationError.finding(X509_V_ERR_OUT_OF_MEM, depth: 0)
 }
 
-/// Takes what the callback is told.
+/// Collects the errors that OpenSSL's callback reports.
 private struct Collector {
     let second: Int
     let leafIsAnchor: Bool
     let mayCompareNames: ([X509Reference]) -> Verification.Comparison
-    /// OpenSSL's own step that verifies signatures and dates.
+    /// OpenSSL's original step, which verifies signatures and dates.
     let verifySignatures: X509_STORE_CTX_verify_fn?
     var findings: [PathFailure.Finding] = []
     var hasAnchor = true
-    /// The path whose signatures were verified, which OpenSSL changes no more.
+    /// The path whose signatures were verified. OpenSSL does not change it afterwards.
     var path: [X509Reference]?
 
     static func attached(to context: OpaquePointer) -> UnsafeMutablePointer<Collector>? {
         X509_STORE_CTX_get_ex_data(context, 0).map { $0.assumingMemoryBound(to: Collector.self) }
     }
 
-    /// Verifies signatures and dates, and returns 1 where OpenSSL may go on to compare names with constraints.
+    /// Verifies signatures and dates. Returns 1 if OpenSSL may continue and compare names with constraints.
     ///
-    /// On a path that leads nowhere the comparisons are left out: anyone can send one, and it is refused already.
+    /// The comparisons are skipped on a path without an anchor: it is already refused, and anyone can send one.
     ///
-    /// OpenSSL calls back while it verifies, so nothing here holds the collector meanwhile.
+    /// OpenSSL calls back while it verifies, so this function takes a pointer: exclusive access to the collector would
+    /// conflict with the callback.
     static func verify(_ context: OpaquePointer, _ collector: UnsafeMutablePointer<Collector>) -> CInt {
         guard let verifySignatures = collector.pointee.verifySignatures else { return 0 }
         let status = verifySignatures(context)
@@ -149,7 +150,7 @@ private struct Collector {
         return 0
     }
 
-    /// Adds the error that OpenSSL has just found, unless it is tolerated.
+    /// Adds the error that OpenSSL has just reported, unless it is tolerated.
     mutating func addError(of context: OpaquePointer) {
         let error = X509_STORE_CTX_get_error(context)
         let depth = X509_STORE_CTX_get_error_depth(context)
@@ -162,7 +163,7 @@ private struct Collector {
         if error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, let certificate,
             let key = X509_get0_pubkey(certificate), X509_verify(certificate, key) != 1
         {
-            // OpenSSL knows such a certificate by its names and leaves its signature alone.
+            // OpenSSL recognizes a self-signed certificate by its names and does not check its signature.
             findings.append(VerificationError.finding(X509_V_ERR_CERT_SIGNATURE_FAILURE, depth: Int(depth)))
         }
         findings.append(VerificationError.finding(error, depth: Int(depth)))
@@ -174,7 +175,7 @@ private struct Collector {
             return isLastSecond(X509_STORE_CTX_get_current_cert(context))
         case X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, X509_V_ERR_CA_BCONS_NOT_CRITICAL,
             X509_V_ERR_CA_CERT_MISSING_KEY_USAGE:
-            // Five public roots, made before the profile, lack what STRICT asks for.
+            // Five public roots are older than the profile and lack what STRICT requires.
             return leafIsAnchor || depth == OPENSSL_sk_num(X509_STORE_CTX_get0_chain(context)) - 1
         case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_INVALID_CA, X509_V_ERR_INVALID_NON_CA,
             X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_PATHLEN_INVALID_FOR_NON_CA,
@@ -187,11 +188,13 @@ private struct Collector {
         }
     }
 
-    /// notAfter belongs to the period (RFC 5280 section 4.1.2.5); OpenSSL counts that second as past.
+    /// Returns whether this second is the certificate's notAfter. It still belongs to the validity period (RFC 5280
+    /// section 4.1.2.5), but OpenSSL treats it as expired.
     private func isLastSecond(_ certificate: OpaquePointer?) -> Bool {
         guard let certificate, let end = X509_get0_notAfter(certificate) else { return false }
         var now = second
-        // Less than or equal is -1, so equality is: not before now, and before the next second.
+        // X509_cmp_time returns -1 for less than or equal. Equality means: not later than this second, but later than
+        // the second before.
         let isBeforeNow = { (time: inout Int) in X509_cmp_time(end, &time) }
         var previous = second - 1
         return isBeforeNow(&now) == -1 && isBeforeNow(&previous) == 1

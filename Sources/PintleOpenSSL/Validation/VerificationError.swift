@@ -1,10 +1,10 @@
 internal import COpenSSL
 internal import Pintle
 
-/// What OpenSSL's codes mean in the terms of the core.
+/// Translates OpenSSL's error codes to the core's findings.
 enum VerificationError {
     static func finding(_ error: Int32, depth: Int) -> PathFailure.Finding {
-        // What OpenSSL 3.0 answers when it will not compare so many names with so many constraints.
+        // OpenSSL 3.0 reports this when there are too many names and constraints to compare.
         if error == X509_V_ERR_UNSPECIFIED {
             return PathFailure.Finding(
                 .limitsExceeded, depth: depth, platformCode: Int(error),
@@ -14,8 +14,8 @@ enum VerificationError {
         return PathFailure.Finding(code(of: error), depth: depth, platformCode: Int(error), text: text)
     }
 
-    /// A key that the library cannot make anything of, which it calls unspecified: it is damaged, or of a kind
-    /// that this version of the library does not have.
+    /// Returns the finding for a key that OpenSSL cannot decode and reports as "unspecified". Either the key is
+    /// damaged, or this version of OpenSSL does not know its algorithm.
     static func unreadableKey(of certificate: OpaquePointer, depth: Int) -> PathFailure.Finding {
         defer { ERR_clear_error() }
         var algorithm: OpaquePointer?
@@ -55,8 +55,8 @@ enum VerificationError {
         case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
         case X509_V_ERR_CERT_HAS_EXPIRED: .expired
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .nameMismatch
-        // What X509_V_FLAG_X509_STRICT adds, and whatever else: breaches of the profile in a certificate
-        // that can be read. They say less than any of the above.
+        // All other errors, mostly those that X509_V_FLAG_X509_STRICT adds: the certificate is readable but breaches
+        // the profile. They are less specific than all of the above.
         default: .other
         }
     }

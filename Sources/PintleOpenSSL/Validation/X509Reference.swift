@@ -1,18 +1,18 @@
 internal import COpenSSL
 internal import Pintle
 
-/// A certificate as OpenSSL holds it, owned by counting.
+/// A reference-counted certificate of OpenSSL.
 ///
-/// Sendable: the pointer never changes, the count is atomic, and a parsed certificate is only read;
-/// what OpenSSL computes of it later (its cached extensions) it guards with its own lock.
+/// Sendable: the pointer never changes, the reference count is atomic, and a parsed certificate is only read. OpenSSL
+/// guards the data that it computes later, its cached extensions, with its own lock.
 final class X509Reference: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Parses DER; `nil` where OpenSSL cannot, where bytes are left over, or where OpenSSL would compute with EC
-    /// parameters that the certificate makes up (``KeyAlgorithm``).
+    /// Parses DER. Returns `nil` if OpenSSL cannot parse it, if bytes are left over, or if the certificate has explicit
+    /// EC parameters, with which OpenSSL would have to compute (``KeyAlgorithm``).
     convenience init?(der: [UInt8]) {
         guard case .decodable = KeyAlgorithm(ofCertificate: der) else { return nil }
-        // Parsed inside the closure: memory BIOs keep the address, not the bytes.
+        // Parsed inside the closure, because the buffer's address is valid only there.
         let parsed = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
             guard let certificate = d2i_X509(nil, &cursor, buffer.count) else {
@@ -29,12 +29,12 @@ final class X509Reference: @unchecked Sendable {
         self.init(owning: parsed)
     }
 
-    /// Takes over one count.
+    /// Takes ownership of one reference.
     init(owning pointer: OpaquePointer) {
         self.pointer = pointer
     }
 
-    /// Adds a count of its own.
+    /// Adds a reference of its own.
     convenience init(borrowing pointer: OpaquePointer) {
         X509_up_ref(pointer)
         self.init(owning: pointer)
@@ -44,7 +44,7 @@ final class X509Reference: @unchecked Sendable {
         X509_free(pointer)
     }
 
-    /// The encoding, which OpenSSL keeps from parsing; empty where there is no memory.
+    /// The DER that OpenSSL kept when it parsed the certificate; empty if there is no memory.
     var der: [UInt8] {
         let count = i2d_X509(pointer, nil)
         guard count > 0 else { return [] }
@@ -54,8 +54,9 @@ final class X509Reference: @unchecked Sendable {
         }
     }
 
-    /// Whether its own key has signed it although it names another as its issuer's. One of the two is
-    /// false; a certificate for a new key, signed with the old one, is not meant.
+    /// A Boolean value that indicates whether the certificate is signed by its own key but names another key as its
+    /// issuer's. Such a certificate contradicts itself. A certificate for a new key that the old key has signed does
+    /// not count.
     var deniesItsOwnSignature: Bool {
         guard let named = X509_get0_authority_key_id(pointer), let own = X509_get0_subject_key_id(pointer),
             ASN1_OCTET_STRING_cmp(named, own) != 0,
@@ -71,7 +72,7 @@ final class X509Reference: @unchecked Sendable {
     }
 }
 
-/// A `STACK_OF(X509)` with a count on each certificate.
+/// A `STACK_OF(X509)` that owns a reference to each certificate.
 final class X509Stack {
     let pointer: OpaquePointer
 
@@ -87,7 +88,7 @@ final class X509Stack {
         }
     }
 
-    /// The certificates of a stack that belongs to someone else.
+    /// Returns the certificates of a borrowed stack.
     static func references(in stack: OpaquePointer?) -> [X509Reference] {
         guard let stack else { return [] }
         return (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in

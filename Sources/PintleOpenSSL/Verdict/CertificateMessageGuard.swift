@@ -1,43 +1,46 @@
 internal import COpenSSL
 package import Pintle
 
-/// Looks at a Certificate message before OpenSSL parses it.
+/// Inspects a Certificate message before OpenSSL parses it.
 ///
-/// OpenSSL parses the whole message before it asks for a verdict, and parsing can be the attack: 10,000 small
-/// certificates keep a processor busy for a second, and an EC key with explicit parameters (RFC 5480 section 2.1.1)
-/// takes up to half a second each. OpenSSL's message callback is the only place in between, and its result is ignored.
-/// So the guard changes the message in OpenSSL's buffer, which belongs to this handshake and has been hashed into the
-/// transcript by then:
+/// OpenSSL parses the whole message before it asks for a verdict, so parsing itself can be the attack. 10,000 small
+/// certificates keep a processor busy for a second, and each EC key with explicit parameters (RFC 5480 section 2.1.1)
+/// takes up to half a second. Only OpenSSL's message callback runs earlier, and OpenSSL ignores its result. So the
+/// guard changes the message in OpenSSL's buffer. That is safe: the buffer belongs to this handshake, and OpenSSL has
+/// already hashed the message into the transcript.
 ///
-/// - Beyond a limit, where the leaf has such a key, or where a certificate is not DER up to its key, so that the guard
-///   cannot say what OpenSSL would decode, it makes the message unreadable. OpenSSL then ends the
-///   handshake with an alert.
-/// - Above the leaf it changes the algorithm of such a key to one that does not exist, so that OpenSSL does not decode
-///   the key. The caller passes the original bytes on to the core, which drops the certificate.
+/// - The guard makes the whole message unreadable in three cases: it exceeds a limit, the leaf has such a key, or a
+///   certificate is not valid DER up to its key. In the last case the guard cannot know what OpenSSL would decode.
+///   OpenSSL then ends the handshake with an alert.
+/// - Above the leaf, the guard replaces the algorithm of such a key with one that does not exist, so that OpenSSL does
+///   not decode the key. The caller passes the original bytes on to the core, which drops the certificate.
 ///
-/// If a later version of OpenSSL parses a copy, only time is lost: a hook that has a verdict does not ask again.
+/// If a later version of OpenSSL parses a copy of the message, the guard saves no time. It still does no harm, because
+/// a hook that has a verdict does not ask again.
 package enum CertificateMessageGuard {
-    /// The guard's changes to a message, and their reason.
+    /// The change that the guard made to a message.
     package enum Action {
-        /// The message is unreadable now, for this reason.
+        /// The guard made the message unreadable for this reason.
         case refused(PathFailure)
-        /// OpenSSL will not decode the keys of these certificates: their original DER by their position, above 0.
+        /// The guard hid the keys of these certificates from OpenSSL. The value has their original DER by position,
+        /// above 0.
         case hidden([Int: [UInt8]])
     }
 
-    /// Bytes of all certificates of a message. Recorded chains may have 4 MiB (``PresentedChain/Limits``); a live
-    /// server makes the client wait, so it gets less. The largest leaf in public test suites has 105 kB, and a message
-    /// of 100 kB is OpenSSL's own default limit, so curl refuses more.
+    /// The limit for all certificates of a message, in bytes. Recorded chains may have 4 MiB
+    /// (``PresentedChain/Limits``); a live server gets less, because it makes the client wait. The largest leaf in
+    /// public test suites has 105 kB. OpenSSL's own default limit, which curl uses, is 100 kB for a message.
     package static let maximumSize = 256 * 1024
 
     private static let certificateMessage: UInt8 = 11
 
-    /// Inspects a received message, and changes it where OpenSSL must not parse it as it stands.
+    /// Inspects a received message, and changes it if OpenSSL must not parse it unchanged.
     ///
     /// - Parameters:
-    ///   - message: as OpenSSL's message callback has it, writable although it does not look so.
-    ///   - version: of the protocol, as the callback has it.
-    /// - Returns: `nil` where nothing was changed.
+    ///   - message: the buffer from OpenSSL's message callback. Its type is read-only, but the memory is writable.
+    ///   - contentType: the record's content type, from the callback.
+    ///   - version: the protocol version, from the callback.
+    /// - Returns: `nil` if nothing was changed.
     package static func inspect(
         _ message: UnsafeRawBufferPointer, _ contentType: CInt, _ version: CInt
     ) -> Action? {
@@ -53,13 +56,13 @@ package enum CertificateMessageGuard {
         }
         var hidden: [Int: [UInt8]] = [:]
         for (position, range) in ranges.enumerated() {
-            // Bounded: the reader jumps from header to header as far as the key's algorithm.
+            // The time is bounded: the reader skips from header to header, up to the key's algorithm.
             let der = [UInt8](message[range])
             switch KeyAlgorithm(ofCertificate: der) {
             case .decodable: break
             case .unnamedCurve(let identifier) where position > 0:
                 hidden[position] = der
-                // The last arc of the identifier: no algorithm of this number exists.
+                // Changes the last arc of the identifier. No algorithm has the resulting identifier.
                 buffer[range.lowerBound + identifier.upperBound - 1] = 0x7F
             case .unnamedCurve:
                 spoil(buffer, isTLS13: isTLS13)
@@ -74,7 +77,7 @@ package enum CertificateMessageGuard {
         return hidden.isEmpty ? nil : .hidden(hidden)
     }
 
-    /// Announces a list of 16 MiB, which no message holds.
+    /// Sets the length of the list to 16 MiB, which no message can hold.
     private static func spoil(_ buffer: UnsafeMutableRawBufferPointer, isTLS13: Bool) {
         let lengthOffset = isTLS13 ? 5 : 4
         guard buffer.count >= lengthOffset + 3 else { return }
@@ -83,14 +86,15 @@ package enum CertificateMessageGuard {
 
     /// Finds the certificates in a message: RFC 5246 section 7.4.2, RFC 8446 section 4.4.2.
     ///
-    /// - Returns: those in front of the first byte that is not well formed. OpenSSL parses them before it reaches that
-    ///   byte and refuses the message.
+    /// - Returns: the certificates before the first malformed byte. OpenSSL parses these, then refuses the message at
+    ///   that byte.
     /// - Throws: `limits-exceeded`, with the limit.
     static func certificates(
         in message: UnsafeRawBufferPointer, isTLS13: Bool
     ) throws(PathFailure) -> [Range<Int>] {
         let limits = PresentedChain.Limits()
-        // Message header; in TLS 1.3 the request context, empty for servers; the length of the list.
+        // Skip the message header and, in TLS 1.3, the request context, which is empty for servers. Then the list's
+        // length.
         var rest = message.dropFirst(isTLS13 ? 5 : 4)
         var (ranges, total): ([Range<Int>], Int) = ([], 0)
         guard number(&rest, bytes: 3) != nil else { return ranges }
@@ -110,7 +114,7 @@ package enum CertificateMessageGuard {
             if total > maximumSize {
                 throw PathFailure(.limitsExceeded, text: "more than \(maximumSize) bytes of certificates")
             }
-            // After the limits: OpenSSL parses a certificate before it misses what should follow.
+            // After the limits, because OpenSSL parses a certificate before it notices that its extensions are missing.
             if isTLS13 {
                 guard let extensions = number(&rest, bytes: 2), extensions <= rest.count else { return ranges }
                 rest = rest.dropFirst(extensions)

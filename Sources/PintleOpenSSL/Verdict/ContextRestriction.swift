@@ -1,17 +1,18 @@
 internal import COpenSSL
 
-/// The limits of an `SSL_CTX` whose connections are judged by their certificates only, libcurl's too.
+/// Restricts an `SSL_CTX`, also libcurl's, so that only a verdict on certificates can accept a connection.
 package enum ContextRestriction {
-    /// The largest Certificate message that OpenSSL reads, in bytes: the 4 MiB of a recorded chain, and room for the
-    /// framing. ``CertificateMessageGuard`` accepts much less, but it can say which limit was exceeded only of a
-    /// message that was read. OpenSSL allocates no more than this, whatever length a server announces.
+    /// The largest Certificate message that OpenSSL reads, in bytes: the 4 MiB of a recorded chain, plus the framing.
+    /// ``CertificateMessageGuard`` accepts much less. But it can report which limit was exceeded only if OpenSSL reads
+    /// the message. OpenSSL never allocates more than this, whatever length a server announces.
     static let certificateListLimit = 4 * 1024 * 1024 + 64 * 1024
 
-    /// The bytes that a server may send before the handshake has ended: the largest chain, and as much again for all else.
+    /// The bytes that a server may send until the handshake ends: the largest chain, and the same again for everything
+    /// else.
     package static let handshakeAllowance = 2 * certificateListLimit
 
-    /// Leaves no way past a verdict on certificates: no resumption, no second handshake, no suite without
-    /// a certificate. False where OpenSSL has no memory, or offers such a suite all the same.
+    /// Turns off everything that could bypass a verdict on certificates: resumption, renegotiation, and cipher suites
+    /// without a certificate. Returns `false` if OpenSSL has no memory or still offers such a suite.
     static func apply(to context: OpaquePointer) -> Bool {
         SSL_CTX_set_options(
             context,
@@ -23,16 +24,17 @@ package enum ContextRestriction {
         SSL_CTX_set_psk_client_callback(context, nil)
         SSL_CTX_set_psk_use_session_callback(context, nil)
         leaveOutFiniteFieldSuites(context)
-        if offersCertificatesAlone(context) { return true }
-        // The list of TLS 1.3, which is another, has suites without encryption where somebody has put them there.
+        if offersOnlyCertificates(context) { return true }
+        // If a suite is left over, the system's configuration has added suites without encryption to TLS 1.3's separate
+        // list.
         return SSL_CTX_set_cipher_list(context, "DEFAULT:!aNULL:!eNULL:!PSK:!SRP") == 1
-            && offersCertificatesAlone(context)
+            && offersOnlyCertificates(context)
     }
 
-    /// Leaves out suites with a finite-field Diffie-Hellman exchange (RFC 5246 section 8.1.2). The server chooses the group:
-    /// with a modulus of 10,000 bits, one call of OpenSSL keeps its thread for a second.
+    /// Disables suites with a finite-field Diffie-Hellman exchange (RFC 5246 section 8.1.2). The server chooses the
+    /// group: with a modulus of 10,000 bits, one call of OpenSSL blocks its thread for a second.
     ///
-    /// Costs less than another list of suites, which would be read for each context.
+    /// A security callback is cheaper than another list of suites, which OpenSSL would parse for each context.
     private static func leaveOutFiniteFieldSuites(_ context: OpaquePointer) {
         guard libraryRules != nil else { return }
         SSL_CTX_set_security_callback(context) { ssl, context, operation, bits, identifier, other, extra in
@@ -45,18 +47,19 @@ package enum ContextRestriction {
         }
     }
 
-    /// `SSL_SECOP_OTHER_CIPHER`, in the upper half of an operation: the question is about a suite.
+    /// `SSL_SECOP_OTHER_CIPHER`, in the upper half of an operation: OpenSSL asks about a suite.
     private static let aboutSuite: CInt = 1
-    /// OpenSSL's own answers to questions about security, by the level of the context.
+    /// OpenSSL's default security callback, which answers by the security level of the context.
     private static let libraryRules = {
         let context = SSL_CTX_new(TLS_client_method())
         defer { SSL_CTX_free(context) }
         return context.flatMap { SSL_CTX_get_security_callback($0) }
     }()
 
-    /// Whether every suite that can be agreed on has the server prove who it is, and encrypts. Suites with a shared
-    /// key or a password (SRP) stand in OpenSSL's list and are not offered by a client that has neither.
-    private static func offersCertificatesAlone(_ context: OpaquePointer) -> Bool {
+    /// Returns whether every suite that can be negotiated authenticates the server and encrypts. Suites with a shared
+    /// key or a password (SRP) may remain in OpenSSL's list, but a client without a key or password does not offer
+    /// them.
+    private static func offersOnlyCertificates(_ context: OpaquePointer) -> Bool {
         guard let suites = SSL_CTX_get_ciphers(context) else { return false }
         return (0..<OPENSSL_sk_num(suites)).allSatisfy { index in
             guard let suite = OPENSSL_sk_value(suites, index).map({ OpaquePointer($0) }) else { return false }

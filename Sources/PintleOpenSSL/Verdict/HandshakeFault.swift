@@ -1,16 +1,17 @@
 internal import COpenSSL
 
-/// The reason why a handshake ends without a verdict on the certificates. The server reads the alert `internal_error`.
+/// The reason that a handshake ends without a verdict on the certificates. The server receives the alert
+/// `internal_error`.
 package enum HandshakeFault: Hashable, Sendable, CaseIterable {
-    /// OpenSSL handed over no chain that begins with the leaf.
+    /// OpenSSL provided no chain that begins with the leaf.
     case noChain
-    /// The name in SNI is not that of the server that is judged.
+    /// The name in SNI is not the name of the judged server.
     case otherName
-    /// A second chain came on a connection that was accepted.
+    /// OpenSSL asked about a second chain on an accepted connection.
     case askedTwice
-    /// Another policy was in force by the time that the server showed its certificates.
+    /// The policy was replaced before the server showed its certificates.
     case superseded
-    /// OpenSSL had no memory to keep what the verdict rests on.
+    /// OpenSSL had no memory for the data that the verdict needs.
     case outOfMemory
 
     /// A clause for an error message.
@@ -24,7 +25,7 @@ package enum HandshakeFault: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// OpenSSL makes the alert from one of its error codes (`ssl_x509err2alert`).
+    /// The error code that OpenSSL translates to the alert (`ssl_x509err2alert`).
     var verificationError: CInt {
         switch self {
         case .noChain, .otherName, .askedTwice, .superseded: X509_V_ERR_UNSPECIFIED

@@ -1,12 +1,12 @@
-/// Hears what happens on a connection with a ``VerificationHook``, on the thread that runs the connection.
+/// Receives the events of a connection with a ``VerificationHook``, on the thread that runs the connection.
 package protocol HandshakeObserver: AnyObject {
-    /// A message came from the server, of the handshake protocol or an alert. After the handshake too.
+    /// Called for each handshake message or alert from the server, also after the handshake.
     ///
     /// - Parameters:
-    ///   - message: as OpenSSL parses it next; valid during the call only.
+    ///   - message: the bytes that OpenSSL parses next; valid during the call only.
     ///   - contentType: `SSL3_RT_HANDSHAKE` or `SSL3_RT_ALERT`.
     func received(_ message: UnsafeRawBufferPointer, _ contentType: CInt)
 
-    /// The hook has a verdict, or the reason why there is none.
+    /// Called when the hook has a verdict, or a reason why there is none.
     func changed(to state: VerificationHook.State)
 }

@@ -3,14 +3,15 @@ package import Pintle
 /// The caller's answer to a ``PeerChain``.
 package enum HandshakeVerdict: Hashable, Sendable {
     case accept
-    /// The handshake ends here, and the server (and an interceptor's log) reads this alert.
+    /// Refuses the chain and ends the handshake. The server, or an interceptor's log, sees this alert.
     case reject(TLSAlert)
-    /// The handshake ends here although the chain was not refused.
+    /// Ends the handshake, although the chain was not refused.
     case abort(HandshakeFault)
 }
 
 extension TrustDecision {
-    /// The verdict with the alert that says most (RFC 8446 section 6.2): the log of a server or an interceptor shows it.
+    /// The verdict with the most specific alert (RFC 8446 section 6.2), which the log of a server or an interceptor
+    /// shows.
     package var handshakeVerdict: HandshakeVerdict {
         guard case .rejected(let rejection) = self else { return .accept }
         switch rejection.pathFailure?.code {

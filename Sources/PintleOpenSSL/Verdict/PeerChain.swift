@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// What the server presented, during the one moment in which it is judged.
+/// The server's certificates, valid only while they are judged.
 ///
-/// It cannot be copied or kept: the parsed certificates inside belong to the handshake. A caller that needs the
-/// chain later copies ``certificates``.
+/// Not copyable, because the parsed certificates belong to the handshake. A caller that needs the chain later copies
+/// ``certificates``.
 package struct PeerChain: ~Copyable {
-    /// DER of each certificate in the order it was sent, the leaf first.
+    /// The DER of each certificate in the order it was sent, the leaf first.
     package let certificates: [[UInt8]]
 
-    /// `X509 *` of the leaf, borrowed from the handshake: a path validator need not parse it again.
+    /// The `X509 *` of the leaf, borrowed from the handshake, so that a path validator need not parse it again.
     let leaf: OpaquePointer
-    /// `STACK_OF(X509) *` of everything sent, the leaf included, borrowed too.
+    /// The `STACK_OF(X509) *` of all certificates, including the leaf; also borrowed.
     let presented: OpaquePointer
-    /// `SSL *` on which it was presented, borrowed too.
+    /// The `SSL *` of the handshake; also borrowed.
     package let connection: OpaquePointer
 
     /// - Parameters:
     ///   - context: the `X509_STORE_CTX *` of OpenSSL's verification callback.
-    ///   - connection: `SSL *` whose handshake it is.
+    ///   - connection: the `SSL *` of the handshake.
     ///   - hidden: the original DER of the certificates that ``CertificateMessageGuard`` changed, by position.
     package init?(
         borrowing context: OpaquePointer, of connection: OpaquePointer, restoring hidden: [Int: [UInt8]] = [:]
@@ -32,8 +32,8 @@ package struct PeerChain: ~Copyable {
             else { return nil }
             certificates.append(hidden[Int(index)] ?? der)
         }
-        // The list that validation starts from and the leaf that proves possession of its key must be
-        // one thing, or the verdict is about another server.
+        // Validation starts from this list, and the handshake proves possession of this leaf's key. They must be the
+        // same certificate, or the verdict would be about another server.
         guard let first = OPENSSL_sk_value(presented, 0), OpaquePointer(first) == leaf else { return nil }
         self.certificates = certificates
         self.leaf = leaf

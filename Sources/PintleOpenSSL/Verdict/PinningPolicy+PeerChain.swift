@@ -7,12 +7,12 @@ package import Foundation
 #endif
 
 extension PinningPolicy {
-    /// Decides about a chain inside a handshake, on the certificates that OpenSSL has parsed already.
+    /// Returns the decision about a chain inside a handshake. Uses the certificates that OpenSSL has already parsed.
     package func evaluate(
         _ endpoint: ServerEndpoint, _ chain: borrowing PeerChain, approvals: TrustApprovals = .none, at instant: Date,
         newestKnownTime: Date? = nil, validator: PathValidator
     ) -> TrustEvaluation {
-        // The closure does not outlive this call, and the chain does; a borrowed value cannot be captured.
+        // A borrowed value cannot be captured. The pointers stay valid, because the chain outlives the closure.
         let leaf = chain.leaf
         let presented = chain.presented
         return evaluate(

@@ -1,26 +1,26 @@
 internal import COpenSSL
 
-/// The alerts with which a certificate is refused (RFC 8446 section 6.2).
+/// The alerts that refuse a certificate (RFC 8446 section 6.2).
 package enum TLSAlert: UInt8, Hashable, Sendable, CaseIterable {
-    /// Broken rules of use, a name that does not fit, a date in the future.
+    /// The certificate breaks the rules of the profile, has another name, or is not valid yet.
     case badCertificate = 42
-    /// A purpose that does not fit.
+    /// The purpose does not match.
     case unsupportedCertificate = 43
     case certificateRevoked = 44
     case certificateExpired = 45
-    /// Anything else that is not acceptable: a pin mismatch, above all. It says the least.
+    /// Any other refusal, above all a pin mismatch. It is the least specific alert.
     case certificateUnknown = 46
-    /// No path to an anchor.
+    /// The path does not end in an anchor.
     case unknownCA = 48
-    /// A signature that does not verify.
+    /// A signature is not valid.
     case decryptError = 51
 
-    /// As in RFC 8446: `unknown_ca`.
+    /// The name as in RFC 8446: `unknown_ca`.
     package var name: String { Self.name(of: rawValue) }
 
-    /// OpenSSL takes no alert from a verification callback, only one of its error codes, which it
-    /// translates (`ssl_x509err2alert`). These are the codes that come out as the wanted alert; a code
-    /// that is not in its table, as the one for `certificate_unknown`, comes out as that.
+    /// The error code that makes OpenSSL send this alert. A verification callback cannot choose an alert directly:
+    /// OpenSSL translates its error code (`ssl_x509err2alert`). A code that is not in OpenSSL's table gives
+    /// `certificate_unknown`.
     package var verificationError: CInt {
         switch self {
         case .badCertificate: X509_V_ERR_CERT_REJECTED
@@ -33,7 +33,7 @@ package enum TLSAlert: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The name of any alert a peer may send; unknown ones keep their number.
+    /// Returns the name of any alert that a peer may send. Unknown alerts keep their number.
     static func name(of code: UInt8) -> String {
         switch code {
         case 0: "close_notify"

@@ -1,36 +1,36 @@
 internal import COpenSSL
 package import Pintle
 
-/// Puts a verdict on the server's certificates between one handshake and everything that follows it.
+/// Asks for a verdict on the server's certificates before a handshake can complete.
 ///
-/// OpenSSL calls back for each message from the server, before it parses the message, and once it has parsed the
-/// certificates. The callbacks belong to the `SSL_CTX` (``install(on:)``) and find the hook of their connection on its
-/// `SSL` (``attach(to:)``). A connection without a hook is refused. A hook asks for a verdict once, and only about the
-/// server that the ClientHello named.
+/// OpenSSL calls back for each message from the server before it parses the message, and again when it has parsed the
+/// certificates. The callbacks are installed on the `SSL_CTX` (``install(on:)``). They find the hook of their
+/// connection on its `SSL` (``attach(to:)``), and refuse a connection without a hook. A hook asks for a verdict once,
+/// and only about the server that the ClientHello named.
 ///
-/// Everything happens on the thread that runs the handshake.
+/// All calls happen on the thread that runs the handshake.
 package final class VerificationHook {
     package enum State: Hashable, Sendable {
         case notAsked
         case accepted
         case rejected(TLSAlert)
-        /// The guard refused the Certificate message, and OpenSSL did not parse it.
+        /// The guard refused the Certificate message before OpenSSL parsed it.
         case refusedUnread(PathFailure)
-        /// The handshake ended without a verdict that counts.
+        /// The handshake ended without a valid verdict.
         case failed(HandshakeFault)
     }
 
     package private(set) var state = State.notAsked
-    /// Certificates whose keys OpenSSL was kept from decoding: their DER as it was sent.
+    /// The original DER of the certificates whose keys the guard hid from OpenSSL.
     private var hidden: [Int: [UInt8]] = [:]
     private let host: ServerName
     private let observer: (any HandshakeObserver)?
     private let judge: (borrowing PeerChain) -> HandshakeVerdict
 
     /// - Parameters:
-    ///   - endpoint: the server that the caller asked for, never the name in SNI or in a certificate.
-    ///   - observer: hears what happens in the handshake and after it; kept as long as the hook.
-    ///   - judge: called once at most; kept as long as the hook.
+    ///   - endpoint: the server that the caller asked for, never a name from SNI or a certificate.
+    ///   - observer: receives the events of the handshake and of the connection after it. Retained by the hook.
+    ///   - judge: called at most once. Retained by the hook.
     package init(
         for endpoint: ServerEndpoint, observer: (any HandshakeObserver)? = nil,
         judge: @escaping (borrowing PeerChain) -> HandshakeVerdict
@@ -42,35 +42,35 @@ package final class VerificationHook {
 
     // MARK: On a context
 
-    /// Has every connection of an `SSL_CTX` ask its hook, and leaves it no way past one.
+    /// Makes every connection of an `SSL_CTX` ask its hook, and turns off everything that could bypass it.
     ///
-    /// - Returns: `false` where OpenSSL has no memory, or a suite without certificates cannot be left out. Then the
-    ///   context must not be used.
+    /// - Returns: `false` if OpenSSL has no memory, or if a suite without certificates cannot be disabled. The context
+    ///   must then not be used.
     package static func install(on context: OpaquePointer) -> Bool {
         guard index >= 0 else { return false }
-        // With SSL_VERIFY_NONE OpenSSL calls back and ignores a refusal.
+        // With SSL_VERIFY_NONE, OpenSSL would call back but ignore a refusal.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(context, { store, _ in VerificationHook.answer(store) }, nil)
         SSL_CTX_set_msg_callback(context) { isSent, version, contentType, bytes, count, ssl, _ in
             guard isSent == 0, contentType == SSL3_RT_ALERT || contentType == SSL3_RT_HANDSHAKE, let ssl else { return }
             let message = UnsafeRawBufferPointer(start: bytes, count: count)
-            // Without a hook too: the message is not parsed as it stands.
+            // Inspect even without a hook, so that OpenSSL never parses a dangerous message.
             let action = CertificateMessageGuard.inspect(message, contentType, version)
             VerificationHook.attached(to: ssl)?.received(message, contentType, action)
         }
-        // libcurl writes the connection's keys to the file that SSLKEYLOGFILE names, if it names one.
+        // libcurl would write the connection's keys to the file in SSLKEYLOGFILE, if that variable is set.
         SSL_CTX_set_keylog_callback(context, nil)
         return ContextRestriction.apply(to: context)
     }
 
     // MARK: On a connection
 
-    /// The hook's place on an `SSL`. Not `SSL_get_app_data`, which libcurl uses.
+    /// The index of the hook among an `SSL`'s extra data. `SSL_get_app_data` is not used, because libcurl uses it.
     ///
-    /// The `SSL` owns a reference to the hook from ``attach(to:)`` on. OpenSSL calls this function once, when it frees the
-    /// `SSL`; ``detach(from:)`` leaves null in the place. Callbacks come from calls on the `SSL`, so that the hook
-    /// outlives them. A copy of an `SSL` (`SSL_dup`) gets null, and so is refused. Code of others that writes to this place
-    /// by a number of its own choice would break these rules; OpenSSL hands the numbers out.
+    /// From ``attach(to:)`` on, the `SSL` owns a reference to the hook. OpenSSL calls this function once, when it frees
+    /// the `SSL`; ``detach(from:)`` replaces the reference with null. Callbacks run only inside calls on the `SSL`, so
+    /// the hook outlives them. A copy of an `SSL` (`SSL_dup`) has null here, so it is refused. Only foreign code that
+    /// writes to this index without getting it from OpenSSL could break these rules.
     private static let index = CRYPTO_get_ex_new_index(
         CRYPTO_EX_INDEX_SSL, 0, nil, nil,
         { _, _, value, _, _, _ in
@@ -82,9 +82,9 @@ package final class VerificationHook {
             Unmanaged<VerificationHook>.fromOpaque(pointer).release()
         })
 
-    /// Gives a connection its hook, before the first byte of the handshake is read.
+    /// Attaches the hook to a connection. Must be called before the first byte of the handshake is read.
     ///
-    /// - Returns: `false` where OpenSSL has no memory, or the connection has a hook already.
+    /// - Returns: `false` if OpenSSL has no memory, or if the connection already has a hook.
     package func attach(to ssl: OpaquePointer) -> Bool {
         guard Self.attached(to: ssl) == nil else { return false }
         let reference = Unmanaged.passRetained(self)
@@ -95,20 +95,21 @@ package final class VerificationHook {
         return true
     }
 
-    /// Takes the hook off a connection whose handshake is over. A later question about a chain is refused.
+    /// Detaches the hook from a connection after the handshake. If OpenSSL then asks about another chain, it is
+    /// refused.
     static func detach(from ssl: OpaquePointer) {
-        // The place exists, so that writing null to it needs no memory.
+        // Needs no memory, because the entry already exists.
         guard let hook = attached(to: ssl), SSL_set_ex_data(ssl, index, nil) == 1 else { return }
         Unmanaged.passUnretained(hook).release()
     }
 
     private static func attached(to ssl: OpaquePointer) -> VerificationHook? {
-        // Retained by the `SSL`, see `index`. The caller's reference is a new one.
+        // Unretained: the `SSL` keeps its own reference, see `index`.
         SSL_get_ex_data(ssl, index).map { Unmanaged<VerificationHook>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Returns whether the handshake may lead to a connection that is used: the hook said yes, and nothing has come
-    /// between. A resumed session asks for no verdict.
+    /// Returns whether the connection may be used: the hook accepted it, and nothing has changed since. A resumed
+    /// session is refused, because it asks for no verdict.
     package static func hasAccepted(_ ssl: OpaquePointer) -> Bool {
         guard case .accepted = attached(to: ssl)?.state else { return false }
         return SSL_session_reused(ssl) == 0 && SSL_get_verify_result(ssl) == Int(X509_V_OK)
@@ -128,8 +129,8 @@ package final class VerificationHook {
         }
     }
 
-    /// For `SSL_CTX_set_cert_verify_callback`: 1 lets the handshake go on, 0 ends it with the alert that the error in
-    /// `store` stands for.
+    /// Implements `SSL_CTX_set_cert_verify_callback`: 1 continues the handshake, 0 ends it with the alert for the error
+    /// in `store`.
     static func answer(_ store: OpaquePointer?) -> CInt {
         guard let store else { return 0 }
         let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) }
@@ -138,7 +139,7 @@ package final class VerificationHook {
             return 0
         }
         hook.change(to: hook.judged(store, ssl))
-        // SSL_get_verify_result returns this error afterwards, and libcurl reads it.
+        // SSL_get_verify_result returns this error later, and libcurl reads it.
         X509_STORE_CTX_set_error(store, hook.verificationError)
         guard case .accepted = hook.state else { return 0 }
         return 1
@@ -160,7 +161,7 @@ package final class VerificationHook {
         }
     }
 
-    /// Tells of a new state once: a second question about a refused server changes nothing.
+    /// Changes the state and notifies the observer once. A second question about a refused server has no effect.
     private func change(to state: State) {
         guard state != self.state else { return }
         self.state = state
@@ -176,14 +177,15 @@ package final class VerificationHook {
         }
     }
 
-    /// Returns whether the name in SNI (RFC 6066 section 3), if one was sent, is the one that is judged.
+    /// Returns whether the name in SNI (RFC 6066 section 3), if one was sent, is the judged name.
     private func namesHost(_ ssl: OpaquePointer) -> Bool {
         guard let name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else { return true }
-        // As a rule the bytes are equal, which costs no memory.
+        // Fast path without allocation: usually the bytes are equal.
         return isHost(name) || (try? ServerName(String(cString: name))) == host
     }
 
-    /// Compares byte by byte, as far as the first difference. No byte of a host is 0, so that this ends with the text.
+    /// Compares byte by byte up to the first difference. A host contains no zero byte, so the comparison stops at the
+    /// text's end.
     private func isHost(_ text: UnsafePointer<CChar>) -> Bool {
         for (offset, byte) in host.canonical.enumerated() where UInt8(bitPattern: text[offset]) != byte { return false }
         return text[host.canonical.count] == 0

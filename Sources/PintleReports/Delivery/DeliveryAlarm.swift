@@ -1,9 +1,10 @@
 internal import Pintle
 
-/// Wakes the loops that wait for the next delivery when a report has been kept.
+/// Wakes the loops that wait for the next delivery when a new report is stored.
 final class DeliveryAlarm: Sendable {
     private struct State: Sendable {
-        /// The number of reports kept so far, so that one that is kept between a delivery and the pause is not missed.
+        /// The number of reports stored so far. With it, a report that is stored between a delivery and the pause is
+        /// not missed.
         var count: UInt64 = 0
         var lastSleeper: UInt64 = 0
         var sleepers: [UInt64: Task<Void, Never>] = [:]
@@ -11,7 +12,7 @@ final class DeliveryAlarm: Sendable {
 
     private let state = Locked(State())
 
-    var isSomebodyAsleep: Bool { state.withLock { !$0.sleepers.isEmpty } }
+    var hasSleeper: Bool { state.withLock { !$0.sleepers.isEmpty } }
 
     var count: UInt64 { state.withLock { $0.count } }
 
@@ -24,9 +25,11 @@ final class DeliveryAlarm: Sendable {
         for sleeper in sleepers { sleeper.cancel() }
     }
 
-    /// Returns after so many seconds, once a report is kept, or when the calling task is cancelled.
+    /// Returns after the given time, when a report is stored, or when the calling task is cancelled.
     ///
-    /// - Parameter count: the number of reports that the caller knows of. It returns at once where there are more.
+    /// - Parameters:
+    ///   - seconds: the longest time to wait.
+    ///   - count: the number of reports that the caller knows of. If there are more, the call returns at once.
     func sleep(_ seconds: Double, since count: UInt64) async {
         let sleeper = Task<Void, Never> { try? await Task.sleep(nanoseconds: UInt64(seconds * 1e9)) }
         let id = state.withLock { state -> UInt64? in

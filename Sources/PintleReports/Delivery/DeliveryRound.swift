@@ -7,28 +7,28 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// One pass over what is in the spool: which request is to be made next, and what its answer means.
+/// A pass over the spool. It chooses the next request to send, and evaluates its answer.
 ///
-/// Only one round sends at a time, among all processes. Where this process is suspended in the midst of a request for
-/// longer than the ``DeliveryLease`` lasts, another process goes on, and this round ends.
+/// Only one round sends at a time, among all processes. If this process is suspended during a request for longer than
+/// the ``DeliveryLease`` lasts, another process may continue, and this round ends.
 package struct DeliveryRound {
     private let spool: ReportSpool
     private let options: ReportOptions
     private let overrun: Locked<PinReporter.Overrun?>
     private let clock: @Sendable () -> Date
     private let startedAt: Milliseconds
-    /// When the request that is under way was made, or its answer came.
+    /// The time at which the current request was made or answered.
     private var now: Date
     private let lease: DeliveryLease
     private var names: ArraySlice<SpoolName>
     private var current: Current?
     private var closed: Set<String> = []
-    /// Reports that an address has taken.
+    /// The number of reports that an address has accepted.
     package private(set) var delivered = 0
-    /// Addresses that have failed.
+    /// The number of addresses that have failed.
     package private(set) var failed = 0
 
-    /// The report that is being sent, and the address that is next, or under way.
+    /// The current report, and the index of the next or current address.
     private struct Current {
         let name: SpoolName
         let report: SpooledReport
@@ -37,11 +37,14 @@ package struct DeliveryRound {
 
     private var time: Milliseconds { Milliseconds(now) }
 
-    /// In milliseconds: then others may send, and what has come to be due meanwhile is seen.
+    /// The longest duration of a round in milliseconds. Then other processes may send, and reports that became due are
+    /// found.
     private static let longest: Int64 = 300_000
 
-    /// - Parameter clock: is asked before each request and after it.
-    /// - Throws: `busy` where another round is sending.
+    /// - Parameters:
+    ///   - reporter: the reporter whose spool is sent.
+    ///   - clock: called before and after each request.
+    /// - Throws: `busy` if another round is sending.
     package init(_ reporter: PinReporter, clock: @escaping @Sendable () -> Date) throws(StorageError) {
         spool = reporter.spool
         options = reporter.options
@@ -55,7 +58,7 @@ package struct DeliveryRound {
         names = spool.names().filter { $0.isDue(at: time) && !SpoolState.isExpired($0.createdAt, at: time) }[...]
     }
 
-    /// Returns the next request to send, or `nil` when there are no more. Pass its answer to ``receive(_:)`` before asking again.
+    /// Returns the next request to send; `nil` at the end. Pass its answer to ``receive(_:)`` before the next call.
     package mutating func next() -> ReportRequest? {
         while true {
             now = clock()
@@ -70,16 +73,17 @@ package struct DeliveryRound {
         }
     }
 
-    /// Settles the last request by its answer, and goes on to the next address.
+    /// Records the answer to the last request, and continues with the next address.
     ///
-    /// - Parameter response: `nil` where there was no answer.
+    /// - Parameter response: the answer; `nil` without one.
     package mutating func receive(_ response: ReportResponse?) {
         guard let current else { return }
         let sentAt = time
         now = clock()
-        // A request takes less time than the lease. Without an answer after that time the process was suspended, and the
-        // address has not failed. Another process may be sending by now. A transport of the app's own may break its time
-        // limit instead: it does so again, and the second time in a row is a failure.
+        // A request takes less time than the lease. If there is no answer after that time, the process was probably
+        // suspended, so this does not count as a failure of the address; another process may be sending by now. A
+        // custom transport may also ignore its time-out. It would do so again, so the second time in a row counts as a
+        // failure.
         let isOver = response == nil && lease.isOver(after: sentAt, at: time)
         let request = PinReporter.Overrun(id: current.name.id, place: current.place)
         let isFirst = overrun.withLock { last in
@@ -106,9 +110,9 @@ package struct DeliveryRound {
 
     private mutating func nextReport() -> Current? {
         while let name = names.popFirst() {
-            // Gone meanwhile, or broken.
+            // The report was removed in the meantime, or cannot be read.
             guard let report = spool.read(name) else { continue }
-            // A process was ended before it had removed the file.
+            // An earlier process ended before it removed the file.
             if spool.removeIfFinished(name, report) { continue }
             return Current(name: name, report: report)
         }
@@ -123,14 +127,15 @@ package struct DeliveryRound {
         else { return false }
         guard let address = state.addresses[url] else { return !closed.contains(url) }
         if !address.isOpen(at: time) {
-            // Nobody will ever take it there.
+            // The address accepts no more reports.
             if address.isGone { settle(current, .gone) }
             return false
         }
         return !closed.contains(url)
     }
 
-    /// `nil` for a report that cannot be brought below the limit in this encoding: it is dropped.
+    /// Returns the request; `nil` if the report cannot be shortened to the limit in this encoding. The report is then
+    /// dropped.
     private func request(_ current: Current) -> ReportRequest? {
         let url = current.report.addresses[current.place]
         let encoding = options.encodings[url] ?? .rfc7469
@@ -141,7 +146,7 @@ package struct DeliveryRound {
             settle(current, .tooLarge)
             return nil
         }
-        // A request that outlasted the lease could be sent by another process as well.
+        // If a request took longer than the lease, another process could send the report too.
         let timeout = options.timeout > DeliveryLease.longestRequest ? DeliveryLease.longestRequest : options.timeout
         return ReportRequest(url: url, contentType: encoding.contentType, body: body, id: id, timeout: timeout)
     }
@@ -166,7 +171,7 @@ package struct DeliveryRound {
             case .tooLarge: state.counts.lost += 1
             case .gone:
                 state.counts.gone += 1
-                // Not where nobody asked, because the address is known to be gone.
+                // Unless the address was known to be gone, and was not asked now.
                 if !address.isGone || address.isOpen(at: time) { address.askedAt = time }
                 address.isGone = true
             }

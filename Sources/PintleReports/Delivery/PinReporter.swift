@@ -7,32 +7,36 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Keeps reports of failures on the disk, and sends them to the addresses that the policy's rules name.
+/// Stores reports of failures on the disk, and sends them to the addresses in the policy's rules.
 ///
 ///     let reporter = try PinReporter(folder: folder)            // PintleURLSession brings the transport
 ///     let session = URLSession.pinned(to: policy, observer: reporter)
 ///     Task { await reporter.keepDelivering() }
 ///
-/// Nothing is sent without one of these, nor for a rule without `reportTo`. A report is on the disk before it is sent, and
-/// stays there until each address has taken it, for 30 days at most, whatever ends the process. Several processes may
-/// share a folder. Safe to use from any thread.
+/// Without a reporter, and for a rule without `reportTo`, nothing is sent. A report is written to the disk before it is
+/// sent. It stays there until every address has accepted it, for at most 30 days, even if the process ends. Several
+/// processes may share a folder. Safe to use from any thread.
 public final class PinReporter: TrustFailureObserver {
     let spool: ReportSpool
     let options: ReportOptions
     let transport: any ReportTransport
     let alarm = DeliveryAlarm()
-    /// The last request, if it ended after its lease and without an answer.
+    /// The last request, if it took longer than its lease and had no answer.
     let overrun = Locked<Overrun?>(nil)
 
-    /// A report on its way to one of its addresses.
+    /// A report and the index of one of its addresses.
     struct Overrun: Sendable, Equatable {
         let id: String
         let place: Int
     }
 
+    /// Opens a reporter.
+    ///
     /// - Parameters:
-    ///   - folder: of its own, mode 0700; made where it is not there, in one that is.
-    /// - Throws: why the folder cannot be used.
+    ///   - folder: a folder of its own with mode 0700. Created if it does not exist; its parent must exist.
+    ///   - options: the contents and the times of reports.
+    ///   - transport: sends the reports.
+    /// - Throws: the reason that the folder cannot be used.
     public convenience init(
         folder: String, options: ReportOptions = ReportOptions(), transport: some ReportTransport
     ) throws(StorageError) {
@@ -45,23 +49,26 @@ public final class PinReporter: TrustFailureObserver {
         self.transport = transport
     }
 
-    /// Keeps the report of a verdict. Writes to the disk: sessions and observed evaluators call it outside of handshakes.
+    /// Stores the report of a verdict. It writes to the disk, so sessions and observed evaluators call it outside of
+    /// handshakes.
     public func observe(_ event: TrustFailureEvent) {
         if case .verdict(let failure) = event { record(failure) }
     }
 
-    /// What became of failures, since the folder was made.
+    /// The numbers of reports by outcome, since the folder was created.
     public var counts: ReportCounts { spool.counts }
 
-    /// Reports that no address is done with yet.
+    /// The number of reports that are not yet finished for all of their addresses.
     public var waiting: Int { spool.names().count }
 
-    /// Waits until every event that was there by now is on the disk.
+    /// Waits until all events so far are on the disk.
     public func settle() async { await TrustFailureFeed.shared.settle() }
 
     /// Writes a report of the failure to the spool.
     ///
-    /// - Returns: `nil` for what is not reported at all: no rule, no address, not of the sample, or redacted away.
+    /// - Parameter failure: the failure.
+    /// - Returns: `nil` if the failure is not reported. Then there is no rule or no address, the install is not in the
+    ///   sample, the app has dropped the report, or the report cannot be shortened to the limit.
     @discardableResult
     package func record(_ failure: TrustFailure) -> ReportSpool.Outcome? {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
@@ -87,7 +94,7 @@ public final class PinReporter: TrustFailureObserver {
         return outcome
     }
 
-    /// Those that the rule names and no rule covers. A policy has no others; this holds for what comes to be one.
+    /// Returns the rule's addresses whose host no rule covers. A policy allows no others, but a later version may.
     private func addresses(_ failure: TrustFailure, _ rule: MatchedRule) -> [String] {
         let urls = failure.policy.hosts[rule.index].reportTo.filter { url in
             ServerEndpoint(httpsURL: url).map { failure.policy.rule(for: $0) == nil } ?? false
@@ -96,25 +103,25 @@ public final class PinReporter: TrustFailureObserver {
     }
 }
 
-/// What came of sending.
+/// The result of a delivery.
 public enum ReportDelivery: Sendable, Hashable {
-    /// So many reports were taken by an address, and so many addresses failed.
+    /// The number of reports that an address accepted, and the number of addresses that failed.
     case done(delivered: Int, failed: Int)
-    /// Another process, or another call, is sending.
+    /// Another process or another call is sending.
     case elsewhere
     /// The folder cannot be used.
     case unusable(StorageError)
 }
 
 extension PinReporter {
-    /// Sends what is due, each report to each of its addresses.
+    /// Sends the reports that are due, each to all of its addresses.
     ///
-    /// An address that fails is left alone for a while, longer each time, and at least as long as its `Retry-After` asks.
-    /// After five minutes it ends, whatever is left.
+    /// After a failure, an address is not asked again for a while: longer after each failure, and at least for its
+    /// `Retry-After`. The call ends after five minutes, even if reports are left.
     @discardableResult
     public func deliver() async -> ReportDelivery { await deliver { Date() } }
 
-    /// As if it were then.
+    /// Sends the reports that are due at this time.
     @discardableResult
     package func deliver(at now: Date) async -> ReportDelivery { await deliver { now } }
 
@@ -127,37 +134,37 @@ extension PinReporter {
         }
         while !Task.isCancelled, let request = round.next() {
             let response = try? await transport.send(request)
-            // Whoever cancels has not found out anything about the address.
+            // The caller cancelled the request, so it says nothing about the address.
             if response == nil, Task.isCancelled { break }
             round.receive(response)
         }
         return .done(delivered: round.delivered, failed: round.failed)
     }
 
-    /// Sends each report when it is due, until the task that calls this is cancelled.
+    /// Sends each report when it is due, until the surrounding task is cancelled.
     ///
-    /// A report that this object keeps meanwhile wakes it, so the report goes out once its own random delay of at most
-    /// ``ReportOptions/longestDelay`` is over. It looks into the folder once a second at most, and every five minutes for
-    /// reports of other processes.
+    /// A report that this object stores wakes the loop. The report is sent after its own random delay of at most
+    /// ``ReportOptions/longestDelay``. The loop reads the folder at most once a second, and at least every five minutes
+    /// to find reports of other processes.
     public func keepDelivering() async {
         while !Task.isCancelled {
             let count = alarm.count
             let result = await deliver()
             await alarm.sleep(pause(after: result, at: Date()), since: count)
-            // Many reports at once are sent in one round.
+            // Coalesce a burst of reports into one round.
             if alarm.count != count { try? await Task.sleep(nanoseconds: 1_000_000_000) }
         }
     }
 
-    /// In seconds. Looked at again every five minutes at the latest: clocks are set, and other processes report too. Where
-    /// nothing could be sent, a minute passes at least.
+    /// Returns the pause in seconds: at most five minutes, because the clock may be set and other processes may add
+    /// reports. At least a minute if nothing could be sent.
     func pause(after result: ReportDelivery, at now: Date) -> Double {
         let shortest: Double = if case .done = result { 1 } else { 60 }
         let wait = nextDelivery(at: now).map { $0.timeIntervalSince(now) } ?? 300
         return min(max(wait, shortest), 300)
     }
 
-    /// When the next report is due; `nil` where none waits.
+    /// Returns the time at which the next report is due; `nil` if no report is waiting.
     public func nextDelivery(at now: Date = Date()) -> Date? {
         let time = Milliseconds(now)
         let state = spool.state()

@@ -1,41 +1,43 @@
-/// What is reported, and when.
+/// The contents and the times of reports.
 public struct ReportOptions: Sendable {
-    /// What the app says about itself in each report, such as `["name": "Mail", "version": "7.1"]`. Nothing by default; at
-    /// most 16 pairs of at most 256 bytes each are sent.
+    /// The app's description of itself in each report, such as `["name": "Mail", "version": "7.1"]`. Empty by default.
+    /// At most 16 pairs of at most 256 bytes each are sent.
     public var app: [String: String] = [:]
-    /// How reports are written for an address, by the URL as the rule has it; ``ReportEncoding/rfc7469`` for the others.
+    /// The encoding for each address, by the URL as written in the rule. The default is ``ReportEncoding/rfc7469``.
     public var encodings: [String: ReportEncoding] = [:]
-    /// 0 to 1: the share of installs that report. Each install decides once.
+    /// The share of installs that report, 0 to 1. Each install decides once.
     public var sampling: Double = 1
-    /// In seconds, 0 to ten years: a report is first sent after a random time up to this, so that a million installs that
-    /// meet the same mistake at once do not say so at once.
+    /// The upper limit of the random delay before a report is first sent, in seconds, 0 to ten years. It spreads the
+    /// reports of a million installs that meet the same mistake at once.
     public var longestDelay: Double = 900
-    /// In seconds, for one request; 3,570 where it is more, because the right to send lasts an hour at most.
+    /// The time-out of a request in seconds. At most 3,570, because the lease for sending lasts at most an hour.
     public var timeout: Double = 30
-    /// In seconds, after the first failure of an address; doubled with each that follows.
+    /// The pause after the first failure of an address in seconds. It doubles with each further failure.
     public var firstRetry: Double = 60
-    /// In seconds: longer is not waited, unless `Retry-After` asks for it.
+    /// The longest pause in seconds, unless `Retry-After` asks for more.
     public var longestRetry: Double = 86_400
-    /// Sees each report before it reaches the disk, and may change it; `nil`: it is neither kept nor sent. The name of the
-    /// file has a hash of the host all the same, unsalted: whoever guesses the host can tell that he is right.
+    /// Receives each report before it is written to the disk, and may change it. Return `nil` to drop the report. The
+    /// file's name still contains an unsalted hash of the host, so anyone who can see the name can confirm a guess of
+    /// the host.
     public var redact: (@Sendable (TrustFailureReport) -> TrustFailureReport?)?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 
-    /// What can be waited for: nothing else is a time that can be added to another.
+    /// Clamps an interval to between 0 seconds and ten years. NaN becomes 0. An infinite interval could not be added to
+    /// a date.
     private static func seconds(_ value: Double) -> Double { value > 0 ? min(value, 10 * 365 * 86_400) : 0 }
 
-    /// Drawn anew each time.
+    /// A new random delay for each report.
     var delay: Double { Double.random(in: 0...Self.seconds(longestDelay)) }
 
-    /// How long an address is left alone.
+    /// Returns the time for which an address is not asked.
     ///
     /// - Parameters:
-    ///   - failures: in a row, this one included.
-    ///   - jitter: 0 to 1, drawn anew each time.
+    ///   - failures: the number of failures in a row, including this one.
+    ///   - jitter: a random number from 0 to 1, drawn for each call.
     func wait(afterFailures failures: Int, jitter: Double) -> Double {
-        // 2^20 retries are longer than any interval.
+        // With the exponent capped at 20, the pause is already longer than any interval.
         let doubled = Self.seconds(firstRetry) * Double(1 << min(max(failures, 1) - 1, 20))
         return min(doubled, Self.seconds(longestRetry)) * (0.5 + 0.5 * min(max(jitter, 0), 1))
     }

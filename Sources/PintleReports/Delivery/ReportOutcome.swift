@@ -6,17 +6,17 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What an answer means for a report and its address.
+/// The meaning of an answer for a report and its address.
 enum ReportOutcome: Sendable, Equatable {
-    /// 2xx.
+    /// The address accepted the report (2xx).
     case delivered
-    /// 410: the address wants nothing any more.
+    /// The address accepts no more reports (410).
     case gone
-    /// 400, 413, 415, 422: the report itself is wrong, and would be the next time too.
+    /// The report itself is wrong, so that a retry would fail too (400, 413, 415, 422).
     case refused
-    /// It was not sent: nothing that could be left out would bring it below the limit of a request.
+    /// The report was not sent, because it cannot be shortened to the limit of a request.
     case tooLarge
-    /// Anything else, and no answer: later, and not before so many seconds have passed.
+    /// Any other answer, or none: retry later, after at least the given number of seconds.
     case later(retryAfter: Double?)
 
     init(_ response: ReportResponse?, at now: Date) {
@@ -29,13 +29,13 @@ enum ReportOutcome: Sendable, Equatable {
     }
 }
 
-/// The value of `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date in any of the three forms that a
-/// recipient has to read (section 5.6.7).
+/// Parses the value of `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date in one of the three forms that a
+/// recipient must accept (section 5.6.7).
 enum RetryAfter {
-    /// Longer than a month nobody is obeyed.
+    /// The longest time that is obeyed, a month.
     static let longest: Double = 30 * 86_400
 
-    /// Seconds from now, at least 0; `nil` for what cannot be read.
+    /// Returns the seconds from now, at least 0; `nil` for a value that cannot be parsed.
     static func seconds(_ text: String, at now: Date) -> Double? {
         let words = text.split(separator: " ")
         if words.count == 1, !words[0].isEmpty, words[0].utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
@@ -45,9 +45,9 @@ enum RetryAfter {
         return min(max(date - now.timeIntervalSince1970, 0), longest)
     }
 
-    // Each in seconds since 1970.
+    // The functions below return seconds since 1970.
 
-    /// Sun, 06 Nov 1994 08:49:37 GMT
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func imfDate(_ words: [Substring]) -> Double? {
         guard words.count == 6, words[5] == "GMT", words[0].utf8.count == 4, words[0].hasSuffix(","),
             let day = number(words[1], digits: 2), let year = number(words[3], digits: 4)
@@ -55,7 +55,8 @@ enum RetryAfter {
         return instant(year, words[2], day, words[4])
     }
 
-    /// Sunday, 06-Nov-94 08:49:37 GMT. A year that would be more than 50 years from now is one of the century before.
+    /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. A year that would be more than 50 years from now is in the century
+    /// before.
     private static func rfc850Date(_ words: [Substring], at now: Date) -> Double? {
         guard words.count == 4, words[3] == "GMT", words[0].utf8.count > 6, words[0].hasSuffix("day,") else {
             return nil
@@ -68,7 +69,7 @@ enum RetryAfter {
         return instant(year > this + 50 ? year - 100 : year, parts[1], day, words[2])
     }
 
-    /// Sun Nov  6 08:49:37 1994
+    /// Parses `Sun Nov  6 08:49:37 1994`.
     private static func asctimeDate(_ words: [Substring]) -> Double? {
         guard words.count == 5, words[0].utf8.count == 3, let year = number(words[4], digits: 4),
             let day = number(words[2], digits: words[2].utf8.count == 1 ? 1 : 2)

@@ -1,22 +1,25 @@
-/// How reports are sent: the module itself opens no connection.
+/// Sends reports. The module itself opens no connection.
 ///
-/// `PintleURLSession` has one that trusts what the system trusts and no policy. It must be so: a report about a pin that
-/// went wrong must not depend on pins, and the failure of a report makes no report.
+/// `PintleURLSession` has a transport that trusts the system's roots and applies no pinning policy. This is deliberate:
+/// a report about a wrong pin must not depend on pins, and the failure of a report must not cause another report.
 public protocol ReportTransport: Sendable {
-    /// Posts a report once. Follows no redirect, sends no cookie and no credential, ends within the request's time.
+    /// Posts a report once. Must follow no redirect, send no cookie and no credential, and end within the request's
+    /// time-out.
     ///
-    /// - Throws: whatever kept the server from answering with a status.
+    /// - Parameter request: the report and its address.
+    /// - Returns: the answer of the server.
+    /// - Throws: any error that kept the server from answering with a status.
     func send(_ request: ReportRequest) async throws -> ReportResponse
 }
 
-/// What a collector answered.
+/// The answer of a collector.
 public struct ReportResponse: Sendable, Hashable {
-    /// The status code of HTTP.
+    /// The HTTP status code.
     public let status: Int
-    /// The value of `Retry-After`, where there is one (RFC 9110 section 10.2.3).
+    /// The value of `Retry-After`, if there is one (RFC 9110 section 10.2.3).
     public let retryAfter: String?
 
-    /// An answer with this status code and `Retry-After`.
+    /// Creates an answer.
     public init(status: Int, retryAfter: String? = nil) {
         self.status = status
         self.retryAfter = retryAfter

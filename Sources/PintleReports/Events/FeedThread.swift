@@ -6,8 +6,8 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Runs something on a thread of its own: an observer may wait for the disk or for somebody else, and where a process ends
-/// from a task, the pool may have no other thread.
+/// Runs work on a new thread. An observer may block, and if a task ends the process, Swift's thread pool may have no
+/// free thread.
 enum FeedThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
@@ -21,7 +21,7 @@ enum FeedThread {
         }
     }
 
-    /// Where there can be no more threads, the pool does it.
+    /// Starts a thread. If the system has none left, Swift's thread pool runs the work.
     static func start(_ run: @escaping @Sendable () -> Void) {
         let body = Unmanaged.passRetained(Body(run))
         #if canImport(Glibc)

@@ -1,28 +1,28 @@
-/// Something about a session that weakens its pins, or would have. `PintleURLSession` finds it when the session is made.
+/// A problem that weakens a session's pins, or would have. `PintleURLSession` finds it when it creates the session.
 public struct SessionTrouble: Sendable, Hashable {
-    /// The kinds of trouble. The raw values are stable.
+    /// The kind of trouble; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The configuration had a `URLProtocol` that is neither the system's nor this package's. Debugging tools add
-        /// one to every configuration, and it carries requests past the pins.
+        /// The configuration has a `URLProtocol` that belongs neither to the system nor to this package. Debugging
+        /// tools add such a class to every configuration, and it sends requests past the pins.
         case foreignProtocol = "foreign-protocol"
     }
 
-    /// The stable code of the trouble: `foreign-protocol`, for a `URLProtocol` in the session's configuration that is neither
-    /// the system's nor this package's.
+    /// The stable code of the trouble: `foreign-protocol`, for a `URLProtocol` in the configuration that belongs neither to the
+    /// system nor to this package.
     public var code: String { kind.rawValue }
     package let kind: Code
-    /// The names of the classes that it is about.
+    /// The names of the classes concerned.
     public let classes: [String]
-    /// A Boolean value that indicates whether the session is free of it.
+    /// A Boolean value that indicates whether the session is free of the problem.
     public let isResolved: Bool
-    /// A description of what happened, in words.
+    /// A description for people.
     public let text: String
 
     /// - Parameters:
-    ///   - kind: what was found.
-    ///   - classes: the names of the classes that it is about.
-    ///   - isResolved: whether the session is free of it.
-    ///   - text: what happened, in words.
+    ///   - kind: the kind of trouble.
+    ///   - classes: the names of the classes concerned.
+    ///   - isResolved: `true` if the session is free of the problem.
+    ///   - text: a description for people.
     package init(_ kind: Code, classes: [String], isResolved: Bool, text: String) {
         self.kind = kind
         self.classes = classes

@@ -1,18 +1,18 @@
 public import Pintle
 
-/// An event that an app may want to hear of: a verdict that is not plain trust, or trouble with updates of the policy or
-/// with a session.
+/// An event that an app may log or report: a verdict that is not plain trust, or trouble with a policy update or a
+/// session.
 public enum TrustFailureEvent: Sendable {
-    /// A server was refused, or let in although no pin matched or the pins were past their date.
+    /// A server was refused, or was accepted although no pin matched or the pins had expired.
     case verdict(TrustFailure)
-    /// An update of the policy is late, or was not taken.
+    /// A policy update is late, or was not adopted.
     case update(UpdateTrouble)
-    /// A session was made from a configuration that would have weakened its pins.
+    /// The configuration of a new session would have weakened its pins.
     case session(SessionTrouble)
 
-    /// How much it matters, in the words that loggers have.
+    /// The severity, in the terms of loggers.
     public enum Level: String, Sendable, Hashable, CaseIterable {
-        /// In ascending order.
+        // In ascending order.
         case notice, warning, error
     }
 
@@ -22,7 +22,7 @@ public enum TrustFailureEvent: Sendable {
         case .verdict(let failure): failure.decision.isTrusted ? .warning : .error
         case .update(let trouble):
             switch trouble.kind {
-            // A device is offline now and then, or has not been unlocked yet.
+            // Expected at times: a device is offline, or has not been unlocked yet.
             case .notFetched, .floorUnreadable: .notice
             case .stale: .warning
             case .rejected, .lostStore, .notStored: .error
@@ -33,7 +33,7 @@ public enum TrustFailureEvent: Sendable {
 }
 
 extension TrustFailureEvent: CustomStringConvertible {
-    /// One line; what comes from a server is escaped.
+    /// One line, with text from servers escaped.
     public var description: String {
         switch self {
         case .verdict(let failure): failure.description
@@ -43,37 +43,37 @@ extension TrustFailureEvent: CustomStringConvertible {
     }
 }
 
-/// What went wrong with signed updates of the policy. `PintleURLSession` makes it of the events of a `PolicyStore`.
+/// A problem with signed policy updates. `PintleURLSession` creates it from the events of a `PolicyStore`.
 public struct UpdateTrouble: Sendable, Hashable {
-    /// The kinds of trouble. The raw values are stable.
+    /// The kind of trouble; stable.
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The update in force has passed its date, and none has come after it.
+        /// The update in force has expired, and no newer one has been adopted.
         case stale
-        /// What a server sent was not taken.
+        /// An update from a server failed a check.
         case rejected
-        /// A server could not be asked.
+        /// A request to a server failed.
         case notFetched = "not-fetched"
-        /// An update that was in force is gone from the disk.
+        /// The update that was in force is gone from the disk.
         case lostStore = "lost-store"
-        /// The disk did not take an update.
+        /// An update could not be written to the disk.
         case notStored = "not-stored"
-        /// Where the floor is kept cannot be read: no update is taken until it can.
+        /// The storage of the floor cannot be read. Until it can, no update is adopted.
         case floorUnreadable = "floor-unreadable"
     }
 
     /// The stable code of the trouble: `stale`, `rejected`, `not-fetched`, `lost-store`, `not-stored` or `floor-unreadable`.
     public var code: String { kind.rawValue }
     package let kind: Code
-    /// Why an update was rejected: the code of the failure, such as `rollback`.
+    /// The reason for a rejection: the code of the failure, such as `rollback`.
     public let reason: String?
-    /// The version that it is about, where one is known.
+    /// The version of the update, if known.
     public let version: Int?
-    /// The URL that was asked, where one was.
+    /// The URL of the server, if one was asked.
     public let source: String?
-    /// What happened, in words; escaped.
+    /// A description for people, escaped.
     public let text: String
 
-    /// Trouble of this kind, for an observer.
+    /// Creates trouble of this kind, for an observer.
     package init(_ kind: Code, reason: String? = nil, version: Int? = nil, source: String? = nil, text: String) {
         self.kind = kind
         self.reason = reason
@@ -84,7 +84,7 @@ public struct UpdateTrouble: Sendable, Hashable {
 }
 
 extension UpdateTrouble: CustomStringConvertible {
-    /// The trouble, for people, in one line.
+    /// The trouble in one line, for people.
     public var description: String {
         let place = source.map { " from \($0)" } ?? ""
         return "policy update\(version.map { " \($0)" } ?? "")\(place) \(code): \(text)"

@@ -9,20 +9,20 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Carries events from handshakes to observers: whoever posts does not wait.
+/// A queue that carries events from handshakes to observers, so that a handshake never waits for an observer.
 ///
-/// One for the process. A process that ends by `exit` waits for what waits, two seconds at most: the last thing that a
-/// command-line program sees may well be a mismatch.
+/// The process has a single feed. When it ends by `exit`, it waits for queued events for at most two seconds, because a
+/// mismatch is often the last event of a command-line program.
 package final class TrustFailureFeed: Sendable {
     package static let shared = TrustFailureFeed()
     package static let capacity = 256
-    /// In bytes of certificates that wait: a server may send four mebibytes each time.
+    /// The limit of queued certificates in bytes. A server may send four mebibytes each time.
     package static let maximumWeight = 16 << 20
 
     private struct State: Sendable {
         var waiting: [Delivery] = []
         var weight = 0
-        /// Whether a thread is handing over, or about to.
+        /// A Boolean value that indicates whether a thread is delivering events, or about to.
         var isRunning = false
         var dropped = 0
         var settling: [CheckedContinuation<Void, Never>] = []
@@ -31,7 +31,7 @@ package final class TrustFailureFeed: Sendable {
     private struct Delivery: Sendable {
         let event: TrustFailureEvent
         let observer: any TrustFailureObserver
-        /// In bytes.
+        /// The size of the event's certificates in bytes.
         let weight: Int
     }
 
@@ -41,7 +41,7 @@ package final class TrustFailureFeed: Sendable {
 
     package init() {}
 
-    /// Events that came while too many waited.
+    /// The number of events that were dropped because the queue was full.
     package var dropped: Int { state.withLock { $0.dropped } }
 
     package func post(_ event: TrustFailureEvent, to observer: any TrustFailureObserver) {
@@ -60,7 +60,7 @@ package final class TrustFailureFeed: Sendable {
         if starts { FeedThread.start { self.run() } }
     }
 
-    /// Waits until nothing waits.
+    /// Waits until the queue is empty and all events are delivered.
     package func settle() async {
         await withCheckedContinuation { continuation in
             let isSettled = state.withLock { state in
@@ -75,7 +75,8 @@ package final class TrustFailureFeed: Sendable {
         while let next = next() { next.observer.observe(next.event) }
     }
 
-    /// `nil` where nothing waits: whoever waits for that hears of it, and this thread is over.
+    /// Returns the next event. At the end of the queue it resumes the waiting callers and returns `nil`, which ends the
+    /// thread.
     private func next() -> Delivery? {
         let (next, settled) = state.withLock { state -> (Delivery?, [CheckedContinuation<Void, Never>]) in
             guard !state.waiting.isEmpty else {
@@ -91,7 +92,8 @@ package final class TrustFailureFeed: Sendable {
         return next
     }
 
-    /// At the end of the process. No observer is called on the thread that ends it, which others may be waiting for.
+    /// Waits at the end of the process. Calls no observer on the exiting thread, because other threads may be waiting
+    /// for it.
     private func finish() {
         let end = Uptime.milliseconds + 2_000
         while Uptime.milliseconds < end, state.withLock({ $0.isRunning }) { usleep(1_000) }
@@ -99,7 +101,7 @@ package final class TrustFailureFeed: Sendable {
 }
 
 extension TrustFailureEvent {
-    /// In bytes of the certificates that it keeps.
+    /// The size of the event's certificates in bytes.
     fileprivate var weight: Int {
         guard case .verdict(let failure) = self else { return 0 }
         let sent = failure.evaluation.presented?.certificates.reduce(0) { $0 + $1.der.count } ?? 0

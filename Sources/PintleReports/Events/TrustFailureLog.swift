@@ -2,19 +2,20 @@
 public import os
 #endif
 
-/// Writes each event as one line to whatever an app logs with.
+/// Writes each event as one line to the app's logger.
 ///
 ///     let log = TrustFailureLog { level, line in logger.log(level: level == .error ? .error : .warning, "\(line)") }
 public struct TrustFailureLog: TrustFailureObserver {
     private let write: @Sendable (TrustFailureEvent.Level, String) -> Void
 
-    /// - Parameter write: is given the level and one line without a line break.
+    /// - Parameter write: called with the level and one line without a line break.
     public init(_ write: @escaping @Sendable (_ level: TrustFailureEvent.Level, _ line: String) -> Void) {
         self.write = write
     }
 
     #if PINTLE_APPLE
-    /// Writes to the system's log. Hosts and pins are public there; they are the app's own.
+    /// Creates a log that writes to the system's log. Hosts and pins are logged as public, because they are the app's
+    /// own.
     public init(_ logger: Logger) {
         self.init { level, line in
             switch level {
@@ -26,7 +27,7 @@ public struct TrustFailureLog: TrustFailureObserver {
     }
     #endif
 
-    /// Writes one line.
+    /// Writes the event as one line.
     public func observe(_ event: TrustFailureEvent) {
         write(event.level, event.description)
     }

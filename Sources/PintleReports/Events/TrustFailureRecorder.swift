@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// Keeps events in memory, for tests.
+/// Records events in memory, for tests.
 ///
 ///     let recorder = TrustFailureRecorder()
 ///     let session = URLSession.pinned(to: policy, observer: recorder)
@@ -8,14 +8,14 @@ internal import Pintle
 ///     await recorder.settle()
 ///     #expect(recorder.reports.map(\.reason) == ["pin-mismatch"])
 ///
-/// The newest 1,000 are kept. Safe to use from any thread.
+/// Keeps the newest 1,000 events. Safe to use from any thread.
 public final class TrustFailureRecorder: TrustFailureObserver {
     private let kept = Locked<[TrustFailureEvent]>([])
 
-    /// A recorder without events.
+    /// Creates a recorder without events.
     public init() {}
 
-    /// Appends the event, and drops the oldest beyond 1,000.
+    /// Appends the event. Drops the oldest event beyond 1,000.
     public func observe(_ event: TrustFailureEvent) {
         kept.withLock { kept in
             kept.append(event)
@@ -23,10 +23,10 @@ public final class TrustFailureRecorder: TrustFailureObserver {
         }
     }
 
-    /// Oldest first.
+    /// The events, oldest first.
     public var events: [TrustFailureEvent] { kept.withLock { $0 } }
 
-    /// What would be reported of the verdicts, whatever addresses their rules have.
+    /// The reports that the recorded verdicts would produce, even for rules without an address.
     public var reports: [TrustFailureReport] {
         events.compactMap { event in
             guard case .verdict(let failure) = event else { return nil }
@@ -34,9 +34,9 @@ public final class TrustFailureRecorder: TrustFailureObserver {
         }
     }
 
-    /// Forgets all events.
+    /// Removes all events.
     public func removeAll() { kept.withLock { $0 = [] } }
 
-    /// Waits until every event that was there by now has been handed to its observer.
+    /// Waits until all events so far have been delivered to their observers.
     public func settle() async { await TrustFailureFeed.shared.settle() }
 }

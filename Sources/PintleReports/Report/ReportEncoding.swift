@@ -1,13 +1,14 @@
 internal import Pintle
 
-/// How a report is written for the collector at an address.
+/// The format of a report for the collector at an address.
 public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
-    /// The object of RFC 7469 section 3 itself, as `application/json`.
+    /// The JSON object of RFC 7469 section 3, as `application/json`.
     case rfc7469
-    /// The W3C Reporting API: an array of one report of the type `certificate-issue`, whose body is the object, as
-    /// `application/reports+json`.
+    /// The W3C Reporting API: an array with one report of type `certificate-issue`. Its body is the RFC 7469 object.
+    /// Sent as `application/reports+json`.
     case reportingAPI
-    /// An OTLP/HTTP request with one log record, as `application/json`; the object is the record's body, as text.
+    /// An OTLP/HTTP request with one log record, as `application/json`. The record's body is the RFC 7469 object as
+    /// text.
     case otlp
 
     package var contentType: String {
@@ -17,14 +18,15 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The content of the request that sends a report.
+    /// Returns the body of the request that sends a report.
     ///
     /// - Parameters:
-    ///   - id: the report's, 32 hexadecimal digits; the same each time that it is sent.
-    ///   - age: milliseconds since the failure.
-    ///   - isRefused: whether the server was refused, which the reason alone does not say of expired pins.
-    /// - Returns: at most ``TrustFailureReport/maximumBytes``; certificates are left out to keep it. `nil` where that is not
-    ///   enough.
+    ///   - report: the report.
+    ///   - id: the id of the report, 32 hexadecimal digits; the same for each retry.
+    ///   - age: the milliseconds since the failure.
+    ///   - isRefused: `true` if the server was refused. For expired pins the reason does not say this.
+    /// - Returns: at most ``TrustFailureReport/maximumBytes``; certificates are left out if necessary. `nil` if that is
+    ///   not enough.
     package func body(of report: TrustFailureReport, id: String, age: Int64, isRefused: Bool) -> [UInt8]? {
         var report = report
         let fits = report.fit(size: { write($0, id, age, isRefused).count })
@@ -48,7 +50,7 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
                 json.member("age", age)
                 let host = report.hostname.utf8.contains(UInt8(ascii: ":")) ? "[\(report.hostname)]" : report.hostname
                 let port = report.port == 443 ? "" : ":\(report.port)"
-                // No path: what was asked for is nobody's business.
+                // Without the path: the requested resource is private.
                 json.member("url", "https://\(host)\(port)/")
                 json.member("user_agent", ReportRequest.userAgent)
                 json.key("body")
@@ -70,7 +72,7 @@ public enum ReportEncoding: String, Sendable, Hashable, CaseIterable {
         func attribute(_ key: String, _ value: Int, _ json: inout JSONWriter) {
             json.object {
                 $0.member("key", key)
-                // 64-bit integers are strings in the JSON of protocol buffers.
+                // The JSON form of protocol buffers writes 64-bit integers as strings.
                 $0.object("value") { $0.member("intValue", "\(value)") }
             }
         }

@@ -1,21 +1,21 @@
-/// One report on its way to one address.
+/// A request that sends one report to one address.
 public struct ReportRequest: Sendable, Hashable {
-    /// `https`.
+    /// The address, an `https` URL.
     public let url: String
     /// The value of `Content-Type`.
     public let contentType: String
-    /// JSON, UTF-8.
+    /// The body, JSON in UTF-8.
     public let body: [UInt8]
-    /// 32 hexadecimal digits: the same each time that the report is sent. The value of `Idempotency-Key`, in double
-    /// quotes; a collector that keeps it tells a report that it has had already.
+    /// The id of the report: 32 hexadecimal digits, the same for each retry. Sent as `Idempotency-Key`, in double
+    /// quotes, so that a collector can detect a report that it already has.
     public let id: String
-    /// In seconds, for everything.
+    /// The time-out of the whole request in seconds.
     public let timeout: Double
 
-    /// The value of `User-Agent`: neither the program nor the device has any business there.
+    /// The value of `User-Agent`. It discloses neither the program nor the device.
     public static let userAgent = "pintle-reports"
 
-    /// A request as ``PinReporter`` makes it, or a test of a transport.
+    /// Creates a request, as ``PinReporter`` does. Use it to test a transport.
     public init(url: String, contentType: String, body: [UInt8], id: String, timeout: Double) {
         self.url = url
         self.contentType = contentType

@@ -6,47 +6,52 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What is sent about a failure: the object of RFC 7469 section 3, and what decided.
+/// The content of a report about a failure: the object of RFC 7469 section 3, and the grounds of the decision.
 ///
-/// Members can be changed by whoever redacts; see ``ReportOptions/redact``.
+/// The app can change the members to redact a report; see ``ReportOptions/redact``.
 public struct TrustFailureReport: Sendable, Hashable {
-    /// When it was decided. Sent as RFC 3339, UTC, in seconds.
+    /// The time of the decision. Sent as RFC 3339, UTC, in whole seconds.
     public var dateTime: Date
-    /// The server that was asked for.
+    /// The requested server.
     public var hostname: String
-    /// `port` of RFC 7469: that of the server.
+    /// The port of the server; `port` of RFC 7469.
     public var port: UInt16
-    /// When the pins of the rule expire; `nil`, sent as null: never.
+    /// The expiry of the rule's pins; `nil` for none, sent as null.
     public var effectiveExpirationDate: Date?
-    /// `include-subdomains` of RFC 7469: that of the rule.
+    /// A Boolean value that indicates whether the rule covers sub-domains; `include-subdomains` of RFC 7469.
     public var includeSubdomains: Bool
     /// The host of the rule.
     public var notedHostname: String
-    /// What the server sent, PEM, leaf first, whatever validation made of it; certificates that cannot be read are left
-    /// out.
+    /// The certificates from the server as PEM, leaf first, regardless of the result of validation. Certificates that
+    /// cannot be parsed are left out.
     public var servedCertificateChain: [String]
-    /// The path that validation found, PEM, leaf to anchor; empty where there is none.
+    /// The path that validation found as PEM, from leaf to anchor; empty if there is none.
     public var validatedCertificateChain: [String]
-    /// The rule's pins, backup pins after the others: `pin-sha256="..."` as in RFC 7469 section 2.1, and
-    /// `certificate-sha256="..."`, base64 too, for certificates. All of them, or none where there is no room for all.
+    /// The rule's pins, followed by the backup pins: `pin-sha256="..."` as in RFC 7469 section 2.1, and
+    /// `certificate-sha256="..."`, also base64, for certificates. Contains all pins, or none if there is no room for
+    /// all.
     public var knownPins: [String]
-    /// The consequence that the rule names for a mismatch.
+    /// The enforcement of the rule.
     public var enforcement: Enforcement
     /// The code of the verdict, such as `pin-mismatch`.
     public var reason: String
-    /// The code of a path failure, where the path was at fault.
+    /// The code of the path failure, if there was one.
     public var pathFailure: String?
-    /// The `updateVersion` of the policy that decided.
+    /// The `updateVersion` of the deciding policy.
     public var policyVersion: Int
-    /// What the app says about itself; `nil` is not sent.
+    /// The app's description of itself; not sent if `nil`.
     public var app: [String: String]?
 
-    /// A report in JSON is no longer than this.
+    /// The size limit of a report in JSON, in bytes.
     public static let maximumBytes = 64_000
 
-    /// `nil` where no rule covers the server: there are no pins to report about, and no address.
+    /// Creates the report of a failure. Returns `nil` if no rule covers the server, because there are no pins to report
+    /// and no address.
     ///
-    /// - Parameter app: at most 16 pairs of at most 256 bytes each are taken, in the order of their keys.
+    /// - Parameters:
+    ///   - failure: the failure.
+    ///   - app: the app's description of itself. At most 16 pairs of at most 256 bytes each are taken, in the order of
+    ///     their keys.
     public init?(_ failure: TrustFailure, app: [String: String] = [:]) {
         guard let rule = failure.rule, rule.index < failure.policy.hosts.count else { return nil }
         let host = failure.policy.hosts[rule.index]
@@ -69,7 +74,7 @@ public struct TrustFailureReport: Sendable, Hashable {
         self.app = pairs.isEmpty ? nil : Dictionary(pairs.prefix(16).map { ($0.key, $0.value) }) { first, _ in first }
     }
 
-    /// From the leaf on, until there are more than a report can hold: a server may send four mebibytes of them.
+    /// Returns certificates as PEM from the leaf on, up to the limit of a report. A server may send four mebibytes.
     private static func texts(of chain: [[UInt8]]) -> [String] {
         var texts: [String] = []
         var size = 0
@@ -81,16 +86,19 @@ public struct TrustFailureReport: Sendable, Hashable {
         return texts
     }
 
-    /// Leaves out certificates, from the ends of the chains, the leaves last, and after them all pins, until a size is kept.
-    /// No rule that fails is without pins: a list of some would look whole, and none does not.
+    /// Shortens the report to a size. Removes certificates from the ends of the chains, the leaves last, and then all
+    /// pins. The pins are never removed in part, because a partial list would look complete. An empty list cannot be
+    /// misread: a rule that fails always has pins.
     ///
-    /// - Parameter size: of what is to be sent, in bytes.
-    /// - Returns: whether it is kept.
+    /// - Parameters:
+    ///   - maximumBytes: the limit.
+    ///   - size: returns the size of the encoded report in bytes.
+    /// - Returns: `true` if the report is within the limit.
     mutating func fit(_ maximumBytes: Int = Self.maximumBytes, size: (TrustFailureReport) -> Int) -> Bool {
         while true {
             let excess = size(self) - maximumBytes
             guard excess > 0 else { return true }
-            // In JSON a text is at least as long, so that no more goes than has to.
+            // JSON needs at least as many bytes as the text, so this never removes more than necessary.
             var freed = 0
             while freed < excess, servedCertificateChain.count > 1 {
                 freed += servedCertificateChain.removeLast().utf8.count
@@ -121,9 +129,9 @@ extension Pin {
 }
 
 extension TrustFailureReport {
-    /// The object, one line of JSON.
+    /// Returns the report as a JSON object in one line.
     ///
-    /// - Parameter age: milliseconds since the failure; `nil` while it is not being sent.
+    /// - Parameter age: the milliseconds since the failure; `nil` for a report that is not being sent.
     package func json(age: Int64? = nil) -> [UInt8] {
         var json = JSONWriter(.compact)
         write(to: &json, age: age)
@@ -155,7 +163,7 @@ extension TrustFailureReport {
         }
     }
 
-    /// Reads the object, with an age or without; members that it does not have are ignored. `nil` for anything else.
+    /// Parses a report, with or without an age. Ignores unknown members. Returns `nil` for anything else.
     package init?(_ json: JSONValue) {
         func date(_ key: StaticString) -> Date? { json[key]?.string.flatMap { try? RFC3339.date(from: $0) } }
         func texts(_ key: StaticString) -> [String]? {

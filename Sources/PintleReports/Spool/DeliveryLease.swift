@@ -1,37 +1,37 @@
 internal import Pintle
 internal import PintleStorage
 
-/// The right to send, among all processes that share a spool's folder, for a limited time.
+/// A lease: the exclusive right to send for a limited time, among all processes that share a spool's folder.
 ///
-/// A lock that is held over a request would be held by an app that the system suspends meanwhile, and Apple's systems end
-/// such an app. So the right is a note in the lock's own file: who has it, since when, and for how long. The lock itself
-/// is held only to read and write that note. A process that ends without giving the lease back keeps others waiting
-/// until its time is over.
+/// A lock is not enough. The system may suspend an app during a request, and Apple's systems terminate a suspended app
+/// that holds a lock. So the lease is a note in the lock's own file with the holder, the start and the length. The lock
+/// itself is held only while the note is read or written. If a process ends without releasing the lease, others wait
+/// until it expires.
 final class DeliveryLease: Sendable {
     private let file: DurableFile
-    /// 32 random hexadecimal digits.
+    /// The id of this lease, 32 random hexadecimal digits.
     private let holder: String
-    /// In milliseconds.
+    /// The length of the lease in milliseconds.
     private let length: Int64
     private let onStep: (@Sendable (String) -> Void)?
 
     private static let shortest: Int64 = 60_000
     private static let longest: Int64 = 3_600_000
-    /// In milliseconds: what a request needs besides its time-out, and how long the lock is waited for.
+    /// The milliseconds that a lease lasts beyond the time-out of a request.
     private static let slack: Int64 = 30_000
     private static let patience = 2_000
-    /// In seconds: the most that a request may take, so that its lease lasts longer.
+    /// The longest time-out of a request in seconds, so that the lease lasts longer than the request.
     static let longestRequest = Double(longest - slack) / 1_000
 
     /// Takes the lease.
     ///
     /// - Parameters:
-    ///   - file: whose lock has the note.
-    ///   - timeout: of one request, in seconds, at most ``longestRequest``. A lease lasts longer than that, at most an
-    ///     hour, and is renewed before each request.
+    ///   - file: the file whose lock has the note.
+    ///   - timeout: the time-out of a request in seconds, at most ``longestRequest``. The lease lasts longer than that,
+    ///     at most an hour, and is renewed before each request.
     ///   - now: the time of the wall clock.
-    ///   - onStep: called after each change of the note, for tests that end the process there.
-    /// - Throws: `busy` where another holder's time is not over.
+    ///   - onStep: called after each change of the note. Tests end the process there.
+    /// - Throws: `busy` if another holder's lease has not expired.
     init(
         _ file: DurableFile, timeout: Double, at now: Milliseconds, onStep: (@Sendable (String) -> Void)?
     ) throws(StorageError) {
@@ -49,10 +49,10 @@ final class DeliveryLease: Sendable {
         onStep?("leased")
     }
 
-    /// Begins the lease's time again.
+    /// Restarts the lease's time.
     ///
-    /// - Returns: whether the caller may send. False once another process has taken the lease, as it may where this one
-    ///   was suspended for too long, and where the lock cannot be had.
+    /// - Returns: `true` if the caller may send. `false` if another process has taken the lease, for example while this
+    ///   one was suspended, or if the lock is not available.
     func renew(at now: Milliseconds) -> Bool {
         guard let lock = try? file.lock(patience: Self.patience), Note(lock)?.holder == holder else { return false }
         do throws(StorageError) {
@@ -64,17 +64,17 @@ final class DeliveryLease: Sendable {
         return true
     }
 
-    /// Returns whether a lease that was taken or renewed at one instant has ended by another, or begins after it.
+    /// Returns whether a lease that was taken or renewed at `start` has expired at `now`, or starts after `now`.
     func isOver(after start: Milliseconds, at now: Milliseconds) -> Bool { abs(now.count - start.count) >= length }
 
-    /// Gives the lease back, where it is still this holder's.
+    /// Releases the lease, unless another process has taken it.
     deinit {
         guard let lock = try? file.lock(patience: Self.patience), Note(lock)?.holder == holder else { return }
         try? lock.write(note: Note(holder: holder, since: .zero, length: 0).bytes)
         onStep?("released")
     }
 
-    /// The content of the lock's file: `HOLDER SINCE LENGTH`, always in as many bytes.
+    /// The content of the lock's file: `HOLDER SINCE LENGTH`, always with the same number of bytes.
     private struct Note {
         let holder: String
         let since: Milliseconds
@@ -87,7 +87,7 @@ final class DeliveryLease: Sendable {
             (self.holder, self.since, self.length) = (holder, since, length)
         }
 
-        /// `nil` for anything that no lease wrote.
+        /// Reads the note; `nil` if no lease wrote it.
         init?(_ lock: FileLock) {
             guard let bytes = try? lock.note(limit: Self.size), bytes.count == Self.size else { return nil }
             let words = String(decoding: bytes.dropLast(), as: UTF8.self).split(separator: " ")
@@ -99,7 +99,7 @@ final class DeliveryLease: Sendable {
 
         var bytes: [UInt8] { Array("\(holder) \(Self.padded(since.count)) \(Self.padded(length))\n".utf8) }
 
-        /// Returns whether the lease still counts. If the clock was set back by more than its length, it does not.
+        /// Returns whether the lease is still valid. It is not if the clock was set back by more than its length.
         func isHeld(at now: Milliseconds) -> Bool { abs(now.count - since.count) < length }
 
         private static func padded(_ number: Int64) -> String {

@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Milliseconds since 1970, within the years that dates are written for.
+/// The milliseconds since 1970, limited to the years for which dates can be written.
 package struct Milliseconds: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let count: Int64
 
@@ -15,13 +15,13 @@ package struct Milliseconds: Sendable, Hashable, Comparable, CustomStringConvert
         self.count = count.isNaN ? 0 : Int64(min(max(count, 0), Double(Self.last)))
     }
 
-    /// `nil` outside of those years.
+    /// Creates a time; `nil` outside of those years.
     package init?(_ count: Int64?) {
         guard let count, 0...Self.last ~= count else { return nil }
         self.count = count
     }
 
-    /// The beginning of 1970.
+    /// The start of 1970.
     static let zero = Milliseconds(Date(timeIntervalSince1970: 0))
 
     package var date: Date { Date(timeIntervalSince1970: Double(count) / 1_000) }

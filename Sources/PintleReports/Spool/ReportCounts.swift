@@ -1,30 +1,31 @@
 internal import Pintle
 
-/// What became of failures, since the spool was made. A report that goes to several addresses counts once for each that has
-/// answered: in ``delivered``, ``refused`` or ``gone``.
+/// The numbers of reports by outcome, since the spool was created. A report for several addresses counts once for each
+/// address that has answered, in ``delivered``, ``refused`` or ``gone``.
 public struct ReportCounts: Sendable, Hashable {
-    /// Taken by an address.
+    /// Accepted by an address.
     public internal(set) var delivered = 0
-    /// Same host, port, rule, reason and generation within 24 hours.
+    /// Not stored: the same host, port, rule, reason and generation was reported within 24 hours.
     public internal(set) var duplicates = 0
-    /// Dropped: the host had as many in the spool as it may have.
+    /// Dropped: the spool had its maximum of reports for the host.
     public internal(set) var droppedForHost = 0
     /// Dropped: the spool was full.
     public internal(set) var dropped = 0
-    /// Dropped: a collector called the report itself wrong (400, 413, 415, 422).
+    /// Dropped: a collector answered that the report is wrong (400, 413, 415, 422).
     public internal(set) var refused = 0
-    /// Dropped: the address has answered that it wants no more (410).
+    /// Dropped: the address answered that it accepts no more reports (410).
     public internal(set) var gone = 0
-    /// Dropped: thirty days old, and not taken by all of its addresses.
+    /// Dropped: after thirty days not all addresses had accepted the report.
     public internal(set) var expired = 0
-    /// Dropped: the disk did not take it, or gave it back broken, or it cannot be brought below the limit of a request.
+    /// Dropped: the report could not be written to the disk or read back, or could not be shortened to the limit of a
+    /// request.
     public internal(set) var lost = 0
 
     init() {}
 
     static func + (left: ReportCounts, right: ReportCounts) -> ReportCounts {
         var sum = left
-        // Read from a file, either may be anything.
+        // Wraps on overflow, because counts from a file may have any value.
         sum.delivered &+= right.delivered
         sum.duplicates &+= right.duplicates
         sum.droppedForHost &+= right.droppedForHost
@@ -47,7 +48,7 @@ public struct ReportCounts: Sendable, Hashable {
         json.member("lost", lost)
     }
 
-    /// What is missing is 0; `nil` for what is no object.
+    /// Reads counts. A missing count is 0. Returns `nil` for a value that is not an object.
     init?(_ json: JSONValue) {
         guard json.kind == .object else { return nil }
         func count(_ key: StaticString) -> Int { Int(clamping: max(0, json[key]?.integer ?? 0)) }

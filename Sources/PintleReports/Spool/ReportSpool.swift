@@ -1,52 +1,52 @@
 internal import Pintle
 package import PintleStorage
 
-/// Reports on the disk, each in a file of its own, until every address is done with them.
+/// The reports on the disk, each in its own file until it is finished for every address.
 ///
-/// A file is written once and removed once; what changes meanwhile is in `state.json`. Both happen under one lock, so that
-/// processes can share a folder. No lock is held while a report is on its way: a process that sends has a ``DeliveryLease``.
+/// A report's file is written once and removed once; everything that changes is in `state.json`. One lock protects
+/// both, so that processes can share a folder. No lock is held while a report is being sent: the sender has a
+/// ``DeliveryLease``.
 package final class ReportSpool: Sendable {
-    /// What became of a report that was to be kept.
+    /// The result of adding a report.
     package enum Outcome: Sendable, Equatable {
         case kept
         case duplicate
         case hostIsFull
         case isFull
-        /// Every address has said that it wants no more.
+        /// Every address has answered that it accepts no more reports.
         case gone
         case notStored(StorageError)
     }
 
     package static let maximumPerHost = 8
     package static let maximumInAll = 256
-    /// In milliseconds: what comes after it waits meanwhile.
+    /// The milliseconds that adding a report waits for the lock. Further events are queued meanwhile.
     private static let patienceOfKeeping = 2_000
 
     let folder: PrivateFolder
     private let stateFile: DurableFile
     private let deliveryFile: DurableFile
     private let onStep: (@Sendable (String) -> Void)?
-    /// Since the state was last written.
+    /// The counts that have not been written to the state yet.
     private let pending = Locked(ReportCounts())
-    /// Keys that this process has met, so that an interceptor's thousandth connection costs no look at the disk.
+    /// A cache of recent keys, so that repeated failures, for example of an interceptor, cause no disk access.
     private let recent = Locked<[String: Milliseconds]>([:])
-    /// What this process has sent, where the disk would not take that down: of reports in the spool, by their addresses'
-    /// places.
+    /// The reports that this process has sent but could not record on the disk, with the indices of their addresses.
     private let sent = Locked<[String: Set<Int>]>([:])
-    /// What addresses have answered, where the disk would not take that down.
+    /// The addresses' answers that could not be recorded on the disk.
     private let unwritten = Locked<[String: SpoolState.Address]>([:])
     package let draw: Double
 
     /// - Parameters:
-    ///   - path: of a folder of its own; made where it is not there.
-    ///   - onStep: called after each step of writing, for tests that end the process there.
+    ///   - path: a folder of its own; created if it does not exist.
+    ///   - onStep: called after each step of writing. Tests end the process there.
     package init(folder path: String, onStep: (@Sendable (String) -> Void)? = nil) throws(StorageError) {
         folder = try PrivateFolder(path)
         self.onStep = onStep
         stateFile = Self.file("\(path)/state.json", SpoolState.maximumBytes, onStep)
         deliveryFile = DurableFile("\(path)/delivery", options: .init(maximumSize: 0))
         let lock = try stateFile.lock()
-        // One that cannot be read now may well be read later: it is not replaced.
+        // An unreadable state is not replaced, because the reason may be temporary.
         if let state = try Self.stored(stateFile) {
             draw = state.draw
         } else {
@@ -68,9 +68,9 @@ package final class ReportSpool: Sendable {
         Self.file("\(folder.path)/\(name.text)", SpooledReport.maximumBytes, onStep)
     }
 
-    /// Takes the right to send. Its lock is beside the state's, so that a report can be kept meanwhile.
+    /// Takes the lease for sending. Its lock is separate from the state's lock, so that reports can be added meanwhile.
     ///
-    /// - Throws: `busy` where another process, or another call, is sending.
+    /// - Throws: `busy` if another process or another call is sending.
     func lease(timeout: Double, at now: Milliseconds) throws(StorageError) -> DeliveryLease {
         try DeliveryLease(deliveryFile, timeout: timeout, at: now, onStep: onStep)
     }
@@ -81,7 +81,7 @@ package final class ReportSpool: Sendable {
 
     // MARK: Reading
 
-    /// `nil` where there is none, or none that makes sense.
+    /// Reads the state; `nil` if there is none, or if it is not valid.
     private static func stored(_ file: DurableFile) throws(StorageError) -> SpoolState? {
         do throws(StorageError) {
             return try file.read().flatMap { SpoolState(json: $0.bytes) }
@@ -99,30 +99,31 @@ package final class ReportSpool: Sendable {
         return state
     }
 
-    /// Oldest first; none where the folder cannot be read now.
+    /// Returns the names of the reports, oldest first; empty if the folder cannot be read.
     package func names() -> [SpoolName] {
         (listed() ?? []).sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
-    /// `nil` where the folder cannot be read now.
+    /// Returns the names of the reports; `nil` if the folder cannot be read.
     private func listed() -> [SpoolName]? {
         (try? Folder.names(in: folder.path))?.compactMap { SpoolName($0) }
     }
 
-    /// `nil` where the file is gone, cannot be read now, or is none that a spool wrote; the last is removed.
+    /// Reads a report. Returns `nil` if the file is missing, cannot be read, or was not written by a spool. An invalid
+    /// file is removed.
     func read(_ name: SpoolName) -> SpooledReport? {
         do throws(StorageError) {
             guard let content = try reportFile(name).read() else { return nil }
             if let report = SpooledReport(json: content.bytes) { return report }
         } catch {
-            // Too few descriptors are no fault of the file.
+            // The file may be intact: for example, the process has no descriptor left.
             guard error.code != .unreadable else { return nil }
         }
         if (try? folder.remove(name.text)) != nil { count { $0.lost += 1 } }
         return nil
     }
 
-    /// Drops what is too old. At a time when nobody else may change anything it drops nothing.
+    /// Removes expired reports. Does nothing if the lock is not available.
     func dropExpired(at now: Milliseconds) {
         guard names().contains(where: { SpoolState.isExpired($0.createdAt, at: now) }),
             let lock = try? stateFile.lock()
@@ -131,7 +132,7 @@ package final class ReportSpool: Sendable {
         withExtendedLifetime(lock) {}
     }
 
-    /// Under the lock, so that none is counted twice.
+    /// Removes expired reports. The caller holds the lock, so that none is counted twice.
     private func dropExpired(_ names: [SpoolName], at now: Milliseconds) {
         for name in names where SpoolState.isExpired(name.createdAt, at: now) {
             if (try? folder.remove(name.text)) != nil { count { $0.expired += 1 } }
@@ -140,7 +141,7 @@ package final class ReportSpool: Sendable {
 
     // MARK: Keeping
 
-    /// Whether this very failure was met within 24 hours, as far as this process remembers.
+    /// Returns whether this process has met the same failure within 24 hours. Counts it as a duplicate if so.
     func isKnown(_ key: String, at now: Milliseconds) -> Bool {
         guard recent.withLock({ $0[key] }).map({ SpoolState.isRecent($0, at: now) }) == true else { return false }
         count { $0.duplicates += 1 }
@@ -149,7 +150,7 @@ package final class ReportSpool: Sendable {
 
     func add(_ report: SpooledReport, as name: SpoolName) -> Outcome {
         let outcome: Outcome
-        // Where it is a duplicate, of one that may be older.
+        // For a duplicate, `store` replaces this with the time of the earlier report.
         var createdAt = name.createdAt
         do throws(StorageError) {
             outcome = try store(report, name, &createdAt)
@@ -173,16 +174,17 @@ package final class ReportSpool: Sendable {
         return outcome
     }
 
-    /// - Parameter createdAt: of the report that this one is a duplicate of, afterwards.
+    /// - Parameter createdAt: set to the time of the earlier report if this one is a duplicate.
     private func store(
         _ report: SpooledReport, _ name: SpoolName, _ createdAt: inout Milliseconds
     ) throws(StorageError) -> Outcome {
         let lock = try stateFile.lock(patience: Self.patienceOfKeeping)
         guard let all = try? Folder.names(in: folder.path) else {
             throw StorageError(
-                .unreadable, folder.path, "its files cannot be counted", hint: "leave the folder to the reports alone")
+                .unreadable, folder.path, "its files cannot be counted", hint: "keep other files out of the folder")
         }
-        // A process that was ended while it wrote has left them; whoever has the lock writes nothing else.
+        // Left over from a process that ended while it wrote. The holder of the lock is the only writer, so they can be
+        // removed.
         for left in all where left.hasSuffix(SpoolName.suffix + ".new") { try? folder.remove(left) }
         let now = name.createdAt
         let found = all.compactMap { SpoolName($0) }
@@ -205,10 +207,10 @@ package final class ReportSpool: Sendable {
 
     // MARK: Sending
 
-    /// Whether this process has sent it to that address, and the disk has not taken it down.
+    /// Returns whether this process has sent the report to that address but could not record it on the disk.
     func wasSent(_ name: SpoolName, place: Int) -> Bool { sent.withLock { $0[name.id]?.contains(place) } == true }
 
-    /// Removes the file of a report that every address is done with: what ended a process may have come before that.
+    /// Removes a report that is finished for every address. An earlier process may have ended before it could.
     func removeIfFinished(_ name: SpoolName, _ report: SpooledReport) -> Bool {
         let finished = state().finished[name.id] ?? []
         guard report.addresses.indices.allSatisfy({ finished.contains($0) || wasSent(name, place: $0) }) else {
@@ -218,11 +220,12 @@ package final class ReportSpool: Sendable {
         return true
     }
 
-    /// Takes down that an address is done with a report, or that it is to be asked again later.
+    /// Records that an address is finished with a report, or that it must be retried later.
     ///
-    /// The state is written first and the file removed last: a process that ends between the two does not send it again.
+    /// Writes the state before it removes the file, so that a process that ends between the two does not cause a second
+    /// sending.
     ///
-    /// - Parameter change: returns whether the address is done with the report.
+    /// - Parameter change: changes the state, and returns whether the address is finished with the report.
     func settle(
         _ name: SpoolName, _ report: SpooledReport, place: Int, at now: Milliseconds,
         _ change: (inout SpoolState) -> Bool
@@ -244,19 +247,19 @@ package final class ReportSpool: Sendable {
             state.finished[name.id] = finished
             if isLast { state.seen[name.key] = name.createdAt }
         }
-        // What cannot be seen now may still be there.
+        // `nil` if the folder cannot be read: then keep the records, because the reports may still exist.
         let spooled = listed().map { Set($0.map(\.id)) }
         state.prune(at: now, spooled: spooled)
         if let spooled { sent.withLock { $0 = $0.filter { spooled.contains($0.key) } } }
         do throws(StorageError) {
             guard let lock else { throw StorageError(.busy, folder.path, "no lock", hint: "") }
-            // What cannot be read now is not replaced.
+            // Throws if the state could not be read, so that it is not replaced.
             _ = try stored.get()
             try stateFile.write(state.json, under: lock)
             unwritten.withLock { $0 = [:] }
         } catch {
-            // Sent twice would be worse than forgotten: what is finished stays so while this process lives, and an address
-            // that wants to be left alone is.
+            // Keep the result in memory. A report must not be sent twice while this process lives, and an address that
+            // asked for a pause must get it.
             let addresses = state.addresses
             pending.withLock { $0 = $0 + delta }
             unwritten.withLock { $0 = addresses }

@@ -1,17 +1,17 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// What the name of a spooled report says, so that counting and choosing take no more than a look at the folder:
-/// `HOST-KEY-CREATED-NOTBEFORE-ID.report`.
+/// The name of a report's file. It holds everything that counting and choosing need, so that reports need not be
+/// opened: `HOST-KEY-CREATED-NOTBEFORE-ID.report`.
 package struct SpoolName: Sendable, Hashable {
-    /// Of the host that was asked for: 16 hexadecimal digits of a hash.
+    /// A hash of the requested host, 16 hexadecimal digits.
     package let host: String
-    /// What makes two reports duplicates: 32 hexadecimal digits of a hash.
+    /// A hash that is equal for duplicates, 32 hexadecimal digits.
     package let key: String
     package let createdAt: Milliseconds
-    /// Not sent before, and sent at once where the clock has since been set back beyond ``createdAt``.
+    /// The earliest time of sending. Ignored if the clock has since been set back before ``createdAt``.
     package let notBefore: Milliseconds
-    /// 32 random hexadecimal digits, by which a collector knows a report that it has had already.
+    /// 32 random hexadecimal digits, by which a collector detects a report that it already has.
     package let id: String
 
     static let suffix = ".report"
@@ -24,7 +24,7 @@ package struct SpoolName: Sendable, Hashable {
         self.id = id
     }
 
-    /// `nil` for anything that the spool did not name.
+    /// Parses a file's name; `nil` if the spool did not create it.
     package init?(_ text: String) {
         guard text.utf8.count <= 200, text.hasSuffix(Self.suffix) else { return nil }
         let parts = text.dropLast(Self.suffix.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -50,12 +50,12 @@ package struct SpoolName: Sendable, Hashable {
         return Milliseconds(Int64(text))
     }
 
-    /// Due at this instant, as far as the report itself has a say.
+    /// Returns whether the report is due. Its addresses may still have to wait.
     func isDue(at now: Milliseconds) -> Bool { now >= notBefore || now < createdAt }
 }
 
 extension SpoolName {
-    /// Names a report about a failure. Nothing that a server chose is in the key.
+    /// Creates the name for a report of a failure. The key contains nothing that a server can choose.
     init(_ failure: TrustFailure, _ rule: MatchedRule, notBefore: Milliseconds) {
         let endpoint = failure.endpoint
         self.init(
@@ -63,7 +63,8 @@ extension SpoolName {
             createdAt: Milliseconds(failure.instant), notBefore: notBefore, id: Self.randomID())
     }
 
-    /// Host, port, rule, reason and generation; the policy's version beside the latter, which a process counts anew.
+    /// Returns the hash of host, port, rule, reason, generation and policy version. The version is included because the
+    /// generation starts again in each process.
     static func key(of failure: TrustFailure, _ rule: MatchedRule) -> String {
         let parts = [
             "\(failure.endpoint)", rule.pattern, failure.reason, "\(failure.generation)",

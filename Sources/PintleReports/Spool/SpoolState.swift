@@ -6,71 +6,76 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a spool remembers beside the reports: of this install, of what was delivered, and of the addresses.
+/// The state of a spool besides its reports: the install's random number, past deliveries, and the addresses.
 package struct SpoolState: Sendable, Hashable {
-    /// 0 to 1, drawn once: whether this install is among those that report.
+    /// A random number from 0 to 1, drawn once. It decides whether this install is in the sample that reports.
     var draw: Double
-    /// Keys of reports that are no longer in the spool, and when they were created.
+    /// The keys of reports that are no longer in the spool, with the time of their creation.
     var seen: [String: Milliseconds] = [:]
     var addresses: [String: Address] = [:]
-    /// For reports that are still in the spool: the addresses that are done with them, by their place.
+    /// For each report in the spool, the indices of the addresses that are finished with it.
     var finished: [String: Set<Int>] = [:]
     var counts = ReportCounts()
 
     package struct Address: Sendable, Hashable {
         var failures = 0
-        /// When it was last asked.
+        /// The time at which the address was last asked.
         var askedAt: Milliseconds
         var notBefore: Milliseconds
-        /// It has answered that it wants no more (status 410).
+        /// A Boolean value that indicates whether the address has answered that it accepts no more reports (status
+        /// 410).
         var isGone = false
 
-        /// Whether it may be asked; also where it has failed, and the clock was set back since by more than an hour.
+        /// Returns whether the address may be asked. After a failure it may be asked early if the clock was set back by
+        /// more than an hour.
         func isOpen(at now: Milliseconds) -> Bool {
             let isSetBack = now.count < askedAt.count - Self.hour
             guard !isGone else { return now.count - askedAt.count >= Self.goneFor || isSetBack }
             return failures == 0 || now >= notBefore || isSetBack
         }
 
-        /// In milliseconds: a clock that is corrected by less does not open anything.
+        /// The milliseconds by which the clock must be set back to end a pause. Smaller corrections do not.
         private static let hour: Int64 = 3_600_000
 
-        /// Thirty days: an operator's slip must not silence every install for good.
+        /// The milliseconds for which a 410 counts, thirty days. An operator's mistake must not silence every install
+        /// forever.
         private static let goneFor: Int64 = 30 * 86_400_000
     }
 
     package static let maximumBytes = 1 << 20
     static let maximumSeen = 1_024
-    /// A URL may have eight kilobytes, and the file a megabyte.
+    /// The most addresses. A URL may have 8 kB, and the file 1 MiB.
     static let maximumAddresses = 64
-    /// In milliseconds: for so long a duplicate is one.
+    /// The milliseconds within which an equal report is a duplicate.
     static let memory: Int64 = 86_400_000
 
-    /// In milliseconds: a report that has not been taken by then is not wanted any more.
+    /// The milliseconds after which a report is dropped.
     private static let longestLife: Int64 = 30 * 86_400_000
 
     package init(draw: Double) {
         self.draw = draw
     }
 
-    /// Whether a report that was created then is dropped.
+    /// Returns whether a report with this creation time has expired.
     static func isExpired(_ createdAt: Milliseconds, at now: Milliseconds) -> Bool {
         now.count - createdAt.count > longestLife
     }
 
-    /// Takes over what is newer about addresses.
+    /// Merges the state of addresses; the newer one of each counts.
     mutating func merge(_ others: [String: Address]) {
         addresses.merge(others) { own, other in other.askedAt >= own.askedAt ? other : own }
     }
 
-    /// Whether a report with this key is a duplicate of one that was created then.
+    /// Returns whether a new report is a duplicate of one with this creation time and the same key.
     static func isRecent(_ createdAt: Milliseconds, at now: Milliseconds) -> Bool {
         abs(now.count - createdAt.count) < memory
     }
 
-    /// Forgets what is over, and what there is no room for.
+    /// Removes expired records, and the oldest ones beyond the limits.
     ///
-    /// - Parameter spooled: the reports that are there; `nil` where nobody can tell.
+    /// - Parameters:
+    ///   - now: the current time.
+    ///   - spooled: the ids of the reports in the spool; `nil` if unknown.
     mutating func prune(at now: Milliseconds, spooled: Set<String>?) {
         seen = seen.filter { Self.isRecent($0.value, at: now) }
         if seen.count > Self.maximumSeen {
@@ -113,7 +118,7 @@ extension SpoolState {
         return json.bytes
     }
 
-    /// `nil` for anything that the spool did not write.
+    /// Parses ``json``; `nil` if a spool did not write it.
     package init?(json: [UInt8]) {
         let limits = JSONDocument.Limits(maximumBytes: Self.maximumBytes, maximumDepth: 4)
         guard let root = try? JSONDocument(json, limits: limits).root,

@@ -1,11 +1,11 @@
 internal import Pintle
 
-/// What the file of a spooled report holds: the report, and where it is to go.
+/// The content of a report's file: the report and its addresses.
 package struct SpooledReport: Sendable, Hashable {
-    /// `https` URLs.
+    /// The addresses, `https` URLs.
     package let addresses: [String]
     package let report: TrustFailureReport
-    /// Whether the server was refused.
+    /// A Boolean value that indicates whether the server was refused.
     package let isRefused: Bool
 
     package static let maximumAddresses = 16
@@ -28,7 +28,7 @@ package struct SpooledReport: Sendable, Hashable {
         return json.bytes
     }
 
-    /// `nil` for anything that the spool did not write.
+    /// Parses the file; `nil` if a spool did not write it.
     package init?(json: [UInt8]) {
         let limits = JSONDocument.Limits(maximumBytes: Self.maximumBytes, maximumDepth: 8)
         guard let root = try? JSONDocument(json, limits: limits).root, let elements = root["to"]?.elements,

@@ -1,51 +1,55 @@
 package import Pintle
 
-/// What counts at an instant.
+/// The approvals at an instant.
 package struct StoreSnapshot: Sendable {
     package internal(set) var approvals = TrustApprovals.none
-    /// Grows in this process with every change that it has seen, and never otherwise: also where the file has lost its
-    /// own count.
+    /// A counter for this process. It grows with every change that the process sees, even if the file has lost its own
+    /// generation.
     package internal(set) var revision: UInt64 = 1
 }
 
-/// What a store knows of its file.
+/// The knowledge of a store about its file.
 ///
-/// A look never changes anything. Whoever changes the store sets aside what is damaged, under the lock.
+/// A read without the lock never changes the file. A caller that changes the store holds the lock; a damaged file is
+/// then set aside.
 struct StoreState: Sendable {
     private(set) var snapshot = StoreSnapshot()
-    /// Why nothing counts.
+    /// The reason that no approval counts; `nil` if the file is usable.
     private(set) var problem: TrustStoreError?
-    /// What the snapshot was made from; `nil`: look again, whatever is there. While it lives, its version is no other
-    /// content's.
+    /// The content from which the snapshot was made; `nil` to read the file again in any case. While this value exists,
+    /// no other content can have the same version.
     private var seen: DurableFile.Content?
-    /// Whether there was something at the last look, readable or not.
+    /// A Boolean value that indicates whether the file existed at the last read, readable or not.
     private var wasThere = false
-    /// The highest generation that the file has had here.
+    /// The highest generation that this process has seen in the file.
     private var newest: UInt64 = 0
-    /// Whether something that the file held is gone, as far as this process has seen.
+    /// A Boolean value that indicates whether approvals that this process has seen in the file are lost.
     private var isIncomplete = false
 
-    /// Puts other approvals in the place of those that count.
+    /// Replaces the current approvals.
     mutating func replaceApprovals(with approvals: TrustApprovals) {
         guard approvals != snapshot.approvals else { return }
         snapshot.approvals = approvals
         snapshot.revision += 1
     }
 
-    /// Reads the file, unless it is the one that was read last.
+    /// Reads the file, unless its version is that of the last read.
     ///
-    /// - Parameter lock: the file's; `nil` where the caller only looks. A damaged store is set aside under it.
-    /// - Returns: what there is to tell.
+    /// - Parameters:
+    ///   - file: the file of the store.
+    ///   - lock: the lock of the file; `nil` for a read that must not change it. With the lock, a damaged file is set
+    ///     aside.
+    /// - Returns: the events to send.
     mutating func look(at file: DurableFile, under lock: FileLock?) -> [TrustStoreEvent] {
-        // What is bad is looked at again by whoever may mend it.
+        // A caller with the lock reads a bad file again, because it may set the file aside.
         if let seen, seen.version == file.version, problem == nil || lock == nil { return [] }
         seen = nil
         var events: [TrustStoreEvent] = []
         do throws(TrustStoreError) {
             if let content = try Self.read(file) {
                 wasThere = true
-                // What stands in a file is the same until it is another file. Anything else that keeps it from being
-                // read may be over in a moment.
+                // Remember even a file with bad content: it stays bad until it is replaced. A file that cannot be read
+                // is not remembered, because the reason may be temporary.
                 seen = content
                 do throws(TrustStoreError) {
                     apply(try Self.approvals(in: content, of: file), content, file, &events)
@@ -71,7 +75,7 @@ struct StoreState: Sendable {
         _ events: inout [TrustStoreEvent]
     ) {
         if content.mode & 0o077 != 0 { events.append(.readableByOthers(path: file.path, mode: content.mode)) }
-        // The file that vanished, back again; an older one has forgotten something.
+        // The file that had vanished may be back. A lower generation means that approvals are lost.
         if isIncomplete, newest > 0, approvals.revision >= newest { isIncomplete = false }
         if approvals.revision < newest { isIncomplete = true }
         newest = max(newest, approvals.revision)

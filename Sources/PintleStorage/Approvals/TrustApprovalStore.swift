@@ -6,41 +6,42 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Remembers what people have said about servers: in a file, or for the life of the process.
+/// Stores the decisions of users about servers, in a file or in memory.
 ///
 ///     let store = try TrustApprovalStore(path: folder + "/trust.json")
 ///     let session = URLSession.pinned(to: policy, approvals: store)
 ///
-/// Each change is a new generation: connections that an approval was good for carry no new request once it is revoked.
-/// Several processes may use one file; what one has changed counts for the next decision of the others.
+/// Each change starts a new generation: after a revocation, no connection that relied on the approval carries a new
+/// request. Several processes may share one file. A change by one process takes effect at the next decision of the
+/// others.
 ///
-/// Safe to use from any thread. Looking up costs one system call where the file has not changed, and waits for no other
-/// process.
-/// A change waits for the disk, and at most ten seconds for another process.
+/// Safe to use from any thread. A look-up costs one system call if the file has not changed, and never waits for
+/// another process. A change waits for the disk, and at most ten seconds for another process.
 public final class TrustApprovalStore: Sendable {
     private let state: Locked<StoreState>
     private let file: DurableFile?
     private let onEvent: @Sendable (TrustStoreEvent) -> Void
 
-    /// A store in memory, empty: for tests, and for what is to be forgotten.
+    /// Creates an empty store in memory, for tests and for decisions that should not outlive the process.
     public init() {
         file = nil
         state = Locked(StoreState())
         onEvent = { _ in }
     }
 
-    /// The store in a file, which need not be there yet. Nothing is written before the first change.
+    /// Opens the store in a file, which need not exist. Nothing is written before the first change.
     ///
-    /// A store that is damaged opens: nobody is approved, ``problem`` says so, and the first change sets the file aside,
-    /// as `path.corrupt`. Until somebody has moved that away, a certificate that has changed cannot be told from a
-    /// first contact: ``UnknownHost/approvalRecord``.
+    /// A damaged store opens without any approval; ``problem`` describes the damage. The first change renames the
+    /// damaged file to `path.corrupt`. While that file exists, a changed certificate cannot be distinguished from a
+    /// first contact: see ``UnknownHost/approvalRecord``.
     ///
     /// - Parameters:
-    ///   - path: the file. Beside it a change makes `path.lock`, which stays, and `path.new`, which does not.
-    ///   - onEvent: called on whatever thread looked or changed, also inside a handshake: it must return at once.
-    /// - Throws: ``TrustStoreError`` where there is something that cannot be used: a folder, a symbolic link or a pipe,
-    ///   a file that cannot be read, that is larger than 16 MiB, that belongs to somebody else, that others may write
-    ///   into, that a later release wrote, or that does not look like a store, not even like a damaged one.
+    ///   - path: the file. A change also creates `path.lock`, which stays, and `path.new`, which is temporary.
+    ///   - onEvent: called on the thread that reads or changes the store, possibly inside a handshake. It must return
+    ///     at once.
+    /// - Throws: ``TrustStoreError`` if the file cannot be used. It may be a folder, a symbolic link or a pipe. It may
+    ///   be unreadable, larger than 16 MiB, owned by another user, or writable by others. It may be from a later
+    ///   release, or not a store at all, not even a damaged one.
     public convenience init(
         path: String, onEvent: @escaping @Sendable (TrustStoreEvent) -> Void = { _ in }
     ) throws(TrustStoreError) {
@@ -63,11 +64,11 @@ public final class TrustApprovalStore: Sendable {
 
     // MARK: Reading
 
-    /// What counts now. Where the file cannot be used: nothing, and ``problem`` says why. ``TrustApprovals/record`` says
-    /// whether it is everything that was ever approved.
+    /// The approvals that count now. Empty if the file cannot be used; ``problem`` then gives the reason.
+    /// ``TrustApprovals/record`` says whether they are complete.
     public var approvals: TrustApprovals { current.approvals }
 
-    /// Why nothing counts, as of the last look; `nil` where everything is in order.
+    /// The reason that no approval counts, as of the last read; `nil` if the store is usable.
     public var problem: TrustStoreError? { state.withLock { $0.problem } }
 
     package var current: StoreSnapshot {
@@ -75,26 +76,27 @@ public final class TrustApprovalStore: Sendable {
         return look(at: file, under: nil).snapshot
     }
 
-    /// What a person has decided about a server, whether it still counts or not.
+    /// The user's decision about a server, even if it no longer counts.
     public subscript(endpoint: ServerEndpoint) -> TrustApproval? { approvals[endpoint] }
 
     // MARK: Changing
 
-    /// Remembers the yes to a question.
+    /// Stores the user's approval of a server.
     ///
     /// - Parameters:
-    ///   - host: the question that the person answered.
-    ///   - subject: what the approval is bound to.
-    ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the person was shown and accepts, for an
-    ///     approval of the certificate only. See `UnknownHost.exceptionsOfCertificate`.
-    ///   - instant: when the person answered.
-    ///   - expiry: when the approval ends; `nil` for never.
-    ///   - note: a text that a list of approvals shows.
-    ///   - acceptsIncompleteRecord: true where the person was told that the store was damaged or lost, so that the server
-    ///     may have been known with another certificate, and said yes all the same.
-    /// - Throws: ``TrustStoreError/approval(_:)`` as ``TrustApprovals`` does, with
-    ///   ``TrustApprovalError/incompleteRecord(_:)`` after such a loss, also where another process has said something about
-    ///   the server since it was shown; or why the file was not changed.
+    ///   - host: the question that the user answered.
+    ///   - subject: the certificate or key that the approval is bound to.
+    ///   - exceptions: failures beyond `self-signed` and `untrusted-root` that the user was shown and accepts. Only for
+    ///     an approval of the certificate. See `UnknownHost.exceptionsOfCertificate`.
+    ///   - instant: the time of the answer.
+    ///   - expiry: the end of the approval; `nil` for no end.
+    ///   - note: a text to show in a list of approvals.
+    ///   - acceptsIncompleteRecord: `true` if the user was told that the store was damaged or lost, so that the server
+    ///     may have had another certificate before, and approved it all the same.
+    /// - Returns: the stored approval.
+    /// - Throws: ``TrustStoreError/approval(_:)`` for the errors of ``TrustApprovals``. This includes
+    ///   ``TrustApprovalError/incompleteRecord(_:)`` after such a loss, and the error for a server about which another
+    ///   process has stored a decision since the user was asked. Also throws if the file could not be changed.
     @discardableResult
     public func approve(
         _ host: UnknownHost, as subject: UnknownHost.Subject = .certificate,
@@ -108,19 +110,23 @@ public final class TrustApprovalStore: Sendable {
         }
     }
 
-    /// Adds an approval, unless another certificate or key is approved for the server: a changed key is no question.
+    /// Adds an approval. Throws if another certificate or key is approved for the server: use ``replace(_:)`` for a
+    /// changed key.
     public func approve(_ approval: TrustApproval) throws(TrustStoreError) {
         try change { approvals throws(TrustApprovalError) in try approvals.approve(approval) }
     }
 
-    /// Adds an approval in the place of any other: for somebody who brings the new fingerprint.
+    /// Adds an approval and replaces any other for the server. Only for a user who has checked the new fingerprint.
     public func replace(_ approval: TrustApproval) throws(TrustStoreError) {
         try change { approvals throws(TrustApprovalError) in approvals.replace(approval) }
     }
 
-    /// Takes back what was approved for a server.
+    /// Revokes the approval of a server.
     ///
-    /// - Returns: what was revoked; `nil` where there was nothing to revoke.
+    /// - Parameters:
+    ///   - endpoint: the server.
+    ///   - instant: the time of the revocation.
+    /// - Returns: the revoked approval; `nil` if there was none.
     @discardableResult
     public func revoke(_ endpoint: ServerEndpoint, at instant: Date = Date()) throws(TrustStoreError) -> TrustApproval?
     {
@@ -128,7 +134,7 @@ public final class TrustApprovalStore: Sendable {
     }
 }
 
-// MARK: Look, change, write
+// MARK: Read, change, write
 
 extension TrustApprovalStore {
     private func look(
@@ -152,7 +158,7 @@ extension TrustApprovalStore {
         } catch {
             throw .file(error)
         }
-        // Read under the lock, so that no change of another process is lost.
+        // Read under the lock, so that no change of another process is overwritten.
         let (before, problem) = look(at: file, under: lock)
         if let problem { throw problem }
         var approvals = before.approvals

@@ -6,24 +6,24 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a store was not opened or not changed. Nothing has changed then.
+/// The reason that a store was not opened or not changed. The store is then as before.
 public enum TrustStoreError: Error, Sendable, Hashable {
     /// The file cannot be read or written.
     case file(StorageError)
-    /// A later release wrote the file: it is left as it is.
+    /// The file was written by a later release. It is left unchanged.
     case unsupportedVersion(path: String, ApprovalFileError)
-    /// The file does not look like one of approvals, whole or damaged: it is left as it is. If it was a store once,
-    /// somebody has to move it away.
+    /// The file is not a store, not even a damaged one. It is left unchanged. If it was a store once, the user must
+    /// move it.
     case notAStore(path: String, ApprovalFileError)
-    /// What is left of a store. Nothing of it counts, and who was approved by it is not known. The next change sets it
-    /// aside; until then it stays for somebody to mend.
+    /// The file is a damaged store. No approval in it counts. The next change sets the file aside; until then the user
+    /// can repair it.
     case damaged(path: String, ApprovalFileError)
-    /// The approval is not one that counts.
+    /// The approval is not valid.
     case approval(TrustApprovalError)
-    /// The store is damaged, and could not be given another name.
+    /// The store is damaged and could not be renamed.
     case corrupt(path: String, ApprovalFileError, notSetAside: StorageError)
 
-    /// Stable, for machines.
+    /// The code; stable, for programs.
     public var code: String {
         switch self {
         case .file(let error): error.code.rawValue
@@ -37,7 +37,7 @@ public enum TrustStoreError: Error, Sendable, Hashable {
 }
 
 extension TrustStoreError: CustomStringConvertible {
-    /// One line: the file, what is wrong with it, and what to do.
+    /// One line: the file, the problem and the remedy.
     public var description: String {
         switch self {
         case .file(let error): error.description

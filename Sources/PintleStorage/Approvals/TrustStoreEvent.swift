@@ -1,15 +1,15 @@
 public import Pintle
 
-/// What a store has met with when it looked at its file, beside what it throws.
+/// An event of a store when it reads its file, in addition to the errors that it throws.
 public enum TrustStoreEvent: Sendable, Hashable {
-    /// The store was damaged, and somebody changed it. It has another name now, for somebody to look at, and nothing of
-    /// it counts: every server in it is unknown again.
+    /// The store was damaged, and a change has renamed the file, so that the user can inspect it. No approval in it
+    /// counts: every server is unknown again.
     case setAside(path: String, to: String, because: ApprovalFileError)
-    /// The file cannot be used as it is. Nothing counts until it can.
+    /// The file cannot be used at this time. Until it can, no approval counts.
     case unusable(TrustStoreError)
-    /// The file was there, and is not any more: every server in it is unknown again.
+    /// The file has disappeared: every server is unknown again.
     case vanished(path: String)
-    /// Others may read the file, which tells them whom you talk to. The next change ends that.
+    /// Other users may read the file, which shows them the servers you use. The next change ends that.
     case readableByOthers(path: String, mode: UInt32)
 }
 
@@ -19,8 +19,8 @@ extension TrustStoreEvent: CustomStringConvertible {
         switch self {
         case .setAside(let path, let name, let error):
             "\(path): \(error); it is now \(name), and nothing that it says counts"
-        case .unusable(let error): "\(error); until then nobody is approved"
-        case .vanished(let path): "\(path): it was there before, and is gone; nobody is approved any more"
+        case .unusable(let error): "\(error); until then no server is approved"
+        case .vanished(let path): "\(path): it was there before, and is gone; no server is approved any more"
         case .readableByOthers(let path, let mode):
             "\(path): others may read it (mode \(String(mode, radix: 8))); chmod 600 \(path)"
         }

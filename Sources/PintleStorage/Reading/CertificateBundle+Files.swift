@@ -1,23 +1,25 @@
 public import Pintle
 
 extension CertificateBundle {
-    /// Reads the certificates of a file: PEM, with any text around the blocks, or a single DER.
+    /// Reads the certificates of a file: PEM with any text around the blocks, or a single DER certificate.
     ///
     ///     let roots = try CertificateBundle(contentsOfFile: "/etc/myservice/root.pem")
     ///     let anchors = TrustAnchors.only(roots)
     ///
-    /// Only regular files are read, up to 16 MiB.
+    /// Reads only regular files, up to 16 MiB.
     ///
-    /// - Throws: everything that cannot be read, with the file and the block of its PEM.
+    /// - Parameter path: the file.
+    /// - Throws: all problems of the file, each with the file and the PEM block.
     public init(contentsOfFile path: String) throws(CertificateFilesError) {
         try self.init(contentsOfFiles: [path])
     }
 
     /// Reads the certificates of several files, in the order of the files: all of them or none.
     ///
-    /// A certificate that stands in two of them is taken once. Each file has to hold a certificate, and nothing
-    /// that is none; together they hold at most 64 MiB.
+    /// A certificate that occurs in two files is taken once. Each file must contain at least one certificate and no
+    /// other kind of block. Together they may have at most 64 MiB.
     ///
+    /// - Parameter paths: the files.
     /// - Throws: as ``init(contentsOfFile:)``, for all files at once.
     public init(contentsOfFiles paths: [String]) throws(CertificateFilesError) {
         let certificates = try CertificateFiles.read(paths)
@@ -31,11 +33,12 @@ extension CertificateBundle {
 
     /// Reads the certificates of every file in a folder, in the order of the files' names: all of them or none.
     ///
-    /// Names that begin with a dot are passed over. Whatever else is in the folder has to be a file of certificates,
-    /// whatever it is called: a file that was passed over for its name would be a root or a pin fewer than its
-    /// owner thinks there are. Folders within the folder are refused for the same reason.
+    /// Ignores names that begin with a dot. Every other file must contain certificates, whatever its name: silently
+    /// skipping a file would give the owner one root or pin fewer than expected. For the same reason folders within the
+    /// folder are refused.
     ///
-    /// - Throws: as ``init(contentsOfFiles:)``; also where the folder holds nothing.
+    /// - Parameter path: the folder.
+    /// - Throws: as ``init(contentsOfFiles:)``; also if the folder is empty.
     public init(contentsOfFolder path: String) throws(CertificateFilesError) {
         let names: [String]
         do throws(FileError) {

@@ -2,9 +2,9 @@ internal import Pintle
 
 /// Reads several files as one bundle: all of them or none.
 struct CertificateFiles {
-    /// Of a file, in bytes.
+    /// The size limit of a file, in bytes.
     static let maximumSize = 16 << 20
-    /// Of all files taken together.
+    /// The size limit of all files together, in bytes.
     private static let maximumTotal = 64 << 20
 
     private var certificates: [Certificate] = []
@@ -12,7 +12,7 @@ struct CertificateFiles {
     private var problems: [CertificateFilesError.Problem] = []
     private var total = 0
 
-    /// A certificate that stands in several files counts once.
+    /// Reads the certificates. A certificate that occurs in several files is taken once.
     static func read(_ paths: [String]) throws(CertificateFilesError) -> [Certificate] {
         var files = CertificateFiles()
         for path in paths where files.problems.count < CertificateFilesError.maximumProblems {

@@ -6,19 +6,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Everything in files of certificates that could not be read. Nothing was taken from any of them.
+/// The problems of certificate files. No certificate was taken from any of the files.
 public struct CertificateFilesError: Error, Sendable, Hashable {
-    /// One thing that is wrong.
+    /// A single problem.
     public struct Problem: Sendable, Hashable {
-        /// The file or folder, as it was named.
+        /// The file or folder, as the caller named it.
         public let file: String
-        /// Which block of the PEM, from 1; `nil` for DER and for the file as a whole.
+        /// The number of the PEM block, from 1; `nil` for DER and for the file as a whole.
         public let block: Int?
         /// The line of the block, from 1.
         public let line: Int?
-        /// Lower case, no full stop.
+        /// The problem; lower case, no full stop.
         public let message: String
-        /// What to do about it.
+        /// The remedy.
         public let help: String
 
         package init(file: String, message: String, help: String) {
@@ -42,10 +42,10 @@ public struct CertificateFilesError: Error, Sendable, Hashable {
         }
     }
 
-    /// At least one, file by file.
+    /// The problems, at least one, in the order of the files.
     public let problems: [Problem]
 
-    /// More would be read by nobody.
+    /// The most problems; a longer list would not be read.
     static let maximumProblems = 100
 
     package init(problems: [Problem]) {
@@ -66,7 +66,7 @@ extension CertificateFilesError.Problem: CustomStringConvertible {
 }
 
 extension CertificateFilesError: CustomStringConvertible {
-    /// One line a problem.
+    /// One line for each problem.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 

@@ -6,16 +6,16 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Why a file was not read.
+/// The reason that a file was not read.
 package struct FileError: Error, Sendable {
-    /// Stable: `unreadable-file` or `too-large`.
+    /// The code; stable: `unreadable-file` or `too-large`.
     package let id: String
     package let path: String
-    /// Lower case, no full stop.
+    /// The problem; lower case, no full stop.
     package let message: String
-    /// What to do about it.
+    /// The remedy.
     package let help: String
-    /// A Boolean value that indicates whether there is no file of this name, as opposed to one that cannot be read.
+    /// A Boolean value that indicates whether the file does not exist, as opposed to one that cannot be read.
     let isMissing: Bool
 
     init(id: String, path: String, message: String, help: String, isMissing: Bool = false) {
@@ -39,7 +39,7 @@ package struct FileError: Error, Sendable {
             case ENOTDIR: "name a folder"
             default: "check that it can be read"
             }
-        // A path through a file has nothing at its end either.
+        // A path that goes through a file leads nowhere, so it counts as missing too.
         let isMissing = number == ENOENT || number == ENOTDIR
         self.init(
             unreadable: path, Descriptor.errorText(number), help: help, isMissing: isMissing)

@@ -1,12 +1,13 @@
 internal import Pintle
 
-/// The folder of a policy among the resources of an app, which stand in one folder, whatever folders they came from.
+/// The folder of a policy among the resources of an app. Apps have a single resource folder, into which the build
+/// copies files from several folders.
 ///
-/// A file that is not where its path leads is read from beside the policy. Two paths with one last component would then mean
-/// the same file, so such a pair is refused.
+/// If a file is not at its path, it is read from beside the policy. Two paths with the same last component would then
+/// mean the same file, so such a pair is refused.
 struct FlatFolder {
     private let folder: PolicyFolder
-    /// How a last component was named first, and whether a path with it was read from beside the policy.
+    /// The first path for each last component, and whether a path with that component was read from beside the policy.
     private var names: [Substring: (first: String, isBeside: Bool)] = [:]
     private var refused: [Substring: FileError] = [:]
 
@@ -16,8 +17,9 @@ struct FlatFolder {
 
     /// Returns the content of a file that the policy names.
     ///
-    /// - Throws: an error of the file, or one if two paths share their last component and one of the two was read from
-    ///   beside the policy. Each component is reported once, at the second file.
+    /// - Parameter name: the path in the policy.
+    /// - Throws: an error of the file. Also throws if two paths have the same last component, and one of the two was
+    ///   read from beside the policy. Each component is reported once, at the second file.
     mutating func content(of name: String) throws(FileError) -> [UInt8] {
         guard !name.hasPrefix("/") else { return try folder.content(of: name) }
         let last = name.lastIndex(of: "/").map { name[name.index(after: $0)...] } ?? name[...]
@@ -35,12 +37,12 @@ struct FlatFolder {
         return content
     }
 
-    /// Returns the same for two spellings of one relative path, such as `a/x.pem` and `./a//x.pem`. A component `..` stays:
-    /// where `a` is a symbolic link, `a/../x.pem` may be another file than `x.pem`.
+    /// Returns the components of a path, equal for two notations of it such as `a/x.pem` and `./a//x.pem`. Keeps `..`:
+    /// if `a` is a symbolic link, `a/../x.pem` may be another file than `x.pem`.
     private static func components(of path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
 
-    /// Returns the problem of a policy with the remedy of the refusal that caused it, if one did. A policy's reader gives every
-    /// anchor file that cannot be read the same remedy.
+    /// Returns a policy's problem with the remedy of the refusal that caused it, if there is one. Otherwise the policy
+    /// parser gives the same remedy for every anchor file that cannot be read.
     func remedied(_ problem: PolicyProblem) -> PolicyProblem {
         guard let cause = refused.values.first(where: { problem.message.hasSuffix($0.description) }) else {
             return problem
@@ -54,12 +56,13 @@ struct FlatFolder {
         do {
             return (try folder.content(of: name), false)
         } catch {
-            // A file that is there and cannot be read must not be replaced by another.
+            // Only a missing file is looked for beside the policy. A file that exists but cannot be read is not
+            // replaced.
             guard error.isMissing, last.utf8.count < name.utf8.count else { throw error }
             do {
                 return (try folder.content(of: String(last)), true)
             } catch let other {
-                // The path that the policy has, where neither file is there.
+                // If neither file exists, report the path in the policy.
                 throw other.isMissing ? error : other
             }
         }

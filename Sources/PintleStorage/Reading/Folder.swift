@@ -6,12 +6,12 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The names in a folder.
+/// Lists the names in a folder.
 package enum Folder {
-    /// More than this is not a folder that somebody keeps certificates in.
+    /// The most entries. A folder with more is hardly a folder of certificates.
     package static let maximumEntries = 10_000
 
-    /// Without those that begin with a dot, in the order of their bytes.
+    /// Returns the names that do not begin with a dot, in the order of their bytes.
     package static func names(in path: String) throws(FileError) -> [String] {
         guard !path.utf8.contains(0) else {
             throw FileError(unreadable: path, "the name has a NUL in it", help: "write the name of a folder")
@@ -37,8 +37,8 @@ package enum Folder {
         return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
-    /// Those that are called like certificates, `.cer`, `.crt`, `.der` or `.pem` in either case: for folders that
-    /// hold much else.
+    /// Returns the names with the extensions of certificates, `.cer`, `.crt`, `.der` or `.pem` in either case, for
+    /// folders that also contain other files.
     package static func certificateNames(in path: String) throws(CertificateFilesError) -> [String] {
         do throws(FileError) {
             let endings = [".cer", ".crt", ".der", ".pem"]
@@ -48,7 +48,7 @@ package enum Folder {
         }
     }
 
-    /// Read where it stands: an entry is shorter than the type that C has for it.
+    /// Reads the name in place, because an entry is shorter than the C type `dirent`.
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
         guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return "" }
         return String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))

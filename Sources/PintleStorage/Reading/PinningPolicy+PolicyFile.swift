@@ -4,11 +4,11 @@ extension PinningPolicy {
     /// Reads a policy file from disk, with the anchor files that it names.
     ///
     /// - Parameters:
-    ///   - path: of the policy file; relative to the current folder of the process.
-    ///   - allowsFlatFolder: `true` where an anchor file that is not where its path leads may stand beside the policy, as in
-    ///     the resources of an app, which have no folders.
+    ///   - path: the policy file, relative to the current directory of the process.
+    ///   - allowsFlatFolder: `true` to look for a missing anchor file beside the policy, as in the resources of an app,
+    ///     which have no folders.
     ///   - isPublicSuffix: as for `init(json:resolvingFile:isPublicSuffix:)`.
-    /// - Throws: everything that is wrong; `unreadable-file` where the file cannot be read at all.
+    /// - Throws: all problems of the policy; `unreadable-file` if the file cannot be read.
     package init(
         policyFile path: String, allowsFlatFolder: Bool = false,
         isPublicSuffix: (_ name: String) -> Bool = { _ in false }

@@ -6,14 +6,14 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Reads files whole: regular ones, whose end comes, up to a size that the caller can hold.
+/// Reads whole files. Only regular files, which have an end, and only up to a size that fits into memory.
 package enum RegularFile {
-    /// Returns the content of a file. A symbolic link is followed.
+    /// Returns the content of a file. Follows a symbolic link.
     ///
     /// - Parameters:
-    ///   - path: of the file; relative to the current folder of the process.
-    ///   - limit: the largest size that is read, in bytes.
-    /// - Throws: `too-large` beyond the limit; `unreadable-file` for everything else that keeps it from being read.
+    ///   - path: the file, relative to the current directory of the process.
+    ///   - limit: the largest size to read, in bytes.
+    /// - Throws: `too-large` for a larger file; `unreadable-file` for every other reason.
     package static func content(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
         guard !path.utf8.contains(0) else {
             throw FileError(unreadable: path, "the name has a NUL in it", help: "write the name of a file")

@@ -6,11 +6,11 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// An open file, closed when the last reference goes.
+/// An open file, which is closed with the last reference.
 final class Descriptor: Sendable {
     let number: Int32
 
-    /// Owns the number from now on; `nil` for the negative number of a failed `open`.
+    /// Takes ownership of a descriptor; `nil` for the negative number of a failed `open`.
     init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number
@@ -22,21 +22,21 @@ final class Descriptor: Sendable {
 
     /// Opens a file without waiting for the other end of a pipe. A child process does not inherit the descriptor.
     ///
-    /// - Returns: `nil` where it fails; `errno` says why.
+    /// - Returns: `nil` on failure; `errno` gives the reason.
     static func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, followingLinks followsLinks: Bool = false
     ) -> Descriptor? {
-        // C would stop at the NUL and open another file than the one named.
+        // C would stop at the NUL and open another file than the named one.
         guard !path.utf8.contains(0) else {
             errno = EINVAL
             return nil
         }
-        // A pipe without a writer must not block before `fstat` can tell it from a file.
+        // With O_NONBLOCK, a pipe without a writer cannot block before `fstat` identifies it.
         let link = followsLinks ? 0 : O_NOFOLLOW
         return Descriptor(openFile(path, flags | link | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode))
     }
 
-    /// `fstat`; `nil` where it fails, and `errno` says why.
+    /// The result of `fstat`; `nil` on failure, with the reason in `errno`.
     var status: stat? {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil
@@ -45,9 +45,9 @@ final class Descriptor: Sendable {
     /// Returns everything from the current position on, up to one byte more than `limit`.
     ///
     /// - Parameters:
-    ///   - limit: in bytes.
-    ///   - size: the number of bytes to make room for at once; fewer or more may come.
-    /// - Returns: `nil` where it fails; `errno` says why.
+    ///   - limit: the limit in bytes.
+    ///   - size: the number of bytes to reserve memory for; the file may have fewer or more.
+    /// - Returns: `nil` on failure; `errno` gives the reason.
     func content(limit: Int, expecting size: Int = 0) -> [UInt8]? {
         var content: [UInt8] = []
         content.reserveCapacity(max(0, min(size, limit)) + 1)
@@ -65,7 +65,7 @@ final class Descriptor: Sendable {
         return content
     }
 
-    /// Writes all of it. Returns `false` where it fails; `errno` says why.
+    /// Writes all bytes. Returns `false` on failure; `errno` gives the reason.
     func write(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
@@ -77,20 +77,20 @@ final class Descriptor: Sendable {
         return true
     }
 
-    /// Returns the system's text for an error number, as a sentence goes on with it: lower case, no full stop.
+    /// Returns the system's text for an error number, worded for the middle of a sentence: lower case, no full stop.
     static func errorText(_ number: Int32) -> String {
         guard let text = strerror(number).map({ String(cString: $0) }) else { return "error \(number)" }
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// Waits until the content is on the disk. Returns `false` where it fails; `errno` says why.
+    /// Waits until the content is on the disk. Returns `false` on failure; `errno` gives the reason.
     func sync() -> Bool {
         #if canImport(Darwin)
-        // fsync leaves it in the drive's cache there.
+        // On Darwin, `fsync` leaves the content in the drive's cache.
         if fcntl(number, F_FULLFSYNC) == 0 { return true }
         #endif
         while fsync(number) != 0 {
-            // Some file systems have nothing to synchronise of a folder.
+            // Some file systems report EINVAL because a folder has nothing to synchronize.
             if errno == EINVAL { return true }
             if errno != EINTR { return false }
         }
@@ -98,6 +98,6 @@ final class Descriptor: Sendable {
     }
 }
 
-// Methods of the same name hide them.
+// Methods with the same names hide the C functions.
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 private func writeFile(_ number: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int { write(number, bytes, count) }

@@ -6,9 +6,9 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The identity of a file's content, as far as it can be told without reading it.
+/// An identifier of a file's content that can be found without reading the file.
 ///
-/// Two contents have two versions as long as the one that was read stays open, because its inode is not reused until then.
+/// While the file that was read stays open, its inode is not reused. So no other content can have the same version.
 package struct FileVersion: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64

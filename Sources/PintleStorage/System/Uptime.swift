@@ -6,7 +6,7 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A clock that nobody sets, for waits.
+/// A monotonic clock for waits.
 package enum Uptime {
     package static var milliseconds: Int64 {
         var time = timespec()

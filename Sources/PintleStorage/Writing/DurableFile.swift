@@ -6,24 +6,24 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A small file that one process replaces while others read it: it has the old content or the new one, whole, whatever
-/// ends the process or the machine, and whenever.
+/// A small file that a process replaces atomically while others read it. It has either the old content or the new one
+/// as a whole, even if the process or the machine stops at any time.
 ///
-/// Whoever changes it takes ``lock(patience:)``, reads, and writes what is to be there instead. Readers take no lock. The
-/// file is the user's own, mode 0600; one that belongs to somebody else, or that others may write into, is refused. That
-/// others may read it is told, and ends with the next change.
+/// To change the file, a process takes ``lock(patience:)``, reads, and writes the new content. Readers take no lock.
+/// The file has mode 0600. A file that belongs to another user, except root, is refused, and so is a file that others
+/// may write. A file that others may only read is accepted: the caller sees its mode, and the next change sets 0600.
 package struct DurableFile: Sendable {
-    /// What has just been done on the way to a new content; for tests that end the process there.
+    /// A completed step of a change. Tests end the process there.
     package enum Step: String, Sendable, CaseIterable {
         case locked, created, wrote, synced, renamed, folderSynced
     }
 
     package struct Options: Sendable {
-        /// In bytes; a larger file is neither read nor written.
+        /// The size limit in bytes. A larger file is neither read nor written.
         package var maximumSize: Int
-        /// How much is written at a time.
+        /// The number of bytes that are written at a time.
         package var pieceSize: Int
-        /// How long a change waits for another one, in milliseconds.
+        /// The time in milliseconds for which a change waits for another one.
         package var patience: Int
         package var onStep: (@Sendable (Step) -> Void)?
 
@@ -38,13 +38,13 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// What was read.
+    /// The content of the file at a read.
     package struct Content: Sendable {
         package let bytes: [UInt8]
         package let version: FileVersion
         /// The permission bits.
         package let mode: UInt32
-        /// Keeps the version from being any other content's.
+        /// Kept open, so that no other content can have the same version.
         private let descriptor: Descriptor
 
         fileprivate init(bytes: [UInt8], status: stat, descriptor: Descriptor) {
@@ -65,7 +65,7 @@ package struct DurableFile: Sendable {
 
     // MARK: Reading
 
-    /// `nil`: there is no such file. Anything else that keeps it from being read is an error.
+    /// Reads the file; `nil` if it does not exist. Any other failure is an error.
     package func read() throws(StorageError) -> Content? {
         guard let descriptor = Descriptor.open(path, O_RDONLY) else {
             if errno == ENOENT { return nil }
@@ -78,7 +78,8 @@ package struct DurableFile: Sendable {
         return Content(bytes: bytes, status: status, descriptor: descriptor)
     }
 
-    /// What is there now, without opening it: one system call. `nil` where nothing is, or nothing that can be looked at.
+    /// The version of the current content, found with one system call; `nil` if there is no file or it is not
+    /// accessible.
     package var version: FileVersion? {
         var status = stat()
         guard !path.utf8.contains(0), lstat(path, &status) == 0 else { return nil }
@@ -87,7 +88,7 @@ package struct DurableFile: Sendable {
 
     private func check(_ status: stat) throws(StorageError) {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(path) }
-        // Root may write into everything anyway.
+        // A file of root is accepted, because root can write to every file anyway.
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw StorageError(
                 .foreignOwner, path, "it belongs to user \(status.st_uid)",
@@ -108,21 +109,24 @@ package struct DurableFile: Sendable {
 
     // MARK: Changing
 
-    /// - Parameter patience: in milliseconds, instead of the one in the options; 0 does not wait.
+    /// Takes the lock.
+    ///
+    /// - Parameter patience: the time to wait in milliseconds, instead of that in the options; 0 does not wait.
     package func lock(patience: Int? = nil) throws(StorageError) -> FileLock {
         let lock = try FileLock(for: path, patience: patience ?? options.patience)
         options.onStep?(.locked)
         return lock
     }
 
-    /// Puts another content in the place of the file's.
+    /// Replaces the content.
     ///
-    /// Written beside it, mode 0600, brought to the disk, renamed, and the folder brought to the disk. Where it throws,
-    /// the old content is there, or the new one whole: an error after the rename says only that a loss of power may
-    /// bring the old one back.
+    /// Writes a file beside it with mode 0600, syncs it, renames it, and syncs the folder. After an error the file has
+    /// either the old content or the whole new one. An error after the rename means only that a loss of power may bring
+    /// the old content back.
     package func write(_ bytes: [UInt8], under lock: FileLock) throws(StorageError) {
         guard bytes.count <= options.maximumSize else { throw tooLarge }
-        // A file of that name was left behind by a process that was ended here: only the holder of the lock makes one.
+        // The name is safe to reuse: only the holder of the lock writes it, so an existing file is left over from a
+        // crash.
         let new = path + ".new"
         let replacement = try Self.reporting(new) { () throws(FileReplacement.Failure) in
             try FileReplacement(of: path, as: new, .exactly(0o600))
@@ -145,7 +149,7 @@ package struct DurableFile: Sendable {
         withExtendedLifetime(lock) {}
     }
 
-    /// Runs a step of a replacement, and says for that path what keeps it from being done.
+    /// Runs a step of a replacement. Reports a failure with this path.
     private static func reporting<Value>(
         _ path: String, _ step: () throws(FileReplacement.Failure) -> Value
     ) throws(StorageError) -> Value {
@@ -156,10 +160,10 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// Gives a file that makes no sense another name beside this one, for somebody to look at; none that was put there
-    /// before is overwritten, until there are ten.
+    /// Renames an unusable file to a name beside it, so that the user can inspect it. Up to ten such files are kept;
+    /// only the last one is overwritten.
     ///
-    /// - Returns: the path that it has now.
+    /// - Returns: the new path.
     package func setAside(under lock: FileLock) throws(StorageError) -> String {
         try lock.check()
         let names = [firstNameAside] + (2...10).map { "\(path).corrupt-\($0)" }
@@ -170,7 +174,7 @@ package struct DurableFile: Sendable {
         return name
     }
 
-    /// Whether one stands there that was set aside and that nobody has taken away since: it has the first of the names.
+    /// A Boolean value that indicates whether a file that was set aside is still there. It has the first of the names.
     package var hasSetAside: Bool { !path.utf8.contains(0) && Self.isThere(firstNameAside) }
 
     private var firstNameAside: String { path + ".corrupt" }
@@ -182,7 +186,7 @@ package struct DurableFile: Sendable {
 
     private func syncFolder() throws(StorageError) {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        // Not through `Descriptor.open`: the folder may well be reached by a link.
+        // Not `Descriptor.open`, which refuses symbolic links: the folder may be reached through one.
         guard let descriptor = Descriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)), descriptor.sync() else {
             throw .notWritten(folder, errno)
         }

@@ -6,21 +6,21 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// Whoever has it is alone in changing a file: among the threads of this process and among processes. It goes with
-/// the last reference, and with the process, however that ends: hand it to what is to happen under it.
+/// An exclusive lock for changing a file, among the threads of this process and among processes. It is released with
+/// the last reference, or when the process ends. Keep a reference while you change the file.
 ///
-/// `flock` on a file beside the one that it is for, since that one is replaced at each change. The lock's file stays.
-/// Somebody may remove it all the same: then whoever waited for the old one waits for the new one, and whoever has the
-/// old one changes nothing any more.
+/// The lock is a `flock` on a separate file, because the file itself is replaced by each change. The lock's file is
+/// never removed. If a user removes it by hand, waiting processes switch to the new one, and the holder of the old one
+/// can no longer change the file.
 package final class FileLock: Sendable {
     private let descriptor: Descriptor
-    /// Of the file that it is for.
+    /// The path of the file that the lock protects.
     private let path: String
 
     /// - Parameters:
-    ///   - path: of the file that it is for.
-    ///   - patience: in milliseconds; 0 does not wait.
-    /// - Throws: `busy`, or why there can be no lock.
+    ///   - path: the file that the lock protects.
+    ///   - patience: the time to wait in milliseconds; 0 does not wait.
+    /// - Throws: `busy`, or the reason that the lock cannot be created.
     init(for path: String, patience: Int) throws(StorageError) {
         self.path = path
         let end = Uptime.milliseconds + Int64(min(max(patience, 0), 86_400_000))
@@ -35,24 +35,24 @@ package final class FileLock: Sendable {
         throw Self.busy(path, "its lock is removed again and again")
     }
 
-    /// A process that is being started has a copy of the descriptor until it runs another program: closing ours would
-    /// leave the lock with it, and the next one to ask would find it busy.
+    /// Unlocks explicitly. A child process that has been forked but has not called `exec` yet shares the descriptor. If
+    /// this process only closed its own, the child would keep the lock, and the next caller would find it busy.
     deinit {
         flock(descriptor.number, LOCK_UN)
     }
 
-    /// Somebody who removes it while it is waited for does so a few times at most.
+    /// The most attempts if the lock's file is removed while this process waits for it.
     private static let attempts = 100
 
-    /// To be asked last before a change: whether this is still the lock that others wait for.
+    /// Checks that this is still the lock that others wait for. Call it directly before a change.
     ///
-    /// - Throws: `busy` where the lock's file was removed meanwhile.
+    /// - Throws: `busy` if the lock's file was removed in the meantime.
     func check() throws(StorageError) {
         guard Self.isInPlace(descriptor, path) else { throw Self.busy(path, "its lock was removed meanwhile") }
     }
 
-    /// Returns what ``write(note:)`` has put into the lock's own file, up to one byte more than `limit`; empty where nothing
-    /// was written.
+    /// Returns the bytes that ``write(note:)`` put into the lock's own file, up to one byte more than `limit`; empty if
+    /// nothing was written.
     package func note(limit: Int) throws(StorageError) -> [UInt8] {
         guard lseek(descriptor.number, 0, SEEK_SET) == 0, let bytes = descriptor.content(limit: limit) else {
             throw .unreadable(path + ".lock", errno)
@@ -62,9 +62,11 @@ package final class FileLock: Sendable {
 
     /// Writes a few bytes into the lock's own file, in place of those that were there.
     ///
-    /// The file is never empty in between. A process that ends here leaves the old note, the new note, the start of the new
-    /// note over the old one, or the new note followed by the rest of a longer old one. The call does not wait for the disk.
-    /// After a loss of power the file may hold an older note, or garbage.
+    /// The file is never empty in between. If the process ends here, the file has the old note or the new one. It may
+    /// also have the start of the new note over the old one, or the new note followed by the rest of a longer old one.
+    /// The call does not wait for the disk. After a loss of power the file may hold an older note, or garbage.
+    ///
+    /// - Parameter bytes: the note.
     package func write(note bytes: [UInt8]) throws(StorageError) {
         try check()
         guard lseek(descriptor.number, 0, SEEK_SET) == 0, descriptor.write(bytes[...]),
@@ -77,7 +79,7 @@ package final class FileLock: Sendable {
     private static func opened(_ path: String) throws(StorageError) -> Descriptor {
         let lock = path + ".lock"
         guard let descriptor = Descriptor.open(lock, O_RDWR | O_CREAT, mode: 0o600) else {
-            // Without a folder the lock is not what is missing.
+            // With ENOENT the folder is missing, so report the file's path and not that of the lock.
             throw .notWritten(errno == ENOENT ? path : lock, errno)
         }
         guard let status = descriptor.status else { throw .notWritten(lock, errno) }
@@ -98,7 +100,7 @@ package final class FileLock: Sendable {
         }
     }
 
-    /// Whether the file that is locked is the one of that name, and not one that was removed.
+    /// Returns whether the locked file still has the lock's name, that is, was not removed.
     private static func isInPlace(_ descriptor: Descriptor, _ path: String) -> Bool {
         var named = stat()
         guard let own = descriptor.status, lstat(path + ".lock", &named) == 0 else { return false }

@@ -6,28 +6,28 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// The next content of a file, under another name beside it until it is whole.
+/// The new content of a file. It is written under another name beside the file until it is complete.
 ///
-/// A reader of the file sees the old content or the new one, never half of either. Where the file is a symbolic link, the
-/// link is replaced. A replacement that is released before `commit()` removes what it has written.
+/// A reader of the file sees the old content or the new one, never a mixture. If the file is a symbolic link, the link
+/// is replaced. If a replacement is released before `commit()`, it removes what it has written.
 ///
-/// Locks, the owner of the file and the folder's own `fsync` are left to the caller: `DurableFile` has all three. Not
-/// thread-safe.
+/// The caller is responsible for locks, the owner of the file and the folder's `fsync`: `DurableFile` has all three.
+/// Not thread-safe.
 package final class FileReplacement {
     /// The error number of the call that failed.
     package struct Failure: Error, Sendable, Hashable {
         package let number: Int32
 
-        /// Reads `errno`.
+        /// Takes the error number from `errno`.
         fileprivate init() {
             number = errno
         }
     }
 
     package enum Permissions: Sendable {
-        /// These bits, whatever the umask says.
+        /// Sets these bits and ignores the umask.
         case exactly(UInt32)
-        /// These bits without those of the umask.
+        /// Sets these bits without those of the umask.
         case atMost(UInt32)
     }
 
@@ -36,12 +36,12 @@ package final class FileReplacement {
     private let descriptor: Descriptor
     private var isRenamed = false
 
-    /// Creates an empty file, in the place of one that a process left behind under that name.
+    /// Creates an empty file, and replaces a file that another process has left behind under that name.
     ///
     /// - Parameters:
-    ///   - path: the file to replace, which need not be there.
-    ///   - name: the path that the content has until `commit()`, in the same folder. No other process may use it.
-    ///   - permissions: of the new file; those of the old one do not count.
+    ///   - path: the file to replace, which need not exist.
+    ///   - name: the path of the content until `commit()`, in the same folder. No other process may use it.
+    ///   - permissions: the permissions of the new file. Those of the old file do not matter.
     package init(of path: String, as name: String, _ permissions: Permissions) throws(Failure) {
         let (mode, isExact) =
             switch permissions {
@@ -68,7 +68,8 @@ package final class FileReplacement {
         guard descriptor.sync() else { throw Failure() }
     }
 
-    /// Gives the content the file's name. Call `sync()` first: after a loss of power the file may be empty otherwise.
+    /// Renames the content to the file's name. Call `sync()` first: otherwise the file may be empty after a loss of
+    /// power.
     package func commit() throws(Failure) {
         guard rename(name, path) == 0 else { throw Failure() }
         isRenamed = true

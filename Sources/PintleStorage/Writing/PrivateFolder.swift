@@ -6,13 +6,14 @@ internal import Musl
 internal import Glibc
 #endif
 
-/// A folder that is its owner's alone, mode 0700, for files that come and go.
+/// A folder with mode 0700 for temporary files, which only its owner can access.
 package struct PrivateFolder: Sendable {
     package let path: String
 
-    /// Makes the folder where it is not there; the one above it must be. One that others may read is closed to them.
+    /// Creates the folder if it does not exist; its parent must exist. If others may read the folder, sets its mode to
+    /// 0700.
     ///
-    /// - Throws: `foreign-owner`, `writable-by-others`, or why it cannot be made or used.
+    /// - Throws: `foreign-owner`, `writable-by-others`, or the reason that the folder cannot be created or used.
     package init(_ path: String) throws(StorageError) {
         self.path = path
         guard !path.utf8.contains(0) else { throw .notWritten(path, EINVAL) }
@@ -35,7 +36,7 @@ package struct PrivateFolder: Sendable {
         }
     }
 
-    /// Removes a file of the folder. Nothing there is no error.
+    /// Removes a file of the folder. A missing file is not an error.
     package func remove(_ name: String) throws(StorageError) {
         let file = "\(path)/\(name)"
         guard !file.utf8.contains(0) else { throw .notWritten(file, EINVAL) }

@@ -6,35 +6,35 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a file was not read or not written. Nothing that such a file holds counts.
+/// The reason that a file was not read or not written. The content of such a file does not count.
 public struct StorageError: Error, Sendable, Hashable {
-    /// Stable strings.
+    /// The kind of error; stable.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// It is there, and may not or cannot be read.
+        /// The file exists but cannot be read.
         case unreadable = "unreadable-file"
-        /// A folder, a symbolic link, a pipe, a device.
+        /// The path is a folder, a symbolic link, a pipe or a device.
         case notRegular = "not-a-regular-file"
-        /// It belongs to somebody else.
+        /// The file belongs to another user.
         case foreignOwner = "foreign-owner"
-        /// Others may write into it.
+        /// Other users may write to the file.
         case writableByOthers = "writable-by-others"
-        /// Larger than a file of its kind may be.
+        /// The file is larger than its kind allows.
         case tooLarge = "too-large"
-        /// Another process has held the lock for longer than anybody waits.
+        /// Another process held the lock for longer than the caller waits.
         case busy
-        /// The device has to be unlocked first: the Keychain alone says so.
+        /// The device must be unlocked first. Only the Keychain reports this.
         case locked
-        /// The folder is not there or may not be written to, the disk is full...
+        /// The folder does not exist or is not writable, the disk is full, or a similar reason.
         case notWritten = "not-written"
     }
 
-    /// The reason, for machines.
+    /// The reason, for programs.
     public let code: Code
-    /// The file that it is about.
+    /// The file.
     public let path: String
-    /// Lower case, no full stop.
+    /// The problem; lower case, no full stop.
     public let message: String
-    /// What to do about it.
+    /// The remedy.
     public let hint: String
 
     package init(_ code: Code, _ path: String, _ message: String, hint: String) {

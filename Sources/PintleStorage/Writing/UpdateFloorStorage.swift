@@ -1,25 +1,26 @@
-/// A place for a copy of the floor of updates that outlives the store's folder. The other copy is a file in the folder.
+/// A storage for a copy of the update floor that outlives the store's folder. The other copy is a file in the folder.
 ///
-/// The higher one of the two copies counts, and only a verified update raises the one outside. So the loss of one copy lets no
-/// older update in, and replacing the folder gains an attacker nothing. While the place cannot be read, the update that the
-/// folder had when the store was opened is in force; it gives way once the floor is read and is above it.
+/// The higher copy counts, and only a verified update raises the outside copy. So an attacker cannot activate an older
+/// update by deleting one copy or by replacing the folder. While the storage cannot be read, the update that was in the
+/// folder when the store was opened is in force. Once the floor is read and is above that update, the update is
+/// withdrawn.
 ///
-/// Called from any thread, by one process at a time for each folder. Two folders must not share one place, or each would
-/// find its own update below the other's floor.
+/// Called from any thread, but by only one process at a time for each folder. Do not use one storage for two folders:
+/// each would find its own update below the other's floor.
 public protocol UpdateFloorStorage: Sendable {
     /// Returns the bytes that were saved last, at most 4 KiB.
     ///
-    /// - Parameter keySetID: names the keys that the app trusts, in lower-case hexadecimal. Under other keys there is
-    ///   another floor.
-    /// - Returns: `nil` where there certainly is none.
-    /// - Throws: where the place cannot be read at this moment. The store then takes no update.
+    /// - Parameter keySetID: identifies the keys that the app trusts, in lower-case hexadecimal. Each set of keys has
+    ///   its own floor.
+    /// - Returns: `nil` if there is certainly no floor.
+    /// - Throws: if the storage cannot be read at this moment. The store then adopts no update.
     func floor(under keySetID: String) throws(StorageError) -> [UInt8]?
 
-    /// Replaces the floor. Returns once the end of the process cannot lose it.
+    /// Replaces the floor. Returns when the end of the process can no longer lose it.
     ///
     /// - Parameters:
     ///   - floor: the bytes to save, at most 4 KiB.
     ///   - keySetID: as in ``floor(under:)``.
-    /// - Throws: where the place cannot be written. The store then does not adopt the update.
+    /// - Throws: if the storage cannot be written. The store then does not adopt the update.
     func save(_ floor: [UInt8], under keySetID: String) throws(StorageError)
 }

@@ -1,19 +1,19 @@
 import Security
 
-/// A configuration that callers cannot reach, without loaders beside the system's and without a cache.
+/// A private copy of a configuration, without foreign `URLProtocol` classes and without a cache.
 ///
-/// Sendable: nothing changes it, and others get copies.
+/// Sendable: nothing changes it after `init`, and other code gets copies.
 final class ClearedConfiguration: @unchecked Sendable {
     private let configuration: URLSessionConfiguration
     let foreignProtocols: ForeignProtocols
 
     init(_ configuration: URLSessionConfiguration) {
         let copy = Self.copy(of: configuration)
-        // The system's own loaders need no place in the list.
+        // The system's own classes do not have to be in the list.
         copy.protocolClasses = []
-        // It may hold answers of servers that no policy, or an earlier one, has judged.
+        // The cache may hold responses of servers that no policy, or only an earlier policy, has checked.
         copy.urlCache = nil
-        // A request would leave before the handshake is over, on the word of an earlier one.
+        // With early data a request would be sent before the handshake ends, based on an earlier verdict.
         if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) { copy.enablesEarlyData = false }
         self.configuration = copy
         foreignProtocols = ForeignProtocols(in: configuration, removedFrom: copy)

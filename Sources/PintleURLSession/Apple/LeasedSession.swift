@@ -2,10 +2,10 @@ import Foundation
 internal import Pintle
 import Security
 
-/// A session of the system's, and how many are making a task in it at this moment.
+/// A session of the system with a count of its leases. A caller holds a lease while it makes a task.
 ///
-/// A task that is made in a session that was invalidated is an exception of Objective-C's, which ends the process. So a
-/// session ends with the last lease on it, and no sooner. Safe to use from any thread.
+/// Making a task in an invalidated session throws an Objective-C exception, which ends the process. So the session is
+/// invalidated only when the last lease ends. Safe to use from any thread.
 final class LeasedSession: Sendable {
     private struct State: Sendable {
         var leases = 0
@@ -23,7 +23,7 @@ final class LeasedSession: Sendable {
         self.session = session
     }
 
-    /// To be taken where no other thread can end it meanwhile, and given back with ``giveBack()``.
+    /// Takes a lease. Call it only while no other thread can end the session, and end the lease with ``giveBack()``.
     func lease() {
         state.withLock { $0.leases += 1 }
     }
@@ -33,12 +33,12 @@ final class LeasedSession: Sendable {
         endIfUnused()
     }
 
-    /// What it sends from now on goes over new connections, whose servers are judged by the policy in force.
+    /// Makes the session use new connections from now on, so that the policy in force checks their servers.
     func renewConnections() {
         session.flush {}
     }
 
-    /// Lets its tasks end, and takes no more.
+    /// Lets running tasks end, and accepts no more.
     func finish() {
         state.withLock { state in
             if state.end == .none { state.end = .finish }
@@ -46,16 +46,16 @@ final class LeasedSession: Sendable {
         endIfUnused()
     }
 
-    /// Cancels its tasks, and takes no more.
+    /// Cancels all tasks, and accepts no more.
     func cancel() {
         let (isLeased, isDone) = state.withLock { state in
             let isDone = state.end == .done
             if !isDone { state.end = .cancel }
             return (state.leases > 0, isDone)
         }
-        // Tasks that were let end may still run.
+        // Tasks of a session that was finished may still run.
         if isDone { session.invalidateAndCancel() }
-        // Who awaits a task has a lease until it ends.
+        // An async caller holds its lease until its task ends, so cancel these tasks now.
         if isLeased {
             session.getAllTasks { tasks in
                 for task in tasks { task.cancel() }

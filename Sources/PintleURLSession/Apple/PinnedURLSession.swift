@@ -4,19 +4,21 @@ internal import PintleApple
 internal import PintleReports
 import Security
 
-/// A session whose every server a policy decides about. Made by `URLSession.pinned(to:)`.
+/// A session that checks every server against a policy. `URLSession.pinned(to:)` makes one.
 ///
-/// The system's sessions cannot be subclassed, so this class is no `URLSession`: it holds one. After a change of the policy
-/// it holds another, whose connections are its own; tasks of the old one end as they were decided. Tasks made here fail
-/// with an `URLError` whose reason `TrustRejection(underlying:)` finds. Safe to use from any thread.
+/// This class wraps a system session. It is not a `URLSession` itself, because that class cannot be subclassed. After a
+/// change of the policy it uses a new system session with connections of its own, and tasks of the old one finish under
+/// the old policy. Tasks fail with a `URLError`, in which `TrustRejection(underlying:)` finds the reason. Safe to use
+/// from any thread.
 ///
-/// Where a `URLSession` is stored or injected, say so, and the same call makes one:
+/// If your code stores or injects a `URLSession`, declare that type, and the same call makes one:
 ///
 ///     let session: URLSession = .pinned(to: policy)
 ///
-/// With a background configuration it stays one session, whose next requests go over new connections after a change of
-/// the policy. It takes what the system takes there: tasks without a completion handler, uploads from a file. Anything
-/// else fails with ``SessionRefusal``, `unsupported-feature`, where the system's session would end the process.
+/// With a background configuration the system session stays the same, and its next requests use new connections after a
+/// change of the policy. It accepts only the tasks that the system accepts there: tasks without a completion handler,
+/// and uploads from a file. Other tasks fail with ``SessionRefusal`` and the code `unsupported-feature`, where a system
+/// session would end the process.
 public final class PinnedURLSession: Sendable {
     private struct State: Sendable {
         var generation: UInt64
@@ -28,9 +30,11 @@ public final class PinnedURLSession: Sendable {
     private let configuration: ClearedConfiguration
     private let delegateQueue: OperationQueue?
     private let delegate: PinningSessionDelegate
-    /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
-    /// Debugging tools add one to every configuration, and it would carry requests past the pins. The session does not use
-    /// them, nor any other class in the list; an observer gets ``SessionTrouble``.
+    /// The names of the classes in the configuration's `protocolClasses` that belong neither to the system nor to this
+    /// package.
+    ///
+    /// Debugging tools add one to every configuration, and it would carry requests past the pins. The session uses no
+    /// class of that list, and reports these to the observer as ``SessionTrouble``.
     public let removedProtocols: [String]
     private let last = Locked<ObjectIdentifier?>(nil)
     private let state: Locked<State>
@@ -44,7 +48,7 @@ public final class PinnedURLSession: Sendable {
         let foreign = self.configuration.foreignProtocols
         removedProtocols = foreign.names
         self.delegateQueue = delegateQueue
-        // Of the sessions that a change of the policy ends the delegate hears nothing.
+        // The delegate does not hear of sessions that end because the policy changed.
         self.delegate = PinningSessionDelegate(
             source, forwardingTo: delegate, observer: observer,
             isLast: { [last] session in last.withLock { $0 == ObjectIdentifier(session) } })
@@ -60,14 +64,14 @@ public final class PinnedURLSession: Sendable {
         leased.finish()
     }
 
-    /// The system's session of now, for tests. A change of the policy ends it, so no task is made in it.
+    /// The current system session, for tests. A change of the policy ends it, so do not make tasks in it.
     package var current: URLSession {
         let leased = lease()
         defer { leased.giveBack() }
         return leased.session
     }
 
-    /// Returns the current session. It does not end before the lease is given back.
+    /// Returns the current session. It does not end before the caller gives the lease back.
     private func lease() -> LeasedSession {
         let generation = source.current.generation
         let isForBackground = configuration.isForBackground
@@ -75,8 +79,9 @@ public final class PinnedURLSession: Sendable {
             defer { state.leased.lease() }
             guard generation > state.generation, !state.isInvalidated else { return (state.leased, nil) }
             let old = state.leased
-            // Of one identifier there may be one background session at a time: it stays. Its connections go under the
-            // lock, so that who finds the new generation sends over none of them; nobody is called back from within.
+            // Only one background session may exist for an identifier, so this one stays. Drop its connections under
+            // the lock, so that a caller that sees the new generation sends over none of them. This cannot deadlock:
+            // the call runs no callbacks.
             guard !isForBackground else {
                 old.renewConnections()
                 state.generation = generation
@@ -87,19 +92,20 @@ public final class PinnedURLSession: Sendable {
             state.generation = generation
             return (state.leased, old)
         }
-        // Its tasks that were made and not started go over new connections, too.
+        // So that tasks of the old session that have not started yet also use new connections.
         old?.renewConnections()
         old?.finish()
         return leased
     }
 
-    /// A copy of what it was made with, without the loaders in `protocolClasses` and without early data.
+    /// A copy of the session's configuration, without the classes in `protocolClasses` and without early data.
     public var sessionConfiguration: URLSessionConfiguration { configuration.copy }
 
-    /// Lets running tasks end, and takes no more.
+    /// Lets running tasks end, and accepts no more.
     public func finishTasksAndInvalidate() { invalidated.finish() }
 
-    /// Cancels running tasks, and takes no more. Those that began before the last change of the policy run to their end.
+    /// Cancels running tasks, and accepts no more. Tasks that began before the last change of the policy run to their
+    /// end.
     public func invalidateAndCancel() { invalidated.cancel() }
 
     private var invalidated: LeasedSession {
@@ -111,15 +117,15 @@ public final class PinnedURLSession: Sendable {
         return leased
     }
 
-    /// Returns the error as it is: those of this session have their reasons. For code that also has to work with a
-    /// `URLSession`.
+    /// Returns the error unchanged, because errors of this session have their reasons inside. For code that also has to
+    /// work with a `URLSession`.
     public func explain(_ error: any Error) -> any Error { error }
 
-    /// Returns the delegate as it is: this session puts one around a task's delegate by itself. For code that also has to
-    /// work with a `URLSession`.
+    /// Returns the delegate unchanged, because this session guards a task's delegate by itself. For code that also has
+    /// to work with a `URLSession`.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate { delegate }
 
-    // MARK: For tasks
+    // MARK: Tasks
 
     private func explained<Product: Sendable>(
         _ url: URL?, _ work: (URLSession) async throws -> Product
@@ -131,7 +137,7 @@ public final class PinnedURLSession: Sendable {
         do {
             return try await work(leased.session)
         } catch {
-            // The caller that cancelled knows why.
+            // A caller that cancelled its own task needs no explanation.
             throw Task.isCancelled ? error : delegate.explain(error, url: url, since: mark)
         }
     }
@@ -147,7 +153,7 @@ public final class PinnedURLSession: Sendable {
         }
     }
 
-    /// One that is refused is cancelled before anybody can start it.
+    /// Makes a task. A refused task is cancelled before the caller can start it.
     private func task<Kind: URLSessionTask>(
         for request: URLRequest, as form: TaskForm = .handled, _ make: (URLSession) -> Kind
     ) -> Kind {
@@ -159,7 +165,7 @@ public final class PinnedURLSession: Sendable {
         if isKnownInBackground(form) {
             task = make(leased.session)
         } else {
-            // A background session would end the process.
+            // A background session would end the process for such a task.
             let session = URLSession(
                 configuration: .ephemeral, delegate: delegate, delegateQueue: leased.session.delegateQueue)
             defer { session.finishTasksAndInvalidate() }
@@ -170,20 +176,20 @@ public final class PinnedURLSession: Sendable {
         return task
     }
 
-    /// Who hears of a task, and what it sends.
+    /// The receiver of a task's result, and the source of its content.
     private enum TaskForm {
-        /// A handler, or an async caller.
+        /// A completion handler or an async caller.
         case handled
-        /// The delegate, of an upload from memory.
+        /// The delegate, for an upload from memory.
         case reportedFromMemory
-        /// The delegate.
+        /// The delegate, for any other task.
         case reported
     }
 
     private func isKnownInBackground(_ form: TaskForm) -> Bool { form == .reported || !configuration.isForBackground }
 
-    /// Why a request does not leave: `http` to a host that the policy has something to say about, or a task that the
-    /// system does not have in the background.
+    /// Returns the reason why a request must not be sent: it uses `http` for a host that the policy covers, or the
+    /// system does not have such a task in the background.
     private func refusal(of url: URL?, as form: TaskForm) -> URLError? {
         if !isKnownInBackground(form) {
             let what = form == .handled ? "a task that hands its result to its maker" : "an upload from memory"
@@ -201,7 +207,7 @@ public final class PinnedURLSession: Sendable {
 }
 
 extension PinnedURLSession {
-    /// Loads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
+    /// Loads content, as the method of `URLSession` does. Errors have the reason for a refusal inside.
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -209,14 +215,14 @@ extension PinnedURLSession {
         return try await explained(request.url) { try await $0.data(for: request, delegate: guarding) }
     }
 
-    /// Loads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
+    /// Loads content, as the method of `URLSession` does. Errors have the reason for a refusal inside.
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
-    /// Uploads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
+    /// Uploads content, as the method of `URLSession` does. Errors have the reason for a refusal inside.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -226,7 +232,7 @@ extension PinnedURLSession {
         }
     }
 
-    /// Uploads content, as the method of `URLSession` does. Errors have the reason of a refusal inside.
+    /// Uploads content, as the method of `URLSession` does. Errors have the reason for a refusal inside.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -236,7 +242,7 @@ extension PinnedURLSession {
         }
     }
 
-    /// Downloads to a file, as the method of `URLSession` does. Errors have the reason of a refusal inside.
+    /// Downloads to a file, as the method of `URLSession` does. Errors have the reason for a refusal inside.
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {
@@ -244,7 +250,7 @@ extension PinnedURLSession {
         return try await explained(request.url) { try await $0.download(for: request, delegate: guarding) }
     }
 
-    /// Downloads to a file, as the method of `URLSession` does. Errors have the reason of a refusal inside.
+    /// Downloads to a file, as the method of `URLSession` does. Errors have the reason for a refusal inside.
     public func download(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {

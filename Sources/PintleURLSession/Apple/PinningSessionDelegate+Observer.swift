@@ -5,9 +5,10 @@ internal import PintleReports
 import Security
 
 extension PinningSessionDelegate {
-    /// Makes the delegate of a session of this module: failures go to an observer, and refusals are ``SessionRefusal``.
+    /// Creates the delegate for a session of this module. It reports failures to an observer, and refuses requests with
+    /// ``SessionRefusal``.
     ///
-    /// - Parameter isLast: tells whether the delegate is to hear that a session became invalid.
+    /// - Parameter isLast: Returns `true` if the delegate has to hear that a session became invalid.
     convenience init(
         _ source: any PolicySource, forwardingTo delegate: (any URLSessionDelegate)?,
         observer: (any TrustFailureObserver)?, isLast: @escaping @Sendable (URLSession) -> Bool = { _ in true }

@@ -6,23 +6,26 @@ public import PintleStorage
 import Security
 
 extension URLSession {
-    /// Returns a session of the system's own that a policy decides about, for where a `URLSession` is stored or injected.
-    /// The type decides which one you get:
+    /// Returns a system session that checks every server against a policy, for code that stores or injects a
+    /// `URLSession`. The declared type selects this function:
     ///
     ///     let session: URLSession = .pinned(to: policy)
     ///     let client = APIClient(session: .pinned(to: policy))  // whose parameter is a URLSession
     ///
-    /// It decides as the other session does. Its differences come from the system, which asks the session's delegate only:
+    /// It makes the same decisions as ``PinnedURLSession``. The differences come from the system, which asks only the
+    /// session's delegate:
     ///
-    /// - A task that is refused fails with `cancelled`. Delegates get the reason in `didCompleteWithError`. For what a
-    ///   completion handler gets, and what `await` throws, ask ``explain(_:)``.
-    /// - A task's own delegate comes before the session's: give a task only what ``guarding(_:)`` returns.
-    /// - Stream tasks are cancelled. A web socket is judged, and ends with whatever error the system gives.
-    /// - Before iOS 16, macOS 13, tvOS 16 and watchOS 9, `http` to a host that the policy covers is for App Transport
-    ///   Security to refuse, and connections that are open when the policy changes go on.
+    /// - A refused task fails with `cancelled`. Delegates get the reason in `didCompleteWithError`. For the error of a
+    ///   completion handler or of an `await`, call ``explain(_:)``.
+    /// - The system asks a task's own delegate before the session's. So pass only the result of ``guarding(_:)`` as a
+    ///   task's delegate.
+    /// - Stream tasks are cancelled. A web socket's server is checked too, and a refused web socket fails with the
+    ///   system's own error.
+    /// - Before iOS 16, macOS 13, tvOS 16 and watchOS 9, only App Transport Security refuses `http` to a host that the
+    ///   policy covers. On these systems, open connections also stay in use when the policy changes.
     ///
-    /// The parameters are those of the function that returns a ``PinnedURLSession``. The session keeps its delegate until it
-    /// is invalidated.
+    /// The parameters are those of the function that returns a ``PinnedURLSession``. The session keeps its delegate
+    /// until it is invalidated.
     @_disfavoredOverload
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,

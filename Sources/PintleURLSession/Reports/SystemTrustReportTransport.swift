@@ -9,10 +9,11 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Sends reports over connections that only the system's trust decides about.
+/// A transport that sends reports over connections that are checked only by the system's trust.
 ///
-/// No pin of the app counts here, and nothing observes it: what happens to a report never makes another. Only `https`; no
-/// redirect is followed; no cookies, no cache, no credentials, no word about the program or the device.
+/// The app's pins do not apply, and no observer is attached, so a failed report never causes another report. The
+/// transport uses only `https` and follows no redirects. It sends no cookies, no credentials and no details about the
+/// program or the device, and uses no cache.
 public struct SystemTrustReportTransport: ReportTransport {
     private let trust: SystemTrust
 
@@ -21,12 +22,12 @@ public struct SystemTrustReportTransport: ReportTransport {
         trust = SystemTrust(policy: nil)
     }
 
-    /// For tests, whose servers no system trusts.
+    /// Makes a transport for tests, because no system trusts their servers.
     package init(policy: PinningPolicy) {
         trust = SystemTrust(policy: policy)
     }
 
-    /// Only the head of the response is read.
+    /// Sends a report. Reads only the head of the response.
     ///
     /// - Throws: `URLError`.
     public func send(_ request: ReportRequest) async throws -> ReportResponse {
@@ -44,17 +45,19 @@ public struct SystemTrustReportTransport: ReportTransport {
 }
 
 extension PinReporter {
-    /// Keeps reports in a folder, and sends them over connections that only the system's trust decides about.
+    /// Makes a reporter that keeps reports in a folder and sends them over connections that are checked only by the
+    /// system's trust.
     ///
     /// - Parameters:
-    ///   - folder: of its own, mode 0700; made where it is not there, in one that is.
-    /// - Throws: why the folder cannot be used.
+    ///   - folder: A folder that only this reporter uses, with mode 0700. It is created if it does not exist; its
+    ///     parent folder has to exist.
+    /// - Throws: The reason why the folder cannot be used.
     public convenience init(folder: String, options: ReportOptions = ReportOptions()) throws(StorageError) {
         try self.init(folder: folder, options: options, transport: SystemTrustReportTransport())
     }
 }
 
-/// Takes the head of the first response, whatever it is, and ends the task there.
+/// A delegate that takes the head of the first response, whatever its status, and then ends the task.
 private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
     let outcome = TaskOutcome<HTTPURLResponse>()
     private let response = Locked<HTTPURLResponse?>(nil)
@@ -63,7 +66,7 @@ private final class HeadReader: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        // Without a request the redirect itself is the response.
+        // Without a next request the redirect itself becomes the response.
         completionHandler(nil)
     }
 

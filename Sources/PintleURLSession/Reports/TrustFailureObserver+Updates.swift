@@ -4,11 +4,11 @@ public import PintleReports
 public import PintleUpdates
 
 extension TrustFailureObserver {
-    /// Lets an observer hear of what goes wrong with updates too.
+    /// Reports problems with updates to this observer too.
     ///
     ///     let store = try PolicyStore(folder: folder, trust: trust, bundled: bundled) { reporter.observe($0) }
     ///
-    /// An update that was adopted is nothing that went wrong. Returns at once, wherever the store is called from.
+    /// Ignores the event that an update was adopted. Returns at once, on any thread.
     public func observe(_ event: PolicyStoreEvent) {
         guard let trouble = UpdateTrouble(event) else { return }
         TrustFailureFeed.shared.post(.update(trouble), to: self)
@@ -16,7 +16,7 @@ extension TrustFailureObserver {
 }
 
 extension UpdateTrouble {
-    /// `nil` for an update that was adopted.
+    /// Creates the problem that an event stands for. Returns `nil` for an update that was adopted.
     public init?(_ event: PolicyStoreEvent) {
         switch event {
         case .adopted: return nil
@@ -35,7 +35,7 @@ extension UpdateTrouble {
         }
     }
 
-    /// One line, whatever a server has put into it.
+    /// Escapes a text so that it stays on one line, whatever a server put into it.
     private static func escaped(_ text: String) -> String {
         String(JSONWriter.quoted(String(text.prefix(500))).dropFirst().dropLast())
     }

@@ -9,7 +9,7 @@ extension CertificateBundle {
     ///     let anchors = TrustAnchors.only(roots)
     ///
     /// - Parameter bundle: `Bundle.module` for the resources of a package.
-    /// - Throws: that there is no such resource, or everything in it that cannot be read.
+    /// - Throws: An error if there is no such resource, or one that lists everything in it that cannot be read.
     public init(
         resource name: String, withExtension fileExtension: String, subdirectory: String? = nil,
         in bundle: Bundle = .main
@@ -25,14 +25,16 @@ extension CertificateBundle {
         try self.init(contentsOfFile: url.path)
     }
 
-    /// Reads the certificates of every resource whose name ends in `.cer`, `.crt`, `.der` or `.pem`, in the order
-    /// of the names: all of them or none.
+    /// Reads the certificates of every resource whose name ends in `.cer`, `.crt`, `.der` or `.pem`, in the order of
+    /// the names. If one of them cannot be read, the whole call fails.
     ///
-    /// Other resources are passed over, because a bundle holds much else. Where you have a folder for certificates
-    /// alone, `CertificateBundle(contentsOfFolder:)` passes nothing over.
+    /// Skips other resources, because a bundle holds many other files. For a folder that holds only certificates, use
+    /// `CertificateBundle(contentsOfFolder:)`, which skips nothing.
     ///
-    /// - Parameter subdirectory: of the bundle's resources; without it only those at their top are read.
-    /// - Throws: everything that cannot be read; also where there is no such folder, or no such resource in it.
+    /// - Parameter subdirectory: The folder inside the bundle's resources. Without it, only resources at the top level
+    ///   are read.
+    /// - Throws: An error that lists everything that cannot be read. Also an error if there is no such folder, or no
+    ///   such resource in it.
     public init(
         resourcesOf bundle: Bundle, subdirectory: String? = nil
     ) throws(CertificateFilesError) {

@@ -7,27 +7,28 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Loaders in a configuration that neither the system nor this package has put there.
+/// The `URLProtocol` classes in a configuration that come neither from the system nor from this package.
 ///
-/// Debugging tools replace the getters of `URLSessionConfiguration` and so add a `URLProtocol` to every configuration of
-/// an app. Such a loader carries requests over sessions of its own, past the pins.
+/// Debugging tools replace the getters of `URLSessionConfiguration`, and so add a `URLProtocol` to every configuration
+/// of an app. Such a class carries requests over sessions of its own, past the pins.
 struct ForeignProtocols: Sendable, Hashable {
-    /// The names of the classes, in their order.
+    /// The names of the classes, in the order of the configuration.
     let names: [String]
-    /// A Boolean value that indicates whether the configuration that is used is free of them.
+    /// A Boolean value that indicates whether the session's own configuration is free of these classes.
     let isRemoved: Bool
 
     /// - Parameters:
-    ///   - configuration: as the caller has it.
-    ///   - copy: the cleared copy that the session uses.
+    ///   - configuration: The configuration that the caller passed.
+    ///   - copy: The cleared copy that the session uses.
     init(in configuration: URLSessionConfiguration, removedFrom copy: URLSessionConfiguration) {
         let left = Self.names(copy.protocolClasses)
         names = Self.names(configuration.protocolClasses)
-        // A tool that has replaced the getter answers for the copy too.
+        // A tool that has replaced the getter also changes what the copy returns.
         isRemoved = left.isEmpty
     }
 
-    /// Returns the classes that are not the system's own: a configuration may list those too.
+    /// Returns the names of the classes that are not the system's own. A configuration may list the system's classes
+    /// too.
     private static func names(_ classes: [AnyClass]?) -> [String] {
         (classes ?? []).filter { !isSystem($0) }.map { String(reflecting: $0) }
     }
@@ -41,7 +42,7 @@ struct ForeignProtocols: Sendable, Hashable {
         #endif
     }
 
-    /// Tells an observer, where there is something to tell.
+    /// Reports the classes to an observer, if there are any.
     func report(to observer: (any TrustFailureObserver)?) {
         guard let observer, let trouble else { return }
         TrustFailureFeed.shared.post(.session(trouble), to: observer)

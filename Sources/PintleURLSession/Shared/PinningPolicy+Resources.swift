@@ -7,25 +7,26 @@ internal import PintleOpenSSL
 #endif
 
 extension PinningPolicy {
-    /// Reads a policy that comes with the app, with the anchor files beside it.
+    /// Reads a policy that is a resource of the app, with the anchor files next to it.
     ///
     ///     let policy = try PinningPolicy(resource: "policy", withExtension: "json")
     ///
-    /// The paths in `anchors.include` lead from the resource's folder. Because Xcode and SwiftPM put resources into one
-    /// folder, `roots/private.pem` may also stand beside the policy as `private.pem`. The copy counts only where the path
-    /// leads to no file. Two anchor files of one name are refused if one of them would be read from there.
+    /// The paths in `anchors.include` are relative to the resource's folder. Xcode and SwiftPM put all resources into
+    /// one folder, so a file that the policy calls `roots/private.pem` may also be next to the policy as `private.pem`.
+    /// That copy is read only if the path leads to no file. If two anchor files have the same name and one of them
+    /// would be read as such a copy, the policy is refused.
     ///
-    /// Only regular files are read: the policy up to 64 MiB, each anchor file up to 16 MiB. It reads from disk: make the
-    /// policy once, at the start.
+    /// Reads only regular files: the policy up to 64 MiB, each anchor file up to 16 MiB. This reads from disk, so make
+    /// the policy once, at the start.
     ///
     /// - Parameters:
-    ///   - name: of the resource, without its extension.
-    ///   - fileExtension: without a dot, `json`.
-    ///   - subdirectory: of the bundle's resources.
+    ///   - name: The name of the resource, without its extension.
+    ///   - fileExtension: The extension without a dot; `json` by default.
+    ///   - subdirectory: The folder inside the bundle's resources.
     ///   - bundle: `Bundle.module` for the resources of a package.
-    /// - Throws: everything that is wrong: `missing-resource` where the bundle has no such resource, `unreadable-file` where
-    ///   it cannot be read, `unreadable-anchor-file` for each anchor file that is not there, and the problems of the
-    ///   policy itself, with lines and columns.
+    /// - Throws: An error that lists every problem. `missing-resource`: the bundle has no such resource.
+    ///   `unreadable-file`: the resource cannot be read. `unreadable-anchor-file`: an anchor file is missing. The
+    ///   problems of the policy itself come with lines and columns.
     public init(
         resource name: String, withExtension fileExtension: String, subdirectory: String? = nil,
         in bundle: Bundle = .main
@@ -42,17 +43,19 @@ extension PinningPolicy {
         try self.init(policyFile: url.path, allowsFlatFolder: true, isPublicSuffix: Self.isPublicSuffix)
     }
 
-    /// Reads a policy file from disk, with the anchor files that it names, relative to its own folder.
+    /// Reads a policy file from disk, with the anchor files that it names. Their paths are relative to the folder of
+    /// the policy.
     ///
     ///     let policy = try PinningPolicy(contentsOfFile: "/etc/myservice/policy.json")
     ///
-    /// Only regular files are read: the policy up to 64 MiB, each anchor file up to 16 MiB. On Linux the public suffixes
-    /// of libpsl are known too; elsewhere only single labels count as public suffixes.
+    /// Reads only regular files: the policy up to 64 MiB, each anchor file up to 16 MiB. On Linux, libpsl provides the
+    /// public suffixes. On other systems only single labels count as public suffixes.
     ///
-    /// - Parameter path: of the policy file; relative to the current folder of the process.
-    /// - Throws: everything that is wrong, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` where the
-    ///   file cannot be read at all.
-    // On Linux, PintleOpenSSL has the same for programs without a session. Where both are imported, that one is called.
+    /// - Parameter path: The path of the policy file, relative to the current folder of the process.
+    /// - Throws: An error that lists every problem, as ``Pintle/PinningPolicy/init(json:)`` does; `unreadable-file` if
+    ///   the file cannot be read at all.
+    // On Linux, PintleOpenSSL has the same initializer for programs without a session. Swift prefers that one if both
+    // modules are imported.
     @_disfavoredOverload
     public init(contentsOfFile path: String) throws(PolicyError) {
         try self.init(policyFile: path, isPublicSuffix: Self.isPublicSuffix)

@@ -5,27 +5,28 @@ public import Pintle
 ///
 /// It is the underlying error of a task's `URLError`.
 public struct SessionRefusal: Error, Sendable, Hashable {
-    /// Stable strings.
+    /// The reasons. Their raw values do not change.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The URL, the method or a header field cannot be sent as it is.
         case invalidRequest = "invalid-request"
-        /// Neither `https` nor `http`.
+        /// The scheme is neither `https` nor `http`.
         case unsupportedScheme = "unsupported-scheme"
-        /// `http` to a host that the policy covers.
+        /// The request uses `http` for a host that the policy covers: with a rule for any port, or because it does not
+        /// leave hosts without a rule to the system's trust.
         case plainHTTP = "plain-http"
-        /// A redirect from `https` to `http`.
+        /// The server redirects from `https` to `http`.
         case insecureRedirect = "insecure-redirect"
-        /// More redirects than the limit.
+        /// The server sends more redirects than the limit.
         case tooManyRedirects = "too-many-redirects"
-        /// A proxy that cannot be used, or whose setting cannot be read.
+        /// The proxy cannot be used, or its setting cannot be read.
         case unsupportedProxy = "unsupported-proxy"
-        /// A feature of URLSession that a pinned session does not have yet.
+        /// The request needs a feature of URLSession that a pinned session does not have yet.
         case unsupportedFeature = "unsupported-feature"
-        /// The libcurl of this process cannot be made to ask before it sends.
+        /// The libcurl of this process cannot ask for a verdict before it sends.
         case unsuitableLibrary = "unsuitable-library"
-        /// A connection without a live verdict for this host and policy. Never seen; refused all the same.
+        /// The connection has no valid verdict for this host and policy. No known bug causes this; it is a safeguard.
         case notJudged = "not-judged"
-        /// A call that reached Foundation's own loader, which cannot pin.
+        /// The call reached Foundation's own loader, which cannot pin.
         case stockLoader = "stock-loader"
     }
 
@@ -33,9 +34,9 @@ public struct SessionRefusal: Error, Sendable, Hashable {
     public let code: Code
     /// The reason in English, for people.
     public let message: String
-    /// The remedy, where one is known.
+    /// The remedy, if one is known.
     public let hint: String?
-    /// The code that Foundation has for just this, where it has one: an `URLError.Code`.
+    /// The `URLError.Code` that Foundation has for exactly this reason, if there is one.
     let errorCode: Int?
 
     init(_ code: Code, _ message: String, hint: String? = nil, errorCode: Int? = nil) {

@@ -7,14 +7,14 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Connections that only the system's trust decides about, for requests that must not depend on the app's own pins.
+/// Connections that are checked only by the system's trust, for requests that must not depend on the app's own pins.
 ///
 /// Only `https`; no cookies, no cache, no credentials.
 struct SystemTrust: Sendable {
-    /// For tests, whose servers no system trusts; else `nil`, no rule at all.
+    /// The policy of tests, because no system trusts their servers; otherwise `nil`, which means no rule at all.
     let policy: PinningPolicy?
 
-    /// A request to a URL, which its time-out ends as a whole.
+    /// Returns a request to a URL. The time-out limits the request as a whole.
     func request(_ text: String, timeout: Double) throws -> URLRequest {
         guard let url = URL(string: text), url.scheme?.lowercased() == "https" else {
             throw URLError(.unsupportedURL)

@@ -7,7 +7,7 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// The result of a task, for an async caller. A cancelled task may be complete before the caller waits.
+/// The result of a task for an async caller. A cancelled task may be complete before the caller waits.
 final class TaskOutcome<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -16,7 +16,7 @@ final class TaskOutcome<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Starts a task, and waits until its delegate has settled it. Cancelling cancels the task.
+    /// Starts a task, and waits until its delegate has set the result. Cancelling the caller cancels the task.
     func value(of task: URLSessionTask) async throws -> Value {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -1,31 +1,32 @@
 public import Foundation
 public import Pintle
 
-/// The decision about the connection that carried a response, as it was when the connection was made.
+/// The decision about the connection that carried a response, at the time when the connection was made.
 public struct TrustReceipt: Sendable, Hashable {
-    /// The server that was asked for.
+    /// The server that the request was for.
     public let endpoint: ServerEndpoint
-    /// Why it is trusted: the pin and where it matched, what a person has approved, or why no pin was needed.
+    /// The reason for the trust: the pin and where it matched, the user's approval, or the reason why no pin was
+    /// needed.
     public let basis: TrustBasis
-    /// The rule that decided; `nil` where none covers the host.
+    /// The rule that decided; `nil` if no rule covers the host.
     public let rule: MatchedRule?
     /// The path that validation found, leaf to anchor.
     public let path: ValidatedPath
-    /// The generation of the policy that decided, as the session's ``PolicySource`` has numbered it; 1 where the
-    /// session has one policy for good.
+    /// The generation of the policy that decided, as numbered by the session's ``PolicySource``. It is 1 if the
+    /// session's policy never changes.
     public let generation: UInt64
-    /// No request starts on the connection from this instant on: the end of a certificate of the path, of the pins or
-    /// of a person's approval, whichever comes first.
+    /// The instant from which no request starts on the connection: the end of a certificate of the path, of the pins or
+    /// of the user's approval, whichever comes first.
     public let validUntil: Date
 
-    /// The pin that matched; `nil` where trust rests only on the path.
+    /// The pin that matched; `nil` if trust rests only on the path.
     public var matchedPin: PinMatch? {
         if case .pinMatched(let match) = basis { match } else { nil }
     }
 }
 
 extension TrustReceipt: CustomStringConvertible {
-    /// One line, for a log: the server, why it is trusted, the rule and the end.
+    /// One line for a log: the server, the reason for the trust, the rule and the end.
     public var description: String {
         "\(endpoint) trusted, \(basis); rule \(rule?.pattern ?? "none"), generation \(generation), until "
             + RFC3339.string(from: validUntil)
@@ -33,22 +34,23 @@ extension TrustReceipt: CustomStringConvertible {
 }
 
 extension TrustReceipt {
-    /// A second look at the path that was decided on, after the response and away from the handshake.
+    /// Checks the path of the connection a second time, after the response and independently of the handshake.
     ///
-    /// Every certificate of the path is read and hashed again; nothing that the handshake found out is taken on trust.
-    /// Where a pin decided, it is compared once more with the certificate that it is said to have matched.
+    /// Parses and hashes every certificate of the path again, and relies on no result of the handshake. If a pin
+    /// decided, it is compared again with the certificate that it matched.
     ///
     ///     guard let receipt = response.trustReceipt else { throw URLError(.secureConnectionFailed) }
     ///     try receipt.require(minimumPathLength: 3, issuerKey: PublicKeyPin("sha256/..."))
     ///
-    /// It finds an interceptor that was let in by a tool which switched the handshake's check off but does not know of
-    /// this look. A tool can switch off both: the second look raises its cost, and no more.
+    /// This finds an interceptor if a tool has disabled the check in the handshake but does not know of this one. A
+    /// tool can disable both, so the second check only raises its cost.
     ///
     /// - Parameters:
-    ///   - minimumPathLength: certificates on the path, leaf and anchor counted. An interceptor often signs directly with
-    ///     its root, which makes a path of 2. Less than 1 counts as 1.
-    ///   - issuerKey: the key of the certificate that has issued the leaf, the next one on the path; `nil` for any.
-    /// - Throws: the first requirement that is not met.
+    ///   - minimumPathLength: The smallest number of certificates on the path, leaf and anchor included. An interceptor
+    ///     often signs the leaf with its root, which makes a path of 2. Values below 1 count as 1.
+    ///   - issuerKey: The key of the certificate that issued the leaf, which is the next one on the path; `nil` for
+    ///     any.
+    /// - Throws: The first requirement that is not met.
     public func require(
         minimumPathLength: Int, issuerKey: PublicKeyPin? = nil
     ) throws(PathRequirementError) {

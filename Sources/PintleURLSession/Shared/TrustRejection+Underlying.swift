@@ -2,8 +2,8 @@ internal import Foundation
 public import Pintle
 
 extension TrustRejection {
-    /// The verdict inside what a task threw or handed to its delegate; `nil` where the error is not about
-    /// trust: offline, unknown name, timed out.
+    /// Finds the verdict inside an error that a task threw or passed to its delegate. Returns `nil` if the error is not
+    /// about trust, for example when the device is offline, the name is unknown, or the request timed out.
     ///
     ///     do { _ = try await session.data(from: url) } catch {
     ///         switch TrustRejection(underlying: error) {
@@ -13,11 +13,12 @@ extension TrustRejection {
     ///         }
     ///     }
     ///
-    /// Libraries wrap errors. This initializer looks through `NSUnderlyingErrorKey` and
-    /// `NSMultipleUnderlyingErrorsKey`, through the payloads of enums, and through the stored properties of errors and
-    /// of structs inside them: Alamofire's `AFError` and the `ClientError` of Swift OpenAPI Runtime are found that way.
-    /// It returns the verdict that is closest to the error. It follows at most 16 errors one
-    /// behind the other, and looks at 256 values at most. It returns `nil` for a verdict that lies behind more than that.
+    /// Libraries wrap errors. This initializer searches `NSUnderlyingErrorKey` and `NSMultipleUnderlyingErrorsKey`, the
+    /// payloads of enums, and the stored properties of errors and of structs inside them. So it finds the verdict
+    /// inside Alamofire's `AFError` and the `ClientError` of Swift OpenAPI Runtime.
+    ///
+    /// It returns the verdict that is closest to the error. The search follows chains of at most 16 errors and looks at
+    /// no more than 256 values. It returns `nil` if the verdict lies deeper.
     public init?(underlying error: any Error) {
         guard let rejection = CauseSearch.first(in: error, { $0 as? TrustRejection }) else { return nil }
         self = rejection
@@ -26,9 +27,9 @@ extension TrustRejection {
 
 /// A breadth-first search among the causes of an error.
 struct CauseSearch {
-    /// The number of errors, one the cause of the other.
+    /// The longest chain of errors in which each is the cause of the one before.
     private static let depthLimit = 16
-    /// The number of values that one search looks at. An error can hold a whole request, or name itself as its cause.
+    /// The number of values that one search looks at. An error can hold a whole request, or have itself as its cause.
     private static let valueLimit = 256
     /// The number of elements that one value can contribute, so that one large collection does not use up the limit.
     private static let childLimit = 64
@@ -38,12 +39,13 @@ struct CauseSearch {
         let depth: Int
     }
 
-    /// A cause lies behind an error or in the payload of an enum more often than inside a request.
+    /// The order in which values are searched. A cause is more often an underlying error or the payload of an enum than
+    /// a part of a request.
     private enum Rank: Int, CaseIterable {
         case error, payload, container
     }
 
-    /// Returns what is found in the cause that is closest to the error, the error itself included.
+    /// Returns the first match, starting with the error itself and then with the closest cause.
     static func first<Found>(in error: any Error, _ find: (Any) -> Found?) -> Found? {
         var search = CauseSearch()
         return search.first(in: error, find)
@@ -78,7 +80,7 @@ struct CauseSearch {
     private mutating func add(_ value: Any, depth: Int) {
         guard remaining > 0 else { return }
         remaining -= 1
-        // The cast unwraps an optional error, whose type would hide that it is an NSError.
+        // The cast unwraps an optional error. The optional's own type would hide that it is an NSError.
         if let error = value as? any Error {
             queues[Rank.error.rawValue].append(Candidate(value: error, depth: depth))
         } else if let rank = Self.rank(of: value) {
@@ -87,7 +89,7 @@ struct CauseSearch {
     }
 
     private mutating func addChildren(of candidate: Candidate, depth: Int) {
-        // What an NSError holds is its user info. Its stored properties are Foundation's own.
+        // An NSError has its causes in the user info. Its stored properties belong to Foundation.
         guard !(type(of: candidate.value) is NSError.Type) else { return }
         var mirror: Mirror? = Mirror(reflecting: candidate.value)
         if mirror?.displayStyle == .class {
@@ -99,8 +101,8 @@ struct CauseSearch {
         }
     }
 
-    /// Foundation's keys. `userInfo` is not asked of a plain Swift error: Foundation for Linux would compute the
-    /// descriptions of the error first.
+    /// Returns the causes under Foundation's keys. Does not read `userInfo` of a plain Swift error, because Foundation
+    /// for Linux would first compute the error's descriptions.
     private static func userInfoCauses(of error: any Error) -> [any Error] {
         let userInfo: [String: Any]
         if let error = error as? any CustomNSError {
@@ -114,8 +116,8 @@ struct CauseSearch {
         return ((userInfo[NSUnderlyingErrorKey] as? any Error).map { [$0] } ?? []) + several.prefix(childLimit)
     }
 
-    /// Returns `nil` for a value that is not looked through. An instance of a class is not, unless it is an error: it may
-    /// change on another thread meanwhile.
+    /// Returns the rank of a value; `nil` if the search does not look inside. It does not look inside an instance of a
+    /// class unless that is an error, because another thread may change the instance at the same time.
     private static func rank(of value: Any) -> Rank? {
         if value is String || value is Data || value is URL || value is [UInt8] { return nil }
         return switch Mirror(reflecting: value).displayStyle {

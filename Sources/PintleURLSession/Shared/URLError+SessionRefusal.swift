@@ -7,7 +7,7 @@ internal import FoundationNetworking
 #endif
 
 extension URLError {
-    /// Makes the error of a request that a session refuses. Its underlying error is the refusal.
+    /// Creates the error of a request that a session refuses. Its underlying error is the refusal.
     init(_ refusal: SessionRefusal, url: URL?) {
         let code: URLError.Code =
             switch refusal.code {
@@ -23,13 +23,13 @@ extension URLError {
         self.init(own ?? code, refusal.description, url: url, underlying: refusal)
     }
 
-    /// Makes an error with Foundation's keys.
+    /// Creates an error with Foundation's keys.
     ///
     /// - Parameters:
-    ///   - code: of the error.
-    ///   - text: the localized description.
-    ///   - url: of the request that failed.
-    ///   - underlying: the typed reason, for `TrustRejection(underlying:)` and for apps.
+    ///   - code: The code of the error.
+    ///   - text: The localized description.
+    ///   - url: The URL of the request that failed.
+    ///   - underlying: The typed reason, for `TrustRejection(underlying:)` and for apps.
     init(_ code: URLError.Code, _ text: String, url: URL?, underlying: (any Error)? = nil) {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: text]
         userInfo[NSURLErrorFailingURLErrorKey] = url

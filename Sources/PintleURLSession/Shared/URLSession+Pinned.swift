@@ -10,33 +10,36 @@ public import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// Returns a session whose servers a policy decides about: for what `URLSession(configuration:delegate:delegateQueue:)`
-    /// is for, and no request leaves before the verdict on the connection that carries it. On Apple's systems that verdict
-    /// may be about another name of the same server: the article on Apple's systems says when, and what helps.
+    /// Returns a session that checks every server against a policy. Use it in place of
+    /// `URLSession(configuration:delegate:delegateQueue:)`.
     ///
     ///     let session = URLSession.pinned(to: policy)
     ///
-    /// A task that is refused fails with an `URLError`; `TrustRejection(underlying:)` has the reason.
+    /// No request is sent before the verdict on the connection that carries it. On Apple's systems that verdict may be
+    /// about another name of the same server: the article on Apple's systems says when this happens and what helps.
     ///
-    /// After a change of the policy, connections that were made before carry no new request (but for TLS sessions that
-    /// background configurations resume on Apple's systems). What runs ends as it was decided; what has not sent anything
-    /// yet is decided by the new policy.
+    /// A refused task fails with a `URLError`. `TrustRejection(underlying:)` returns the reason.
     ///
-    /// For a policy that asks (`askUser`), pass the approvals: what people have approved in the store counts for hosts that
-    /// no rule covers, from the next request on. Nothing waits for a person. A task that meets an unknown server fails, and
-    /// its rejection is ``TrustRejection/unknownHost(_:)``. Ask,
-    /// ``TrustApprovalStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another task.
-    /// Each change of the store, by another process too, is a change of the policy.
+    /// After a change of the policy, older connections carry no new requests. The one exception is TLS sessions that
+    /// background configurations resume on Apple's systems. Running tasks finish under the policy that accepted them.
+    /// Tasks that have not sent anything yet are checked against the new policy.
+    ///
+    /// For a policy with `askUser`, pass the approvals. The user's approvals in the store apply to hosts that no rule
+    /// covers, from the next request on. No request waits for the user: a task that meets an unknown server fails, and
+    /// its rejection is ``TrustRejection/unknownHost(_:)``. Ask the user, call
+    /// ``TrustApprovalStore/approve(_:as:alsoAccepting:at:until:note:acceptingIncompleteRecord:)``, and start another
+    /// task. Each change of the store counts as a change of the policy, even if another process makes it.
     ///
     /// - Parameters:
-    ///   - source: a `PinningPolicy`, or what replaces one while it is in use: a `LivePolicy`, a `PolicyStore` or your own. It
-    ///     is asked for the policy in force before each decision.
-    ///   - store: the approvals, for a policy that asks.
-    ///   - configuration: a copy is used, without the loaders in its `protocolClasses`.
-    ///   - delegate: as with `URLSession`: kept until the session is invalidated, and called on the delegate queue.
-    ///   - delegateQueue: as with `URLSession`: `nil` for a serial queue of the session's own.
-    ///   - observer: hears of refusals, of mismatches that are only reported, and of expired pins: a `PinReporter`, a
-    ///     `TrustFailureLog` or your own. No handshake waits for it.
+    ///   - source: A `PinningPolicy`, or a source that can replace its policy: a `LivePolicy`, a `PolicyStore` or your
+    ///     own. The session asks it for the policy in force before each decision.
+    ///   - store: The user's approvals, for a policy with `askUser`.
+    ///   - configuration: The configuration. The session uses a copy without the classes in `protocolClasses`.
+    ///   - delegate: The delegate, as with `URLSession`: kept until the session is invalidated, and called on the
+    ///     delegate queue.
+    ///   - delegateQueue: The queue, as with `URLSession`; `nil` for a serial queue of the session's own.
+    ///   - observer: An observer of refusals, of mismatches in report-only mode, and of expired pins: a `PinReporter`,
+    ///     a `TrustFailureLog` or your own. No handshake waits for it.
     public static func pinned(
         to source: some PolicySource, approvals store: TrustApprovalStore? = nil,
         configuration: URLSessionConfiguration = .default, delegate: (any URLSessionDelegate)? = nil,
@@ -47,16 +50,18 @@ extension URLSession {
             delegateQueue: delegateQueue, observer: observer)
     }
 
-    /// Returns an error of a task with the reason in it, for `TrustRejection(underlying:)`.
+    /// Returns an error of a task with the reason for a refusal inside, for `TrustRejection(underlying:)`.
     ///
     ///     } catch {
     ///         switch TrustRejection(underlying: session.explain(error)) {
     ///
-    /// Sessions on Linux, and every ``PinnedURLSession``, put the reason into the error themselves, and this returns it as it
-    /// is. The system's sessions say only `cancelled`. For those, this looks up what the session's `PinningSessionDelegate`
-    /// last said about the server that the error names, also where a library has wrapped the system's error. So do not ask
-    /// it about a task that you have cancelled yourself; within a Swift task that was cancelled it returns the error as it
-    /// is. A session that was invalidated has no delegate to ask.
+    /// Sessions on Linux, and every ``PinnedURLSession``, put the reason into the error themselves. For them this
+    /// method returns the error unchanged.
+    ///
+    /// The system's sessions report only `cancelled`. For them this method looks up the last decision of the session's
+    /// `PinningSessionDelegate` about the server that the error names, even if a library has wrapped the error. So do
+    /// not call it for a task that you have cancelled yourself. Inside a cancelled Swift task it returns the error
+    /// unchanged. An invalidated session has no delegate, so its errors also stay unchanged.
     public func explain(_ error: any Error) -> any Error {
         #if PINTLE_APPLE
         guard !Task.isCancelled, let delegate = delegate as? PinningSessionDelegate else { return error }
@@ -66,13 +71,15 @@ extension URLSession {
         #endif
     }
 
-    /// Returns what to give to a task of this session in the place of a delegate of its own:
+    /// Returns a delegate to pass to a task of this session in place of the task's own delegate:
     ///
     ///     let (data, _) = try await session.data(from: url, delegate: session.guarding(mine))
     ///
-    /// On Apple's systems the system asks a task's delegate before the session's. So the result asks the session's policy
-    /// about servers, and forwards everything else to the task's delegate. On Linux no task's delegate is asked about
-    /// servers, and this returns it as it is; so it does where the session's delegate is no `PinningSessionDelegate`.
+    /// Apple's systems ask a task's delegate before the session's. So the result checks servers against the session's
+    /// policy, and forwards everything else to the task's delegate.
+    ///
+    /// On Linux a task's delegate is never asked about servers, so this method returns it unchanged. It also does so if
+    /// the session's delegate is not a `PinningSessionDelegate`.
     public func guarding(_ delegate: any URLSessionTaskDelegate) -> any URLSessionTaskDelegate {
         #if PINTLE_APPLE
         (self.delegate as? PinningSessionDelegate)?.guarding(delegate) ?? delegate

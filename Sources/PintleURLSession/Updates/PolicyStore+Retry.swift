@@ -3,16 +3,16 @@ internal import Pintle
 public import PintleUpdates
 
 extension PolicyStore {
-    /// Makes a request; where a server's key is not pinned, asks for an update, and if another policy is in force then,
-    /// makes the request once more.
+    /// Makes a request, and repeats it once if an update fixes a pin mismatch.
     ///
     ///     let (data, _) = try await store.refreshIfMismatch(from: source) { try await session.data(from: url) }
     ///
-    /// Nothing of the refused request was sent, so making it again repeats nothing. Updates are asked for at most once in
-    /// ten minutes of a process.
+    /// If a server's key is not pinned, the store fetches an update. If another policy is in force after that, the
+    /// request runs again. This never sends a request twice, because nothing of the refused request was sent. A process
+    /// fetches updates this way at most once in ten minutes.
     ///
-    /// - Parameter request: made with a session that is pinned to this store.
-    /// - Throws: what the request throws; after the second attempt, what that one throws.
+    /// - Parameter request: A closure that makes the request with a session that is pinned to this store.
+    /// - Throws: The error of the request; after a second attempt, the error of that attempt.
     nonisolated public func refreshIfMismatch<Answer: Sendable>(
         from source: UpdateSource, _ request: @Sendable () async throws -> Answer
     ) async throws -> Answer {

@@ -8,10 +8,10 @@ import Security
 internal import FoundationNetworking
 #endif
 
-/// Fetches updates over connections that only the system's trust decides about.
+/// A transport that fetches updates over connections that are checked only by the system's trust.
 ///
-/// No pin of the app counts here: the signature protects an update, and a pin that went wrong must not keep its own remedy
-/// away. Only `https`, redirects included; no cookies, no cache, no credentials.
+/// The app's pins do not apply: the signature protects an update, and a wrong pin must not block the update that
+/// repairs it. The transport uses only `https`, also after redirects. It uses no cookies, no cache and no credentials.
 public struct SystemTrustTransport: UpdateTransport {
     private let trust: SystemTrust
 
@@ -20,12 +20,15 @@ public struct SystemTrustTransport: UpdateTransport {
         trust = SystemTrust(policy: nil)
     }
 
-    /// For tests, whose servers no system trusts.
+    /// Makes a transport for tests, because no system trusts their servers.
     package init(policy: PinningPolicy) {
         trust = SystemTrust(policy: policy)
     }
 
-    /// - Throws: `URLError`: `dataLengthExceedsMaximum` for too much, `badServerResponse` for any status but 200 and 304.
+    /// Fetches an update.
+    ///
+    /// - Throws: `URLError`: `dataLengthExceedsMaximum` if the response is too long, `badServerResponse` for any status
+    ///   but 200 and 304.
     public func fetch(_ request: UpdateRequest) async throws -> UpdateResponse {
         var question = try trust.request(request.url.absoluteString, timeout: request.timeoutSeconds)
         question.setValue("application/json", forHTTPHeaderField: "Accept")
@@ -40,7 +43,7 @@ public struct SystemTrustTransport: UpdateTransport {
     }
 }
 
-/// Keeps what a task receives, up to a limit.
+/// A delegate that collects the content of a task, up to a limit.
 private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []

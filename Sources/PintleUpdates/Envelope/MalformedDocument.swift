@@ -1,12 +1,12 @@
 internal import Pintle
 
-/// What keeps a document from being read, and where.
+/// A parse error: the message and its place in the document.
 public struct MalformedDocument: Sendable, Hashable {
     /// One line, lower case, no full stop.
     public let message: String
-    /// 1-based.
+    /// The line, 1-based.
     public let line: Int
-    /// 1-based, in Unicode scalars from the start of the line.
+    /// The column, 1-based, in Unicode scalars from the start of the line.
     public let column: Int
 
     init(_ error: JSONError) {

@@ -1,15 +1,15 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// A DSSE envelope, version 1: a payload, what kind of payload it is, and signatures over both.
+/// A DSSE envelope, version 1: a payload, its type, and signatures over both.
 ///
-/// Nothing in it is trusted: see `UpdateVerifier`. Members that the format does not have are ignored, as it asks;
-/// duplicates, broken UTF-8 and too much of anything are not.
+/// The content is not trusted; `UpdateVerifier` checks it. Unknown members are ignored, as DSSE requires. Duplicate
+/// members, broken UTF-8 and exceeded limits are errors.
 package struct SignedEnvelope: Sendable {
     package struct Signature: Sendable {
-        /// What the envelope says; a hint that nobody signed.
+        /// The key id in the envelope. It is only a hint, because it is not signed.
         package let keyID: String?
-        /// Of any length: other algorithms may stand beside ours.
+        /// The signature, of any length: an envelope may also have signatures of other algorithms.
         package let bytes: [UInt8]
 
         package init(keyID: String?, bytes: [UInt8]) {
@@ -19,15 +19,15 @@ package struct SignedEnvelope: Sendable {
     }
 
     package static let policyType = "application/vnd.pintle.policy+json"
-    /// Of the envelope as it stands in a file.
+    /// The size limit of the envelope's file.
     package static let maximumBytes = 16 << 20
     package static let maximumSignatures = 16
-    /// How much is hashed to find out who has signed: enough for every signature with every key of an update of a
-    /// megabyte, and for every signature with the key that it names of the largest.
+    /// The limit of the bytes that are hashed to find the signers. It allows every signature with every key for an
+    /// update of one megabyte, and every signature with the key that it names for the largest update.
     package static let maximumHashedBytes = 256 << 20
 
     package let payloadType: String
-    /// Exactly the bytes that were signed.
+    /// The exact bytes that were signed.
     package let payload: [UInt8]
     package var signatures: [Signature]
 
@@ -37,7 +37,7 @@ package struct SignedEnvelope: Sendable {
         self.signatures = signatures
     }
 
-    /// Reads an envelope; base64 in both alphabets, with and without padding.
+    /// Parses an envelope. Accepts base64 in both alphabets, with and without padding.
     package init(_ bytes: [UInt8]) throws(UpdateFailure) {
         guard bytes.count <= Self.maximumBytes else { throw .tooLarge(maximum: Self.maximumBytes) }
         let root = try Self.document(bytes)
@@ -56,7 +56,7 @@ package struct SignedEnvelope: Sendable {
         }
     }
 
-    /// What is signed: DSSE's pre-authentication encoding, which no other pair of type and payload shares.
+    /// The signed bytes: DSSE's pre-authentication encoding, which is unique for each pair of type and payload.
     package var signedBytes: [UInt8] {
         let head = "DSSEv1 \(payloadType.utf8.count) \(payloadType) \(payload.count) "
         var bytes: [UInt8] = []
@@ -66,7 +66,7 @@ package struct SignedEnvelope: Sendable {
         return bytes
     }
 
-    /// As a file, UTF-8.
+    /// The envelope as a file, UTF-8.
     package var json: [UInt8] {
         var json = JSONWriter(.pretty)
         json.object {
@@ -84,7 +84,7 @@ package struct SignedEnvelope: Sendable {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// The envelope in a file, as an object, with nothing said of its members.
+    /// Parses the envelope in a file as an object. Does not check its members.
     static func document(_ bytes: [UInt8]) throws(UpdateFailure) -> JSONValue {
         let document: JSONDocument
         do {
@@ -122,18 +122,18 @@ package struct SignedEnvelope: Sendable {
 // MARK: Signers
 
 extension SignedEnvelope {
-    /// Returns the trusted keys that signed, each once however often it did, in their order in ``UpdateTrust/keys``.
+    /// Returns the trusted keys that signed, each once, in the order of ``UpdateTrust/keys``.
     ///
-    /// Each signature is tried with each key, whatever its key id says: the id is not signed. Each try hashes the whole
-    /// message, and an unsigned envelope can ask for 256 of them. Where they would hash more than the limit, signatures are
-    /// tried first with the keys that they name, and then with the others until the limit is reached.
+    /// Each signature is tried with each key, whatever its key id says, because the id is not signed. Each try hashes
+    /// the whole message, and an unsigned envelope can cause 256 tries. If they would exceed the limit, each signature
+    /// is tried first with the key that it names, and then with the other keys until the limit is reached.
     ///
     /// - Parameters:
     ///   - trust: the keys to try.
     ///   - maximumBytes: the most bytes that are hashed.
     func signers(trustedBy trust: UpdateTrust, hashing maximumBytes: Int) -> [UpdateKey] {
         let (keys, message) = (trust.keys, signedBytes)
-        // Those of other algorithms cost nothing.
+        // Signatures of other algorithms are skipped without hashing.
         let signatures = signatures.filter { $0.bytes.count == Ed25519.signatureSize }
         var tries = maximumBytes / message.count
         guard tries < keys.count * signatures.count else {
@@ -162,10 +162,12 @@ extension SignedEnvelope {
 // MARK: More signatures
 
 extension SignedEnvelope {
-    /// The envelope of a file with more signatures behind those it has. All else stays as it is written: members that
-    /// this format does not have, their order, white space. Programs of others may need them.
+    /// Returns an envelope's file with signatures appended to its list. All other bytes stay unchanged, including
+    /// unknown members, their order and white space, because other programs may need them.
     ///
-    /// - Parameter file: what ``init(_:)`` reads.
+    /// - Parameters:
+    ///   - added: the signatures to append.
+    ///   - file: an envelope that ``init(_:)`` can parse.
     package static func appending(_ added: [Signature], to file: [UInt8]) throws(UpdateFailure) -> [UInt8] {
         let root = try document(file)
         guard let list = root["signatures"], let elements = list.elements else {
@@ -173,7 +175,7 @@ extension SignedEnvelope {
         }
         var last: JSONValue?
         for element in elements { last = element }
-        // Behind the last one, or behind the opening bracket.
+        // After the last signature, or after the opening bracket.
         let place = last?.endOffset ?? list.offset + 1
         var text: [UInt8] = []
         for (index, signature) in added.enumerated() {

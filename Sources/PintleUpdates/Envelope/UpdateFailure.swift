@@ -6,38 +6,38 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why an update was not taken: the first check that failed, in the order in which they are made.
+/// The reason that an update was not adopted: the first check that failed, in the order of the cases.
 ///
-/// Whatever it is, the policy in force and the stored one stay as they are, and the next good update is taken.
+/// After a failure the policy in force and the stored update stay as they are. The next valid update can be adopted.
 public enum UpdateFailure: Error, Sendable, Hashable {
-    /// More bytes than are read: 16 MiB.
+    /// The envelope is larger than 16 MiB.
     case tooLarge(maximum: Int)
-    /// Not a DSSE envelope.
+    /// The bytes are not a DSSE envelope.
     case malformedEnvelope(MalformedDocument)
-    /// None of the signatures is by a trusted key over this payload.
+    /// No signature is a trusted key's signature over this payload.
     case invalidSignature
-    /// Fewer distinct keys than are needed have signed.
+    /// Fewer distinct keys have signed than the threshold requires.
     case thresholdNotMet(valid: Int, needed: Int)
-    /// Well signed, and something else than a policy of this format.
+    /// The signatures are valid, but the payload is not a policy in this format.
     case unknownPayloadType(String)
-    /// Well signed, and not what a payload looks like.
+    /// The signatures are valid, but the payload cannot be parsed.
     case malformedPayload(MalformedDocument)
-    /// Older than what is known already, or beyond the highest version there is (`version` is then `nil`).
+    /// The version is older than the floor, or higher than the highest possible version (`version` is then `nil`).
     case rollback(version: Int?, floor: Int)
-    /// Another payload under a version that was used already.
+    /// The version was already used for another payload.
     case replacedVersion(Int)
-    /// `issuedAt` lies ahead.
+    /// `issuedAt` lies in the future.
     case notYetIssued(Date)
     /// `expiresAt` has passed.
     case expired(Date)
-    /// It takes more upon itself than the bundled policy allows; at least one, and at most 1,000.
+    /// The update exceeds what the bundled policy allows; 1 to 1,000 violations.
     case outOfScope([ScopeViolation])
-    /// The policy in it cannot be used.
+    /// The policy in the update is not valid.
     case invalidPolicy([PolicyProblem])
 }
 
 extension UpdateFailure {
-    /// The failures without their details. The raw values are stable, for machines.
+    /// An identifier that stays stable across releases, for programs.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// ``UpdateFailure/tooLarge(maximum:)``
         case tooLarge = "too-large"
@@ -114,7 +114,7 @@ extension UpdateFailure: CustomStringConvertible {
     }
 }
 
-/// One thing that an update does and the bundled policy does not let it do.
+/// A change in an update that the bundled policy does not allow.
 public struct ScopeViolation: Sendable, Hashable {
     /// The place in the update's policy: `hosts[1].anchors`.
     public let path: String

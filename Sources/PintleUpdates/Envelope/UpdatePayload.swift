@@ -6,32 +6,32 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What an update says, read from the bytes that were signed: its number, its dates, and the policy, which is not read
-/// until it is asked for.
+/// The payload of an update, read from the signed bytes: its version, its dates and its policy. The policy is parsed
+/// lazily.
 package struct UpdatePayload: Sendable {
-    /// Versions beyond it are refused: JSON readers with floating point lose count there. Watches whose
-    /// `Int` has 32 bits stop at 2^31 - 1.
+    /// The highest version. JSON parsers that use floating point cannot represent higher integers exactly. On watches
+    /// whose `Int` has 32 bits the limit is 2^31 - 1.
     package static let maximumVersion = Int(clamping: 9_007_199_254_740_991 as Int64)
 
     package enum Version: Sendable, Hashable {
         case number(Int)
-        /// An integer that is too large to tell from its neighbours.
+        /// An integer above ``UpdatePayload/maximumVersion``.
         case beyond
     }
 
     package let version: Version
     package let issuedAt: Date
     package let expiresAt: Date
-    /// An object; what is in it was not looked at.
+    /// The policy, an object that is not parsed yet.
     package let policy: JSONValue
-    /// Members that this release does not know, as far as they are worth telling. Old apps must be able to take
-    /// updates that say more than they understand.
+    /// Members that this release does not know, up to a limit of number and length. They are no error, so that old apps
+    /// can adopt updates in a newer format.
     package let ignoredMembers: [String]
 
     package init(_ bytes: [UInt8]) throws(UpdateFailure) {
         let document: JSONDocument
         do {
-            // Two deeper than a policy file, in which the policy is the root.
+            // In a payload the policy lies two levels deeper than in a policy file.
             document = try JSONDocument(
                 bytes,
                 limits: .init(maximumBytes: SignedEnvelope.maximumBytes, maximumDepth: 18, allowsAnyNumber: true))
@@ -53,7 +53,7 @@ package struct UpdatePayload: Sendable {
         }
     }
 
-    /// The bytes of a new payload; whoever signs has checked the policy.
+    /// Returns the bytes of a new payload. The caller has already checked the policy.
     package static func json(version: Int, issuedAt: Date, expiresAt: Date, policy: PinningPolicy) -> [UInt8] {
         var json = JSONWriter(.pretty)
         json.object {

@@ -6,13 +6,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A failure, with what was known of the update by then.
+/// The rejection of an update: the failed check, and the facts that were known by then.
 public struct UpdateRejection: Error, Sendable, Hashable {
     /// The first check that failed.
     public let failure: UpdateFailure
-    /// The version it says it has; `nil` unless enough keys have signed it.
+    /// The version in the update; `nil` unless enough keys have signed it.
     public let version: Int?
-    /// The trusted keys that did sign it.
+    /// The trusted keys that signed the update.
     public let signers: [UpdateKey]
 
     package init(_ failure: UpdateFailure, version: Int? = nil, signers: [UpdateKey] = []) {

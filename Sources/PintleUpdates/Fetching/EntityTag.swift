@@ -1,13 +1,13 @@
-/// The values of `ETag` (RFC 9110 section 8.8.3).
+/// A check of `ETag` values (RFC 9110 section 8.8.3).
 enum EntityTag {
-    /// Longer ones cost more than they save.
+    /// Longer tags cost more than they save.
     private static let maximumBytes = 256
 
-    /// Whether a text is one tag and nothing else.
+    /// Returns whether a text is exactly one entity tag.
     ///
-    /// What is not must not become a value of `If-None-Match`: a `*` there has every server answer that nothing has changed,
-    /// a list may name the documents of tomorrow, and a control character keeps the question from being asked at all. Each
-    /// would hold updates back long after whoever sent it is gone.
+    /// Any other text must not be sent as `If-None-Match`. With `*`, every server answers "not modified". A list may
+    /// contain the tags of future documents. With a control character the request fails. Each of these would block
+    /// updates long after the attacker who sent the value is gone.
     static func isOne(_ text: String) -> Bool {
         guard text.utf8.count <= maximumBytes else { return false }
         let opaque = text.hasPrefix("W/") ? text.utf8.dropFirst(2) : text.utf8[...]

@@ -7,14 +7,15 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What fetching remembers over the end of a process. Nothing that decides: where it is lost, an app asks once too often.
+/// The history of fetches that outlives the process. No decision depends on it: if it is lost, the app sends one
+/// request too many.
 struct FetchRecord: Sendable, Hashable {
     var history = UpdateSchedule.History()
-    /// 0 to 1.
+    /// The app's random position in the interval between two fetches, 0 to 1.
     var phase: Double
-    /// Of the update in force, by URL.
+    /// The entity tags of the update in force, by URL.
     var entityTags: [String: String] = [:]
-    /// The version that the tags are of.
+    /// The version of the update to which the tags belong.
     var version = 0
 
     init() {
@@ -40,7 +41,7 @@ struct FetchRecord: Sendable, Hashable {
         }
     }
 
-    /// Keeps it where that can be done.
+    /// Writes the record. Ignores errors.
     func write(to file: DurableFile) {
         var json = JSONWriter(.pretty)
         json.object { json in

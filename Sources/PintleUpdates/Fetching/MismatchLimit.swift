@@ -1,8 +1,8 @@
 internal import Pintle
 internal import PintleStorage
 
-/// Lets one mismatch in ten minutes of a process ask for an update: an interceptor shows a wrong key with every
-/// connection, and must not make the app hammer its servers.
+/// A rate limit: only one mismatch in ten minutes of a process may ask for an update. An interceptor shows a wrong key
+/// on every connection, and must not make the app flood its servers.
 package final class MismatchLimit: Sendable {
     static let shared = MismatchLimit()
 
@@ -10,7 +10,7 @@ package final class MismatchLimit: Sendable {
 
     private let last = Locked<Double?>(nil)
 
-    /// - Parameter now: in seconds, of a clock that nobody sets.
+    /// - Parameter now: the time in seconds on a monotonic clock.
     func allows(at now: Double = Uptime.seconds) -> Bool {
         last.withLock { last in
             if let before = last, now - before < 600 { return false }

@@ -6,8 +6,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The addresses of a store whose requests have not ended. A transport may ignore that its task was cancelled, and a store
-/// that asked the same address again all the same would pile requests up.
+/// The URLs of a store that have a request in flight. A transport may ignore cancellation. Without this set, the store
+/// would start a further request for the same URL on every fetch.
 ///
 /// Safe to use from any thread.
 final class OpenRequests: Sendable {
@@ -24,7 +24,7 @@ final class OpenRequests: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns `false` where a request to this address is open already; it then counts no other.
+    /// Registers a request. Returns `false`, and registers nothing, if a request for this URL is already open.
     func begin(_ url: URL) -> Bool { state.withLock { $0.urls.insert(url).inserted } }
 
     func end(_ url: URL) {
@@ -35,12 +35,12 @@ final class OpenRequests: Sendable {
         for waiter in waiters { waiter.mailbox.yield() }
     }
 
-    /// Returns the number of these addresses that have an open request.
+    /// Returns the number of these URLs that have an open request.
     func count(among urls: [URL]) -> Int { state.withLock { state in urls.count { state.urls.contains($0) } } }
 
-    /// Waits until none of these addresses has an open request.
+    /// Waits until none of these URLs has an open request.
     ///
-    /// - Parameter timeLimit: returns when the time is up, and so ends the wait.
+    /// - Parameter timeLimit: a wait that ends this one when it returns.
     func waitUntilNone(among urls: [URL], _ timeLimit: @escaping @Sendable () async -> Void) async {
         let (signals, mailbox) = AsyncStream<Void>.makeStream()
         let number = state.withLock { state -> Int? in

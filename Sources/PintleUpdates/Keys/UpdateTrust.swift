@@ -1,17 +1,21 @@
 internal import Pintle
 internal import PintleCrypto
 
-/// Whose signatures an app takes updates from: some keys, and how many of them must have signed.
+/// The keys whose signatures an app accepts, and the number of them that must sign an update.
 ///
-/// Ship two keys from the first day, the second kept offline: keys rotate by a release that carries the new ones, and
-/// until every app has it, by signing with old and new.
+/// Ship two keys from the first release on, and keep the second one offline. To rotate keys, ship a release with the
+/// new keys; until every app has it, sign with both the old and the new keys.
 public struct UpdateTrust: Sendable, Hashable {
-    /// Distinct, at least one and at most 16.
+    /// The trusted keys: distinct, at least one and at most 16.
     public let keys: [UpdateKey]
-    /// How many distinct keys must have signed.
+    /// The number of distinct keys that must sign.
     public let threshold: Int
 
-    /// - Throws: for no key, more than 16, one key twice, and a threshold that is not between 1 and the number of keys.
+    /// - Parameters:
+    ///   - keys: the trusted keys.
+    ///   - threshold: the number of distinct keys that must sign.
+    /// - Throws: for no key, more than 16 keys, a duplicate key, and a threshold that is not between 1 and the number
+    ///   of keys.
     public init(keys: [UpdateKey], threshold: Int = 1) throws(UpdateKeyError) {
         guard !keys.isEmpty else { throw UpdateKeyError("no key is trusted") }
         guard keys.count <= Self.maximumKeys else {
@@ -29,8 +33,8 @@ public struct UpdateTrust: Sendable, Hashable {
         setID = Self.setID(of: keys)
     }
 
-    /// As a command line may say it: a key that is named twice counts once, and a threshold may be above what the keys
-    /// can reach. No update has enough signatures then.
+    /// Creates trust from the arguments of a command line. Duplicate keys count once. The threshold may exceed the
+    /// number of keys; then no update can have enough signatures.
     package init(countingOnce keys: [UpdateKey], threshold: Int) throws(UpdateKeyError) {
         var seen: Set<UpdateKey> = []
         let keys = keys.filter { seen.insert($0).inserted }
@@ -41,13 +45,14 @@ public struct UpdateTrust: Sendable, Hashable {
         setID = trust.setID
     }
 
-    /// Names the set of keys, whatever their order: lower-case hexadecimal SHA-256 of the sorted key ids, one a line.
+    /// An identifier of the set of keys, independent of their order: the lower-case hexadecimal SHA-256 of the sorted
+    /// key ids, one a line.
     ///
-    /// A floor is kept under it, so that a release with other keys begins anew: a thief of the old ones may have
-    /// signed the highest version there is.
+    /// A floor belongs to one set of keys, so that a release with other keys starts with no floor. Otherwise a thief of
+    /// the old keys could block all updates by signing one with the highest possible version.
     package var keySetID: String { setID }
 
-    /// Made once: every update that is verified asks for it.
+    /// Computed once, because every verification needs it.
     private let setID: String
 
     private static func setID(of keys: [UpdateKey]) -> String {
@@ -55,6 +60,6 @@ public struct UpdateTrust: Sendable, Hashable {
         return Hex.encode(SHA256Digest(hashing: Array(text.utf8)).bytes)
     }
 
-    /// Each of an envelope's signatures is tried with each of them.
+    /// The most keys. Each signature of an envelope is tried with each key.
     static let maximumKeys = 16
 }

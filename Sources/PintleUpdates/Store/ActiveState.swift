@@ -6,10 +6,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The policy that decides now, and where it came from. Changes with the stored state and with adoptions.
+/// The active policy and its origin. It changes when the stored state changes and when an update is adopted.
 package struct ActiveState: Sendable {
     package private(set) var snapshot: PolicySnapshot
-    /// `nil`: the bundled policy is active.
+    /// The active update; `nil` while the bundled policy is active.
     package private(set) var update: VerifiedUpdate?
     package private(set) var loss: PolicyStoreLoss?
     private(set) var floor: FloorKnowledge
@@ -27,16 +27,17 @@ package struct ActiveState: Sendable {
         self.trust = trust
     }
 
-    /// A Boolean value that indicates whether an update above the active one is known to have been adopted.
+    /// A Boolean value that indicates whether the floor is above the active update, so that a newer update was adopted
+    /// before.
     var isBelowFloor: Bool { snapshot.policy.updateVersion < floor.lowerBound?.version ?? 0 }
 
-    /// A Boolean value that indicates whether an update is active and no other one above it was adopted. Only then may a
-    /// server's answer be that nothing has changed.
+    /// A Boolean value that indicates whether an update is active and no newer one was adopted before. Only then is a
+    /// server's answer "not modified" valid.
     var isAtFloor: Bool { update != nil && floor.error == nil && !isBelowFloor }
 
-    /// Makes an update active whose floor has been written, unless it is older than the active one or below the floor.
+    /// Activates an update whose floor has been written, unless it is older than the active update or below the floor.
     ///
-    /// - Returns: `true` where the update was not active before and is now.
+    /// - Returns: `true` if this call activated the update.
     mutating func activate(_ update: VerifiedUpdate) -> Bool {
         guard update.version > self.update?.version ?? 0, update.version >= floor.lowerBound?.version ?? 0 else {
             return false
@@ -47,8 +48,8 @@ package struct ActiveState: Sendable {
         return true
     }
 
-    /// Applies a look at the disk, once it can be compared with the floor. Where no earlier look of this process could read
-    /// the floor, the outcome is that of a store that is opened now.
+    /// Applies the result of reading the disk. The active update changes only if the floor could be read. If the floor
+    /// is read for the first time in this process, the outcome is that of a store that is opened now.
     ///
     /// - Returns: the event to send, if any.
     mutating func apply(_ stored: StoredState) -> PolicyStoreEvent? {
@@ -71,7 +72,7 @@ package struct ActiveState: Sendable {
 
     private mutating func replacePolicy(with update: VerifiedUpdate?) {
         let policy = update?.policy ?? bundled
-        // The same rules under a later number decide the same, so connections may stay.
+        // The same rules under a newer version give the same decisions, so existing connections may stay open.
         let isOther = !policy.hasSameRules(as: snapshot.policy)
         snapshot = PolicySnapshot(
             policy: policy, generation: snapshot.generation + (isOther ? 1 : 0),

@@ -7,9 +7,10 @@ public import Foundation
 #endif
 
 extension PolicyStore {
-    /// When the next update is due.
+    /// Returns the time at which the next update is due.
     public func nextFetch(_ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()) -> Date {
-        // The times lie beside the update, and whoever has put one back can have put back the others.
+        // An attacker who restored an older update may also have restored the fetch times, which lie in the same
+        // folder.
         if active.floor.isUnchecked { reload() }
         let active = active
         return schedule.next(
@@ -18,7 +19,7 @@ extension PolicyStore {
             jitter: Double.random(in: 0...1), now: now)
     }
 
-    /// Asks for an update if one is due: for whoever is called now and then, such as when an app comes to the front.
+    /// Asks for an update if one is due. Call it from time to time, for example when the app comes to the foreground.
     @discardableResult
     public func refreshIfDue(
         from source: UpdateSource, _ schedule: UpdateSchedule = UpdateSchedule(), at now: Date = Date()
@@ -27,11 +28,11 @@ extension PolicyStore {
         return next <= now ? await refresh(from: source, at: now) : .notDue(next: next)
     }
 
-    /// Asks for updates when they are due, until its task is cancelled.
+    /// Asks for updates whenever they are due, until the surrounding task is cancelled.
     public func keepFresh(from source: UpdateSource, _ schedule: UpdateSchedule = UpdateSchedule()) async {
         while !Task.isCancelled {
             let now = Date()
-            // Looked at again each hour at the latest: clocks are set, and machines sleep.
+            // Wake at least once an hour: the clock may be set, and the machine may sleep.
             let wait = min(max(nextFetch(schedule, at: now).timeIntervalSince(now), 0), 3_600)
             if wait > 0 { try? await Task.sleep(nanoseconds: UInt64(wait * 1e9)) }
             guard !Task.isCancelled else { return }
@@ -41,15 +42,16 @@ extension PolicyStore {
 
     /// Asks all servers for an update now.
     ///
-    /// A call while another one runs gets the same answer. A transport that goes on after its task was cancelled is waited
-    /// for: until it has ended, or the time-out has passed. In the second case the result is ``UpdateRefresh/failed``, an
-    /// event says why, and nothing is asked.
+    /// Concurrent calls are coalesced: a call that arrives during a fetch returns the result of that fetch. If the
+    /// transport ignores the cancellation of an earlier request, the fetch waits until that request has ended or the
+    /// time-out has passed. After the time-out the result is ``UpdateRefresh/failed``, an event gives the reason, and
+    /// no request is sent.
     @discardableResult
     public func refresh(from source: UpdateSource, at now: Date = Date()) async -> UpdateRefresh {
         if let refreshing { return await refreshing.value.result }
         let task = Task {
             let fetched = await fetchAll(source, at: now)
-            // Before anybody learns of it: who asks then, asks anew.
+            // Reset before any caller resumes, so that a caller that refreshes again starts a new fetch.
             refreshing = nil
             return fetched
         }
@@ -57,15 +59,17 @@ extension PolicyStore {
         return await task.value.result
     }
 
-    /// Asks for an update because a server showed a key that is not pinned: it may have a new one, or somebody sits in
-    /// between. At most once in ten minutes of a process, whatever store it is for.
+    /// Asks for an update because a server showed a key that is not pinned. The server may have a new key, or an
+    /// attacker may be intercepting the connection. Rate limit: one such fetch in ten minutes for the whole process,
+    /// whichever store asks.
     ///
-    /// - Parameter generation: of the policy that refused.
-    /// - Returns: whether another policy is in force than the one that refused: then, and only then, try once more.
+    /// - Parameter generation: the generation of the policy that refused the key.
+    /// - Returns: `true` if another policy is in force than the one that refused. Retry the connection once in this
+    ///   case only.
     public func refreshAfterMismatch(
         refusedBy generation: UInt64, from source: UpdateSource, at now: Date = Date()
     ) async -> Bool {
-        // Who asked before this mismatch may have asked by a tag, and been told that nothing has changed.
+        // A fetch that began before this mismatch may have sent entity tags and received "not modified".
         if current.generation == generation, let fetched = await refreshing?.value, !fetched.leavesDoubt {
             return current.generation != generation
         }
@@ -80,10 +84,11 @@ extension PolicyStore {
 
     // MARK: All servers at once
 
-    /// What came of one fetch.
+    /// The outcome of one fetch.
     struct Fetched: Sendable {
         let result: UpdateRefresh
-        /// Whether entity tags were sent and nothing was adopted: without them the answer may be another one.
+        /// A Boolean value that indicates whether entity tags were sent and no update was adopted. A fetch without
+        /// entity tags may then have another result.
         let leavesDoubt: Bool
     }
 
@@ -96,7 +101,8 @@ extension PolicyStore {
     private func fetchAll(_ source: UpdateSource, at now: Date) async -> Fetched {
         reload()
         reportIfStale(at: now)
-        // Requests of an earlier fetch end soon after it. One that never does keeps no other server from being asked.
+        // Requests of an earlier fetch usually end soon after it. A request that never ends must not block the other
+        // servers.
         let areAllOpen = openRequests.count(among: source.urls) == source.urls.count
         let patience = areAllOpen ? source.timeoutSeconds : min(source.graceSeconds, source.timeoutSeconds)
         await openRequests.waitUntilNone(among: source.urls) { _ = await Self.sleep(patience) }
@@ -111,20 +117,21 @@ extension PolicyStore {
             }
         }
         guard !urls.isEmpty else {
-            // It counts as an attempt, so that the schedule leaves a pause before the next one.
+            // This counts as a failed attempt, so that the schedule pauses before the next one.
             record.history.lastAttempt = now
             record.history.failures += 1
             saveRecord()
             return Fetched(result: .failed, leavesDoubt: false)
         }
         let before = update?.version
-        // A tag is the server's word, and may be that of another document. Whoever has reason to expect one asks for it.
+        // The server chooses its entity tags, and a tag may belong to another document. Send no tags if a newer update
+        // is expected, so that every server sends its document.
         let expectsAnother = active.isBelowFloor || update.map { now >= $0.expiresAt } ?? true
         if expectsAnother || record.version != update?.version { record.entityTags = [:] }
         let tags = record.entityTags
         var hasAnswer = false
         var isInGrace = false
-        // Not a task group: it would wait for a transport that does not end when its task is cancelled.
+        // A task group would wait for a transport that ignores cancellation.
         let (answers, mailbox) = AsyncStream<Answer>.makeStream()
         let priority = Task.currentPriority
         var tasks = urls.map { url in
@@ -145,7 +152,7 @@ extension PolicyStore {
             open -= 1
             guard process(answer, askedWith: tags, at: now) else { continue }
             hasAnswer = true
-            // A server that has only the update in force says nothing about the other servers: wait for them.
+            // A server that still has the active update does not rule out a newer one on another server: keep waiting.
             guard !isInGrace, update?.version != before else { continue }
             isInGrace = true
             tasks.append(Task.detached(priority: priority) { _ = mailbox.yield(await Self.sleep(source.graceSeconds)) })
@@ -174,9 +181,9 @@ extension PolicyStore {
         return .timeUp
     }
 
-    /// Adopts the update of an answer, and reports what is wrong with it.
+    /// Adopts the update in an answer. Reports the error if the answer is not valid.
     ///
-    /// - Returns: `true` for a valid answer: an update that is active now, or that nothing has changed.
+    /// - Returns: `true` for a valid answer, which is either the active update or a justified "not modified".
     private func process(_ answer: Answer, askedWith tags: [String: String], at now: Date) -> Bool {
         switch answer {
         case .timeUp: return false
@@ -188,7 +195,8 @@ extension PolicyStore {
                 onEvent(.notFetched(from: url.absoluteString, description: "status 304, and no entity tag was sent"))
                 return false
             }
-            // What is below the floor, or cannot be held against it, is not what a server has.
+            // "Not modified" refers to the active update. It does not count if a newer update was adopted before, or if
+            // the floor cannot be read.
             return active.isAtFloor
         case .response(let url, .document(let bytes, let entityTag)):
             do {

@@ -7,20 +7,22 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The policy in force, and how it changes without a release of the app: bundled, then stored, then fetched.
+/// A store that replaces the bundled policy with signed updates, without a new release of the app.
 ///
-/// ``current`` is read synchronously, from any thread, without waiting for the disk or the network. An update is in
-/// force once it is verified and on the disk; at the next start it is verified again. Its expiry ends its adoption, not
-/// its force: an app that went back to its bundled policy would let whoever blocks updates choose the policy.
+/// ``current`` is read synchronously from any thread; it never waits for the disk or the network. An update comes into
+/// force when it is verified and written to the disk. The store verifies it again at the next start. An update can only
+/// be adopted before it expires, but it stays in force afterwards: if the app fell back to its bundled policy, an
+/// attacker could choose the policy by blocking updates.
 ///
-/// Several processes of one app may share a folder. Each sees what another adopted when it next asks for an update.
+/// Several processes of one app may share a folder. A process sees updates that another process adopted when it next
+/// asks for an update.
 public actor PolicyStore: PolicySource {
-    /// What to do when an update that was in force is lost from the disk.
+    /// The behaviour of a store whose stored update is lost from the disk.
     public enum LostStore: Sendable, Hashable {
-        /// The bundled policy is in force, an event says so, and an update is due at once. The floor is kept.
+        /// Falls back to the bundled policy and sends an event. An update is due at once. The floor is kept.
         case useBundled
-        /// The store does not open. The way back is a store that is opened with ``useBundled``, fetches, and is used for
-        /// nothing else; then this one opens.
+        /// Throws when the store is opened. To recover, open a second store with ``useBundled``, use it only to fetch
+        /// an update, then open this one again.
         case refuse
     }
 
@@ -30,21 +32,23 @@ public actor PolicyStore: PolicySource {
     let mismatchLimit: MismatchLimit
     /// The history of fetches.
     var record: FetchRecord
-    /// The fetch that is running; there is one at a time.
+    /// The running fetch. Only one runs at a time.
     var refreshing: Task<Fetched, Never>?
-    /// The requests of this fetch, and of an earlier one whose transport ignores cancellation.
+    /// The requests of the running fetch, and those of earlier fetches whose transport ignores cancellation.
     let openRequests = OpenRequests()
 
-    /// Opens a store, and reads what is there.
+    /// Opens a store and reads the stored update.
     ///
     /// - Parameters:
-    ///   - folder: a folder of its own, mode 0700, which exists. The store makes `update.json`, `floor.json` and
-    ///     `update.json.lock` in it.
+    ///   - folder: an existing folder with mode 0700, for this store only. The store creates `update.json`,
+    ///     `floor.json` and `update.json.lock` in it.
     ///   - trust: the public keys that the app ships.
-    ///   - bundled: the policy that the app ships. Every update is measured against it.
-    ///   - releaseDate: when the release was built, as a constant that the build writes into the program. With `issuedAt`
-    ///     of the update in force it is the ``PolicySnapshot/newestKnownTime``.
-    ///   - floor: where the floor is kept beside its file: on Apple's systems the Keychain, which outlives the folder.
+    ///   - bundled: the policy that the app ships. It limits the scope of every update.
+    ///   - releaseDate: the build date of the release, as a constant that the build writes into the program. The later
+    ///     one of this date and the `issuedAt` of the update in force is the ``PolicySnapshot/newestKnownTime``.
+    ///   - floor: a second place for the floor, besides its file. On Apple's systems this is the Keychain, which
+    ///     outlives the folder.
+    ///   - onLostStore: the behaviour if the stored update is lost.
     ///   - onEvent: called on any thread; it must return soon.
     /// - Throws: ``PolicyStoreError/lostStore(_:)`` and ``PolicyStoreError/floorUnreadable(_:)``, only with
     ///   ``LostStore/refuse``.
@@ -72,33 +76,36 @@ public actor PolicyStore: PolicySource {
         record = FetchRecord(files.record)
     }
 
-    /// The policy in force: that of ``update``, or the bundled one.
+    /// The policy in force: the policy of ``update``, or the bundled one.
     nonisolated public var current: PolicySnapshot { vault.active.snapshot }
 
-    /// The update in force; `nil` while the bundled policy is.
+    /// The update in force; `nil` while the bundled policy is in force.
     nonisolated public var update: VerifiedUpdate? { vault.active.update }
 
-    /// The floor as far as it is known: no update below it is adopted.
+    /// The floor as far as it is known. The store adopts no update below it.
     nonisolated package var floor: UpdateFloor? { vault.active.floor.lowerBound }
 
-    /// Why the bundled policy is in force although an update was; `nil` where nothing is lost, and after the next
-    /// update.
+    /// The loss that put the bundled policy in force; `nil` if no update was lost, and after the next update is
+    /// adopted.
     nonisolated public var loss: PolicyStoreLoss? { vault.active.loss }
 
-    /// Checks an update and puts it in force.
+    /// Verifies an update, stores it, and puts it in force.
     ///
-    /// - Parameter envelope: the bytes as they arrived.
-    /// - Returns: what is in force now.
-    /// - Throws: why it was not taken; what is in force is then what it was. So is what is on the disk, unless the disk
-    ///   failed after it had taken the update and before its floor, or the place outside did not take the floor: it is
-    ///   then found at the next start, or as soon as its floor can be kept, and nothing below it is taken.
+    /// - Parameters:
+    ///   - envelope: the bytes as they arrived.
+    ///   - now: the time against which the dates of the update are checked.
+    /// - Returns: the update in force.
+    /// - Throws: the reason for which the update was not adopted. The update in force does not change, and the disk
+    ///   usually does not change either. Exception: the update was written, but its floor could not be written to the
+    ///   file or to the outside storage. The store then activates this update at the next start, or once its floor can
+    ///   be written, and adopts no older one.
     @discardableResult
     public func adopt(_ envelope: [UInt8], at now: Date = Date()) throws(PolicyStoreError) -> VerifiedUpdate {
         try vault.adopt(envelope, at: now)
     }
 
-    /// Takes over what another process has adopted. Where the floor could not be read when the store was opened, looks
-    /// again: once it can be, what is in force is what a store would have that is opened now.
+    /// Activates an update that another process has adopted. If the floor could not be read when the store was opened,
+    /// the store tries again; on success the outcome is that of a store that is opened now.
     public func reload() { vault.reload() }
 
     nonisolated var active: ActiveState { vault.active }

@@ -7,13 +7,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Why a store cannot be opened, or did not take an update.
+/// The reason that a store cannot be opened or did not adopt an update.
 public enum PolicyStoreError: Error, Sendable, Hashable {
-    /// The stored update is lost and the store was asked to refuse then: see ``PolicyStore/LostStore/refuse``.
+    /// The stored update is lost, and the store was opened with ``PolicyStore/LostStore/refuse``.
     case lostStore(PolicyStoreLoss)
-    /// The update was not taken.
+    /// The update failed a check, so it was not adopted.
     case rejected(UpdateRejection)
-    /// The update or its floor could not be written: to the folder, or to the copy of the floor outside of it.
+    /// The update or its floor could not be written, either to the folder or to the floor's copy outside of it.
     case notStored(StorageError)
     /// The copy of the floor outside of the folder cannot be read at this moment, so the store cannot check whether the
     /// update is older than one that was adopted before.

@@ -7,29 +7,30 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What a store has met with, for logs and reports.
+/// An event of a store, for logs and reports.
 public enum PolicyStoreEvent: Sendable {
-    /// An update is in force, and stored.
+    /// An update was stored and is now in force.
     case adopted(VerifiedUpdate)
-    /// The update in force has passed its `expiresAt`. It stays in force, and the store asks for the next one more
-    /// often; somebody may be holding updates back.
+    /// The update in force has passed its `expiresAt`. It stays in force, and the store asks for updates more often. An
+    /// attacker may be blocking newer updates.
     case stale(version: Int, since: Date)
-    /// An update that was in force before this process began is not any more: the bundled policy is, and nothing below
-    /// the floor will be taken. Told when the store is opened; where the floor could not be read then, once it can be.
+    /// An update from an earlier run of the process is lost. The bundled policy is in force, and the store adopts
+    /// nothing below the floor. The event is sent when the store is opened, or once the floor can be read.
     case lostStore(PolicyStoreLoss)
-    /// What a server sent was not taken. What is in force stays.
+    /// A server sent an update that failed a check. The policy in force does not change.
     case rejected(UpdateRejection, from: String)
-    /// A server could not be asked.
+    /// A request to a server failed.
     case notFetched(from: String, description: String)
-    /// The disk, or where the floor is kept, did not take an update or its floor. The update is not in force either,
-    /// unless it was found when the store was opened.
+    /// The update or its floor could not be written to the disk or to the storage outside of it. The update is not in
+    /// force, unless it was found on the disk when the store was opened.
     case notStored(StorageError)
-    /// Where the floor is kept cannot be read at this moment: no update is taken until it can. What is in force stays.
+    /// The storage of the floor cannot be read at this moment. The store adopts no update until it can; the policy in
+    /// force does not change.
     case floorUnreadable(StorageError)
 }
 
 extension PolicyStoreEvent: CustomStringConvertible {
-    /// One line, whatever a server has put into it; lower case, no full stop.
+    /// One line, even if a server's text contains line breaks; lower case, no full stop.
     public var description: String {
         switch self {
         case .adopted(let update):

@@ -1,6 +1,6 @@
 public import PintleStorage
 
-/// What happened to a stored update.
+/// The loss of a stored update: its version and the reason.
 public struct PolicyStoreLoss: Sendable, Hashable {
     /// The reason for the loss.
     public enum Cause: Sendable, Hashable {
@@ -8,11 +8,11 @@ public struct PolicyStoreLoss: Sendable, Hashable {
         case missing
         /// Its file cannot be read.
         case unreadable(StorageError)
-        /// It does not pass the checks any more.
+        /// It no longer passes the checks.
         case rejected(UpdateRejection)
     }
 
-    /// The version that was in force, where the floor tells.
+    /// The version that was in force; `nil` if the floor does not say.
     public let version: Int?
     /// The reason for the loss.
     public let cause: Cause

@@ -1,19 +1,19 @@
 package import PintleStorage
 
-/// The two files of a store, in a folder of its own: the update as it arrived, and the floor. They are apart, so that what
-/// damages one leaves the other. A store may also have a copy of the floor outside of the folder.
+/// The files of a store in its folder: the update as it arrived, and the floor. They are separate files, so that damage
+/// to one leaves the other intact. A store may also keep a copy of the floor outside of the folder.
 package struct StoreFiles: Sendable {
     let update: DurableFile
     let floor: DurableFile
-    /// The place of the floor's copy outside of the folder.
+    /// The storage of the floor's copy outside of the folder.
     let outside: (any UpdateFloorStorage)?
-    /// The history of fetches, which decides nothing.
+    /// The history of fetches. No decision depends on it.
     let record: DurableFile
 
     /// - Parameters:
-    ///   - folder: of the store.
-    ///   - floorStorage: the place of the floor's copy outside of the folder.
-    ///   - onStep: called with the file and the step that was just done, for tests that end the process there.
+    ///   - folder: the store's folder.
+    ///   - floorStorage: the storage of the floor's copy outside of the folder.
+    ///   - onStep: called with the file and the step that was just done. Tests end the process there.
     package init(
         folder: String, floorStorage: (any UpdateFloorStorage)? = nil, onStep: (@Sendable (String) -> Void)? = nil
     ) {
@@ -28,11 +28,11 @@ package struct StoreFiles: Sendable {
         record = file("fetches.json", FetchRecord.maximumBytes)
     }
 
-    /// Waits for the one lock of both files.
+    /// Waits for the lock, which both files share.
     func lock() throws(StorageError) -> FileLock { try update.lock() }
 
-    /// Looks at the disk. The floor is read first: it is written after the update, so it is never above the update that is
-    /// read after it.
+    /// Reads the disk. The floor is read before the update. Because a writer writes the floor last, the floor that is
+    /// read is never above the update that is read.
     func stored(verifiedBy verifier: UpdateVerifier, active: VerifiedUpdate?) -> StoredState {
         let floor = Reading(self.floor)
         let outside = outside.map { Reading($0, under: verifier.trust.keySetID) }
@@ -48,7 +48,7 @@ package struct StoreFiles: Sendable {
         }
     }
 
-    /// The content of one of the files, as far as it could be read.
+    /// The result of reading a file or the outside copy of the floor.
     enum Reading: Sendable {
         case absent
         case bytes([UInt8])
@@ -72,7 +72,7 @@ package struct StoreFiles: Sendable {
 
         var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 
-        /// The floor in it; `nil` for anything that no store wrote.
+        /// The floor in the bytes; `nil` if no store wrote them.
         var floor: UpdateFloor? { bytes.flatMap { UpdateFloor(json: $0) } }
 
         var error: StorageError? { if case .unreadable(let error) = self { error } else { nil } }
@@ -82,7 +82,7 @@ package struct StoreFiles: Sendable {
     enum FloorCopy: Sendable, CaseIterable {
         /// `floor.json` in the store's folder.
         case file
-        /// In an `UpdateFloorStorage`.
+        /// The copy in an `UpdateFloorStorage`.
         case outside
     }
 }

@@ -1,31 +1,32 @@
 internal import Pintle
 internal import PintleStorage
 
-/// The result of one look at the disk: the stored update, verified again, and the floor. A pure function of the store's two
+/// The result of reading the disk: the stored update, verified again, and the floor. A pure function of the store's two
 /// files, of the floor's copy outside of the folder, of the app's keys and of its policy.
 struct StoredState: Sendable {
-    /// The stored update, where it passes the checks.
+    /// The stored update, if it passes the checks.
     private(set) var update: VerifiedUpdate?
-    /// `known` or `unchecked`: one look knows of no earlier one. The floor is that of the stored update, or the higher one
-    /// of the two copies where no stored update passes.
+    /// `known` or `unchecked`, because a single read knows of no earlier one. The floor is that of the stored update.
+    /// If no stored update passes the checks, it is the higher one of the two copies.
     let floor: FloorKnowledge
-    /// The reason that an update which was active once is not stored any more.
+    /// The reason that an update which was once active is no longer stored; `nil` if none is lost.
     let loss: PolicyStoreLoss?
     private let fileFloor: UpdateFloor?
     private let outside: StoreFiles.Reading?
 
     /// - Parameters:
-    ///   - reading: of the update's file.
-    ///   - floorReading: of the floor's file.
-    ///   - outside: of the floor's copy outside of the folder; `nil` without one.
-    ///   - verifier: of the app's keys and its bundled policy.
-    ///   - active: as in ``UpdateVerifier/verify(_:floor:active:at:)``; it saves work and changes nothing.
+    ///   - reading: the content of the update's file.
+    ///   - floorReading: the content of the floor's file.
+    ///   - outside: the floor's copy outside of the folder; `nil` without one.
+    ///   - verifier: verifies with the app's keys and its bundled policy.
+    ///   - active: the active update, as in ``UpdateVerifier/verify(_:floor:active:at:)``. It saves work and does not
+    ///     change the result.
     init(
         update reading: StoreFiles.Reading, floor floorReading: StoreFiles.Reading, outside: StoreFiles.Reading? = nil,
         verifier: UpdateVerifier, active: VerifiedUpdate? = nil
     ) {
         let fileFloor = floorReading.floor
-        // Of two copies that are equally high, the one outside of the folder counts.
+        // If both copies have the same version, the one outside of the folder counts.
         let copies = [outside?.floor, fileFloor].compactMap { $0 }.filter { $0.keySetID == verifier.trust.keySetID }
         let highest = copies.dropFirst().reduce(copies.first) { $1.version > $0?.version ?? 0 ? $1 : $0 }
 
@@ -48,10 +49,10 @@ struct StoredState: Sendable {
         if update != nil {
             loss = nil
         } else if let highest {
-            // Otherwise the release has caught up with the update: nothing is lost.
+            // Otherwise the bundled policy is as new as the lost update, so nothing is lost.
             loss = highest.version > bundledVersion ? PolicyStoreLoss(version: highest.version, cause: cause) : nil
         } else if fileFloor != nil {
-            // The release brought other keys.
+            // The floor belongs to other keys: this release has replaced the trusted keys.
             loss = nil
         } else if let version = rejection?.version, version <= bundledVersion {
             loss = nil
@@ -64,9 +65,9 @@ struct StoredState: Sendable {
         }
     }
 
-    /// The copies of the floor that are below the stored update, because the process was ended between the writes. The copy
-    /// outside of the folder is raised for a verified update only: the floor's file is not signed, and must not outlive the
-    /// folder.
+    /// The copies of the floor that are below the stored update, because the process was ended between two writes. Only
+    /// a verified update raises the copy outside of the folder. The floor's file never does: it is not signed, and its
+    /// content must not outlive the folder.
     var outdatedCopies: [StoreFiles.FloorCopy] {
         guard let expected = floor.lowerBound else { return [] }
         var copies: [StoreFiles.FloorCopy] = []
@@ -75,7 +76,7 @@ struct StoredState: Sendable {
         return copies
     }
 
-    /// Leaves the stored update out, whose floor could not be written. The update still counts towards the floor.
+    /// Leaves out the stored update, because its floor could not be written. The update still counts towards the floor.
     mutating func withholdUpdate() { update = nil }
 
     private static func cause(_ reading: StoreFiles.Reading, _ rejection: UpdateRejection?) -> PolicyStoreLoss.Cause {

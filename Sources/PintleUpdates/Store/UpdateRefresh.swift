@@ -4,13 +4,13 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The outcome of asking for an update.
+/// The result of asking for an update.
 public enum UpdateRefresh: Sendable {
-    /// It is in force.
+    /// A new update is in force.
     case adopted(VerifiedUpdate)
-    /// A server has the update in force.
+    /// A server has the same update that is in force.
     case unchanged
-    /// No server had a valid answer; events have the reasons.
+    /// No server gave a valid answer. Events give the reasons.
     case failed
     /// No server was asked, because no update is due yet.
     case notDue(next: Date)

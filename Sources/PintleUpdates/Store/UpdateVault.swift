@@ -7,19 +7,19 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The update on the disk and the one that decides, and the one way in which both change.
+/// The owner of the stored update and the active one. Both change only through this class.
 ///
-/// The words of this module, each for one thing:
+/// This module uses each of these words for one thing:
 /// - *bundled*: the policy that the app ships. It does not change while the process lives.
 /// - *verified*: an update that passed every check, ``VerifiedUpdate``.
-/// - *stored*: on the disk, verified again whenever it is read, ``StoredState``.
-/// - *active*: what decides now, ``ActiveState``; texts for users say "in force". An update, or the bundled policy.
+/// - *stored*: on the disk; verified again whenever it is read, ``StoredState``.
+/// - *active*: the update or the bundled policy that decides now, ``ActiveState``; texts for users say "in force".
 /// - *adopt*: to verify an update, store it, write its floor, and activate it, in this order.
-/// - *floor*: the highest version that was adopted, in two copies, ``StoreFiles/FloorCopy``; ``FloorKnowledge`` says how
-///   much of it is known.
+/// - *floor*: the highest version that was ever adopted, kept in two copies, ``StoreFiles/FloorCopy``.
+///   ``FloorKnowledge`` says which copies could be read.
 /// - *lost*: active in an earlier process, and no longer stored, ``PolicyStoreLoss``.
 ///
-/// Safe to use from any thread. Reading ``active`` waits for nothing; a change waits for the disk and for other processes.
+/// Safe to use from any thread. Reading ``active`` never waits; a change waits for the disk and for other processes.
 package final class UpdateVault: Sendable {
     private let files: StoreFiles
     private let verifier: UpdateVerifier
@@ -33,7 +33,7 @@ package final class UpdateVault: Sendable {
     ) throws(PolicyStoreError) {
         let verifier = UpdateVerifier(trust: trust, bundled: bundled)
         let stored = Self.load(files, verifier, active: nil, under: nil, onEvent)
-        // Without the floor the stored update may be one that was withdrawn.
+        // While the floor is unknown, the stored update may be a withdrawn one that an attacker has restored.
         if let error = stored.floor.error, onLostStore == .refuse { throw .floorUnreadable(error) }
         if let loss = stored.loss {
             onEvent(.lostStore(loss))
@@ -47,7 +47,7 @@ package final class UpdateVault: Sendable {
 
     package var active: ActiveState { state.withLock { $0 } }
 
-    /// As ``PolicyStore/adopt(_:at:)``.
+    /// Adopts an update, as described at ``PolicyStore/adopt(_:at:)``.
     package func adopt(_ envelope: [UInt8], at now: Date) throws(PolicyStoreError) -> VerifiedUpdate {
         let lock: FileLock
         do {
@@ -56,10 +56,10 @@ package final class UpdateVault: Sendable {
             onEvent(.notStored(error))
             throw .notStored(error)
         }
-        // Under the lock: another process may have adopted something newer since.
+        // Read again under the lock: another process may have adopted a newer update.
         let stored = load(under: lock)
         apply(stored)
-        // A floor that cannot be read may be higher: an update below it was withdrawn.
+        // The copy that cannot be read may hold a higher floor, and then the update was withdrawn.
         if let error = stored.floor.error { throw .floorUnreadable(error) }
         let before = active
         let update: VerifiedUpdate
@@ -68,15 +68,17 @@ package final class UpdateVault: Sendable {
         } catch {
             throw .rejected(error)
         }
-        // The active update is written once more where the disk has lost it meanwhile.
+        // Nothing to write if the same version is already on the disk. If the disk has lost the active update, write it
+        // again.
         if let active = before.update, active.version == update.version, stored.update?.version == active.version {
             return active
         }
         do {
-            // The update first: a floor above the stored update would leave the app with its bundled policy.
+            // Write the update before the floor. With a floor above the stored update, the app would fall back to its
+            // bundled policy.
             try files.update.write(envelope, under: lock)
             let floor = update.floor(under: verifier.trust)
-            // Writing the floor's file also finds out that the lock was removed.
+            // Writing the floor's file also detects that the lock file was removed.
             for copy in StoreFiles.FloorCopy.allCases { try files.write(floor, to: copy, under: lock) }
         } catch {
             onEvent(.notStored(error))
@@ -86,7 +88,7 @@ package final class UpdateVault: Sendable {
         return update
     }
 
-    /// Activates what another process has adopted, and applies the floor if it could not be read before.
+    /// Activates an update that another process has adopted, and applies the floor if it could not be read before.
     package func reload() { apply(load(under: nil)) }
 
     private func apply(_ stored: StoredState) {
@@ -97,8 +99,8 @@ package final class UpdateVault: Sendable {
         Self.load(files, verifier, active: active, under: lock, onEvent)
     }
 
-    /// Reads both files and the copy outside. A copy of the floor that is below the stored update, because the process was
-    /// ended between the writes, is written before the update becomes active.
+    /// Reads both files and the outside copy of the floor. If the process was ended between two writes, a copy of the
+    /// floor is below the stored update; it is written before the update becomes active.
     ///
     /// - Parameter active: `nil` while the store is being opened.
     private static func load(
@@ -113,16 +115,16 @@ package final class UpdateVault: Sendable {
         }
         do throws(StorageError) {
             guard let lock else {
-                // Read again under the lock: another process may have been writing both just now.
+                // Read again under the lock: another process may be writing both files at this moment.
                 return load(files, verifier, active: active, under: try files.lock(), onEvent)
             }
-            // A copy that cannot be read may be higher, and is not in the list.
+            // A copy that cannot be read may be higher, and `outdated` does not contain it.
             if let error = stored.floor.error { onEvent(.floorUnreadable(error)) }
             for copy in outdated { try files.write(floor, to: copy, under: lock) }
         } catch {
             onEvent(.notStored(error))
-            // While the store is opened, a disk that cannot be written is no reason to go back to the bundled policy. Later
-            // the active update stays: a newer one was refused for this very reason.
+            // At start, activate the stored update even if the disk cannot be written: falling back to the bundled
+            // policy would be worse. Later keep the active update, as `adopt` does when it cannot write a floor.
             if let active, !active.floor.isUnchecked, stored.update?.version ?? 0 > active.update?.version ?? 0 {
                 stored.withholdUpdate()
             }

@@ -1,7 +1,7 @@
 internal import Pintle
 
-/// The scope of one bundled policy. Made when the first update asks for it, since many starts of an app meet none, and
-/// then kept: it does not change while the process lives.
+/// The scope of a bundled policy. It is built lazily, because many starts of an app meet no update. Then it is cached:
+/// the bundled policy does not change while the process lives.
 final class BundledScope: Sendable {
     private let bundled: PinningPolicy
     private let made = Locked<UpdateScope?>(nil)
@@ -10,7 +10,7 @@ final class BundledScope: Sendable {
         self.bundled = bundled
     }
 
-    /// On any thread; whoever asks first makes it, and others wait for that.
+    /// The scope. Safe to use from any thread: the first caller builds it, and concurrent callers wait.
     var scope: UpdateScope {
         made.withLock { made in
             if let made { return made }

@@ -1,56 +1,56 @@
 internal import Pintle
 
-/// Servers that two policies cannot tell apart: one host, or every name below it that has no rule nearer to it, on one
-/// port, or on every port that no rule over the host names.
+/// A class of servers that both policies treat alike. The class is a host, or all names below it that have no more
+/// specific rule. It covers one port, or all ports for which no rule at the host or above it exists.
 struct ServerClass {
     let host: ServerName
-    /// A Boolean value that indicates whether the names below the host are meant, not the host itself.
+    /// A Boolean value that indicates whether the class holds the names below the host, without the host itself.
     let isBelow: Bool
-    /// `nil`: every port that no rule over the host names.
+    /// The port; `nil` for all ports for which no rule at the host or above it exists.
     let port: UInt16?
 }
 
-/// Finds which rule of the bundled policy and which rule of the update decide about the same servers, in the order that
-/// the decision has (section 4 of the design): the port before every port, the host before its parents, the nearest
-/// parent first.
+/// Finds the rule of the bundled policy and the rule of the update that decide about the same servers. The order is
+/// that of the decision (section 4 of the design): a rule for the port before a rule for all ports, the host before its
+/// parents, the nearest parent first.
 ///
-/// The names of both policies are visited as the tree that they are, parents first. A name is looked at for its own
-/// rules and for the ports that only one policy has a rule for above it; whatever both policies inherit was compared
-/// at the parent. So the work grows with the rules, except where the update adds rules for many ports over many
-/// bundled hosts; ``maximumComparisons`` bounds that.
+/// The names of both policies form a tree, which is visited from the parents down. At each name the search compares the
+/// name's own rules, and the ports for which only one policy has a rule above the name. Rules that both policies
+/// inherit were compared at the parent. So the work grows linearly with the number of rules, with one exception: the
+/// update adds rules for many ports above many bundled hosts. ``maximumComparisons`` limits the work in that case.
 struct EffectiveRules {
-    /// Indices into the rules of the two policies; `nil` where no rule decides.
+    /// Indices into the rules of the two policies; `nil` if no rule decides.
     struct Pair {
         var bundled: Int?
         var update: Int?
     }
 
-    /// The rules of one policy for one name, or of a name's parents that cover it.
+    /// The rules of both policies for one name, or the rules that the name inherits from its parents.
     private struct Rules {
-        /// For every port.
+        /// The rules for all ports.
         var any = Pair()
         var ports: [UInt16: Pair] = [:]
     }
 
-    /// A name whose rules cover the names below it.
+    /// A name that is a parent of the current one.
     private struct Parent {
         let key: [UInt8]
-        /// The content of ``inherited`` before this name.
+        /// The value of ``inherited`` to restore when the search leaves this name.
         let any: Pair
         let ports: [(port: UInt16, pair: Pair)]
     }
 
     private let bundled: [PinnedHost]
     private let update: [PinnedHost]
-    /// The rules that the names below the current one inherit from it and its parents.
+    /// The rules that the names below the current one inherit from it and from its parents.
     private var inherited = Rules()
-    /// The ports in ``inherited`` for which only one of the policies has a rule.
+    /// The ports in ``inherited`` for which only one policy has a rule.
     private var oneSided: Set<UInt16> = []
     private var parents: [Parent] = []
-    /// How many pairs were compared.
+    /// The number of pairs that were compared.
     private(set) var comparisons = 0
 
-    /// Comparisons that every update may have, however few rules it has. A few seconds of work.
+    /// The comparisons that every update may use, however few rules it has. They take a few seconds.
     static let allowance = 1 << 20
     private let allowance: Int
 
@@ -60,13 +60,13 @@ struct EffectiveRules {
         self.allowance = allowance
     }
 
-    /// Sixteen comparisons for each rule are more than policies need that people write: each name
-    /// has two, and two more for each port.
+    /// Each name needs two comparisons, and two more for each port. Sixteen for each rule are more than any
+    /// hand-written policy needs.
     var maximumComparisons: Int { allowance + 16 * (bundled.count + update.count) }
 
-    /// Hands each pair to `compare`, which returns how much work it was.
+    /// Calls `compare` for each pair. `compare` returns the amount of work that it did.
     ///
-    /// - Returns: `false` where ``maximumComparisons`` are not enough.
+    /// - Returns: `false` if the work exceeded ``maximumComparisons``.
     mutating func visit(_ compare: (ServerClass, Pair) -> Int) -> Bool {
         let names = sortedNames()
         var start = names.startIndex
@@ -79,7 +79,7 @@ struct EffectiveRules {
         return true
     }
 
-    /// A rule under its name, written so that sorting brings names right behind their parents.
+    /// A rule with its sort key. Sorting by the key places each name directly after its parent.
     private struct Name {
         let key: [UInt8]
         let isUpdate: Bool
@@ -95,7 +95,7 @@ struct EffectiveRules {
         for (index, rule) in update.enumerated() {
             names.append(Name(key: Self.key(of: rule.host), isUpdate: true, index: index))
         }
-        // In full, since a rule may stand in an update twice: then the first counts.
+        // The index breaks ties: an update may contain a rule twice, and then the first counts.
         names.sort { left, right in
             if left.key != right.key { return left.key.lexicographicallyPrecedes(right.key) }
             return left.isUpdate == right.isUpdate ? left.index < right.index : right.isUpdate
@@ -103,8 +103,8 @@ struct EffectiveRules {
         return names
     }
 
-    /// The name from its end, with zero for the dots: the lowest byte, so that nothing comes between a name and those
-    /// below it. Addresses have no parents; they keep their dots.
+    /// Returns the host name reversed, with zero bytes for the dots. Zero is the lowest byte, so no other name sorts
+    /// between a name and the names below it. IP addresses have no parents, so they keep their dots.
     private static func key(of host: ServerName) -> [UInt8] {
         let text = host.description.utf8
         if host.ipAddress != nil { return Array(text) }
@@ -132,7 +132,7 @@ struct EffectiveRules {
         let own = ownRules(names)
         var ports: [UInt16?] = [nil]
         var named = Set(own.ports.keys)
-        // A rule for every port decides on the ports that the other policy has a rule for above this name.
+        // A rule for all ports also decides on the ports for which only the other policy has a rule above this name.
         if own.any.bundled != nil || own.any.update != nil { named.formUnion(oneSided) }
         ports += named.sorted()
         for port in ports {
@@ -178,7 +178,7 @@ struct EffectiveRules {
                 ?? inherited.any.update)
     }
 
-    /// Makes what covers the names below this one what they inherit.
+    /// Adds the rules of this name that cover its sub-domains to the inherited rules.
     private mutating func enter(_ key: [UInt8], _ own: Rules) {
         var before: [(port: UInt16, pair: Pair)] = []
         for (port, pair) in own.ports {

@@ -6,12 +6,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// When a rule trusts every valid path, whether or not a pin matches (steps 5 to 7 of the decision).
+/// The times at which a rule trusts every valid path, whether or not a pin matches (steps 5 to 7 of the decision).
 enum OpenTimes {
     case always
-    /// Up to the date: a rule that only reports, whose expired pins are refused.
+    /// Until the date: a report-only rule that refuses the server once its pins have expired.
     case before(Date)
-    /// From the date on: enforced pins that give way to the system's trust.
+    /// From the date on: enforced pins that fall back to system trust when they expire.
     case from(Date)
     case never
 
@@ -28,8 +28,8 @@ enum OpenTimes {
         }
     }
 
-    /// Returns whether there is no instant that is in these times and not in the others. A written date has no fraction of a
-    /// second, and one that was made in Swift may have one.
+    /// Returns whether these times are a subset of the others. Dates are compared in whole seconds, because a date that
+    /// was written to a file has no fraction, while a date that was made in Swift may have one.
     func isWithin(_ other: OpenTimes) -> Bool {
         switch (self, other) {
         case (.never, _), (_, .always): true

@@ -1,9 +1,10 @@
-/// The findings about the rules of an update: each kind of finding once a rule, in the order of the rules.
+/// The findings about the rules of an update, in the order of the rules. Each rule has at most one finding of each
+/// kind.
 struct ScopeFindings {
-    /// In the order in which the findings of one rule are listed.
+    /// The kind of a finding, in the order in which the findings of one rule are listed.
     enum Kind: Hashable {
         case host, anchors, minimumPathLength, issuerKey, pins, enforcement, expiry, requires, includeSubdomains
-        /// The position of the URL.
+        /// A report URL; the value is its position in the rule.
         case reportTo(Int)
 
         fileprivate var rank: Int {
@@ -44,14 +45,14 @@ struct ScopeFindings {
 
     var isFull: Bool { messages.count >= maximum }
 
-    /// Only the first message of a kind is kept, and only that is built.
+    /// Adds a finding. Keeps only the first message of each kind for a rule, and builds no other.
     mutating func add(_ kind: Kind, of rule: Int, _ message: () -> String) {
         let place = Place(rule: rule, kind: kind)
         guard !isFull, messages[place] == nil else { return }
         messages[place] = message()
     }
 
-    /// Adds a finding about no rule in particular.
+    /// Adds a finding that concerns no single rule.
     mutating func addUnplaced(path: String, message: String) {
         unplaced.append(ScopeViolation(path: path, message: message))
     }

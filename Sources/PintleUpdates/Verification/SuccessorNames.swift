@@ -1,7 +1,7 @@
 internal import Pintle
 
-/// Finds the update's rule for the host and port of a bundled rule, and the other way round. The tables are built lazily:
-/// few updates need them.
+/// Finds the update's rule for the host and port of a bundled rule, and the reverse. The tables are built lazily,
+/// because few updates need them.
 struct SuccessorNames {
     private let hosts: [PinnedHost]
     private let bundled: [PinnedHost]

@@ -1,12 +1,13 @@
 internal import Pintle
 package import PintleCrypto
 
-/// The highest version that was adopted, and which payload it was. It outlives the payload, so that a lost store does
-/// not let old updates in again.
+/// The highest version that was adopted, and the digest of its payload. The floor outlives the update, so that no older
+/// update can be adopted after the store is lost.
 package struct UpdateFloor: Sendable, Hashable {
     /// 1 to 2^53 - 1.
     package let version: Int
-    /// Names the trusted keys under which it was reached: see ``UpdateTrust/keySetID``. Under others it means nothing.
+    /// The trusted keys under which the version was adopted, as ``UpdateTrust/keySetID``. The floor does not count
+    /// under other keys.
     package let keySetID: String
     /// SHA-256 of the payload's exact bytes.
     package let payloadDigest: SHA256Digest
@@ -19,7 +20,7 @@ package struct UpdateFloor: Sendable, Hashable {
 }
 
 extension UpdateFloor {
-    /// The content of one copy of the floor, UTF-8.
+    /// The content of a copy of the floor, UTF-8.
     package var json: [UInt8] {
         var json = JSONWriter(.pretty)
         json.object {
@@ -30,7 +31,7 @@ extension UpdateFloor {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// Reads ``json``; `nil` for anything that no store wrote.
+    /// Parses ``json``; `nil` if no store wrote it.
     package init?(json: [UInt8]) {
         guard let root = try? JSONDocument(json, limits: .init(maximumBytes: Self.maximumBytes)).root,
             let version = root["version"]?.integer, 1...Int64(UpdatePayload.maximumVersion) ~= version,
@@ -40,6 +41,6 @@ extension UpdateFloor {
         self.init(version: Int(version), keySetID: keySetID, payloadDigest: digest)
     }
 
-    /// The largest ``json``, in bytes.
+    /// The size limit of ``json``, in bytes.
     package static let maximumBytes = 4_096
 }

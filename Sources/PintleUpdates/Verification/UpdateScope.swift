@@ -6,21 +6,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Decides what an update may do: change the pins of hosts that the app shipped rules for, and nothing that adds trust.
+/// Decides whether an update stays within its scope. An update may change the pins of hosts for which the app shipped
+/// rules, and may not add trust.
 ///
-/// The rules of the two policies are compared where they take effect: for every host, names below it and port that
-/// either policy tells apart. So it does not matter by which way a server comes under another rule: a rule that is added, one
-/// that no longer covers names below its host, or one for a port.
+/// The comparison is by effect: for every host, sub-domain and port that either policy distinguishes, the deciding
+/// rules of both policies are compared. So an update cannot widen trust indirectly, by an added rule, by a rule that no
+/// longer covers sub-domains, or by a rule for a single port.
 struct UpdateScope: Sendable {
     private let bundled: PinningPolicy
     private let rules: [PinnedHost]
     private let reportHosts: Set<ServerName>
     private let allowance: Int
 
-    /// A list that a person can still read.
+    /// The longest list that a person can still read.
     private static let maximumViolations = 1_000
 
-    /// - Parameter allowance: as ``EffectiveRules`` has it; tests make it small.
+    /// - Parameters:
+    ///   - bundled: the policy that the app ships.
+    ///   - allowance: as in ``EffectiveRules``; tests make it small.
     init(bundled: PinningPolicy, allowance: Int = EffectiveRules.allowance) {
         self.bundled = bundled
         self.allowance = allowance
@@ -34,14 +37,16 @@ struct UpdateScope: Sendable {
         self.reportHosts = reportHosts
     }
 
-    /// Everything that goes beyond the bundled policy, in the order of the update's policy.
+    /// Returns everything in the update's policy that exceeds the bundled policy, in the order of the update's policy.
     ///
-    /// The result does not depend on the time, so a stored update that was once accepted stays accepted.
+    /// The result does not depend on the time, so a stored update that was accepted once stays accepted.
     func violations(of policy: EmbeddedPolicy) -> [ScopeViolation] {
         violations(of: policy, comparing: repeatsNames(policy.hosts) ? repeatedRules : effectiveRules)
     }
 
-    /// - Parameter compare: finds what ``repeatedRules(_:_:)`` or ``effectiveRules(_:_:)`` finds.
+    /// - Parameters:
+    ///   - policy: the policy of the update.
+    ///   - compare: finds the same violations as ``repeatedRules(_:_:)`` or ``effectiveRules(_:_:)``.
     func violations(
         of policy: EmbeddedPolicy, comparing compare: ([PinnedHost], inout ScopeFindings) -> Void
     ) -> [ScopeViolation] {
@@ -67,16 +72,16 @@ struct UpdateScope: Sendable {
         for problem in policy.problems where problem.id == "anchor-file-not-allowed" {
             guard violations.count < Self.maximumViolations else { break }
             violations.append(
-                ScopeViolation(path: problem.path, message: "an anchor in a file is none of the bundled rule's"))
+                ScopeViolation(path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
         }
         return Array(violations.prefix(Self.maximumViolations))
     }
 
-    /// Bundled hosts that the update forgets: what it leaves out would be unpinned.
+    /// Returns the bundled hosts that the update leaves out. Without a rule they would be unpinned.
     ///
-    /// - Parameter hosts: every rule of the update.
+    /// - Parameter hosts: all rules of the update.
     func missingHosts(in hosts: [PinnedHost]) -> [PolicyProblem] {
-        // Most updates repeat the rules in their order.
+        // Fast path: most updates repeat the rules in their order.
         let isRepeated = hosts.count >= rules.count && rules.indices.allSatisfy { rules[$0].hasSameName(as: hosts[$0]) }
         guard !isRepeated else { return [] }
         let present = Set(hosts.map(\.description))
@@ -88,8 +93,9 @@ struct UpdateScope: Sendable {
         }
     }
 
-    /// Returns whether the update has the bundled rules' hosts, ports and sub-domains, in their order. Then each of its
-    /// rules decides exactly where the bundled rule of the same number does. Most updates only change pins.
+    /// Returns whether the update repeats the hosts, ports and sub-domain flags of the bundled rules, in the same
+    /// order. If so, each of its rules decides exactly where the bundled rule at the same index does. Most updates only
+    /// change pins.
     func repeatsNames(_ hosts: [PinnedHost]) -> Bool {
         hosts.count == rules.count
             && hosts.indices.allSatisfy {
@@ -97,9 +103,10 @@ struct UpdateScope: Sendable {
             }
     }
 
-    /// Compares each rule with the bundled rule of the same number: right for updates that ``repeatsNames(_:)``.
+    /// Compares each rule with the bundled rule at the same index. Correct only for updates for which
+    /// ``repeatsNames(_:)`` is `true`.
     func repeatedRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
-        // By number: a rule that is taken out of its array is copied with all that it holds.
+        // Access by index: taking a rule out of its array would copy it with all that it holds.
         for index in hosts.indices.prefix(rules.count) where !findings.isFull {
             if !hosts[index].anchors.isNoWider(than: rules[index].anchors) {
                 addAnchors(hosts[index], index, &findings)
@@ -108,7 +115,7 @@ struct UpdateScope: Sendable {
         }
     }
 
-    /// Compares the rules that decide, for all servers that one of the policies tells apart.
+    /// Compares the deciding rules of both policies for each class of servers.
     func effectiveRules(_ hosts: [PinnedHost], _ findings: inout ScopeFindings) {
         var search = EffectiveRules(bundled: rules, update: hosts, allowance: allowance)
         var names = SuccessorNames(hosts, bundled: rules)
@@ -141,17 +148,18 @@ struct UpdateScope: Sendable {
             addLoosened(hosts[index], index, from: number, &findings)
             return
         }
-        // `missingHosts` reports a bundled rule that the update leaves out.
+        // `missingHosts` reports bundled rules that the update leaves out.
         guard let place = names.index(of: old) else { return }
         let next = pair.update.map { hosts[$0] }
-        // The update's rule of the same name may no longer cover these servers, so that they fall to a parent's rule or
-        // to none. A rule for a host below is no such fall: the update has it to decide there.
+        // The update's rule with the same name may no longer cover these servers. They then fall back to a parent's
+        // rule or to no rule. A rule for a host below is not such a fallback: that host is meant to have its own rule.
         if old.includesSubdomains, !hosts[place].includesSubdomains,
             servers.isBelow || servers.host != old.host, next.map({ !$0.host.isBelow(old.host) }) ?? true
         {
             judgeNarrowing(of: old, by: hosts[place], place, to: next, &anchors, &findings)
             if let index = pair.update, !covered(hosts[index], by: names.bundledIndex(of: hosts[index])) {
-                // A withdrawal hands the names back to a rule that already covered them. Another rule needs its own.
+                // A withdrawal returns the names to a rule that covered them before. Any other rule needs a withdrawal
+                // of its own.
                 addLoosened(hosts[index], index, from: number, &findings)
             }
         } else if let index = pair.update {
@@ -164,7 +172,7 @@ struct UpdateScope: Sendable {
         }
     }
 
-    /// A rule that decides where no bundled rule does.
+    /// Judges a rule that decides where no bundled rule does.
     private func judgeAddition(
         _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ findings: inout ScopeFindings
     ) {
@@ -172,15 +180,22 @@ struct UpdateScope: Sendable {
             findings.add(.host, of: index) { "no bundled rule covers \(rule)" }
         }
         if !anchors.isNoWider(rule.anchors, than: .system) { addAnchors(rule, index, &findings) }
-        // Where the bundled policy refuses a host, a pin may let it in, and nothing less.
+        // The bundled policy refuses hosts without a rule. A rule with pins may permit such a host; a rule without pins
+        // may not.
         if bundled.allowsUpdatesForAnyHost, bundled.unpinnedHosts != .systemTrust, rule.withdrawalReason == nil {
             addLoosened(rule, index, to: OpenTimes(rule), from: .never, &findings)
         }
     }
 
-    /// The names below a bundled rule's host, which the update's rule of the same name no longer covers.
+    /// Judges the names below a bundled rule's host that the update's rule with the same name no longer covers.
     ///
-    /// - Parameter next: the rule that decides about them in its place, if one does.
+    /// - Parameters:
+    ///   - old: the bundled rule.
+    ///   - rule: the update's rule with the same name.
+    ///   - index: the index of that rule in the update.
+    ///   - next: the rule that now decides about the names; `nil` if none does.
+    ///   - anchors: the comparison of the anchors.
+    ///   - findings: receives the violations.
     private func judgeNarrowing(
         of old: PinnedHost, by rule: PinnedHost, _ index: Int, to next: PinnedHost?,
         _ anchors: inout AnchorComparison, _ findings: inout ScopeFindings
@@ -206,7 +221,7 @@ struct UpdateScope: Sendable {
         }
     }
 
-    /// Returns whether the bundled rule of the same name covers everything that a rule of the update covers.
+    /// Returns whether the bundled rule with the same name covers everything that a rule of the update covers.
     private func covered(_ rule: PinnedHost, by bundled: Int?) -> Bool {
         bundled.map { rules[$0].includesSubdomains || !rule.includesSubdomains } ?? false
     }
@@ -215,11 +230,15 @@ struct UpdateScope: Sendable {
         findings.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
     }
 
-    /// - Parameter number: of the bundled rule.
+    /// - Parameters:
+    ///   - rule: the rule of the update.
+    ///   - index: the index of that rule in the update.
+    ///   - number: the index of the bundled rule.
+    ///   - findings: receives the violations.
     private func addLoosened(
         _ rule: PinnedHost, _ index: Int, from number: Int, _ findings: inout ScopeFindings
     ) {
-        // No reason to withdraw pins makes a shorter path or another authority a good one.
+        // A reason to withdraw pins does not justify a shorter path or another issuer.
         if rule.pathTerms.isShorter(than: rules[number].pathTerms) {
             findings.add(.minimumPathLength, of: index) {
                 "\(rule) would accept shorter paths than the bundled rule for \(rules[number]), which asks for "
@@ -267,17 +286,17 @@ struct UpdateScope: Sendable {
 }
 
 extension PinnedHost {
-    /// Whether both are for the same host and port.
+    /// Returns whether both rules are for the same host and port.
     func hasSameName(as other: PinnedHost) -> Bool { port == other.port && host == other.host }
 }
 
 extension ServerName {
-    /// For two names of which one is the other, or a parent of it.
+    /// Returns whether this name is below the other. Both names must be equal, or one a parent of the other.
     fileprivate func isBelow(_ other: ServerName) -> Bool { description.utf8.count > other.description.utf8.count }
 }
 
 extension TrustAnchors {
-    /// Whether every root in it is in `other` too.
+    /// Returns whether every root in these anchors is also in `other`.
     func isNoWider(than other: TrustAnchors) -> Bool {
         guard other.includesSystem || !includesSystem else { return false }
         return certificates.isEmpty || certificates == other.certificates

@@ -6,11 +6,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What an update says of itself, be it read now or known from when the same bytes were read before.
+/// The claims of an update, either read from its payload or taken from the active update with the same payload.
 struct UpdateStatement {
     enum Policy {
         case unread(JSONValue)
-        /// What it was found to be, without a problem.
+        /// The policy that an earlier reading found, without a problem.
         case read(PinningPolicy)
     }
 
@@ -36,7 +36,9 @@ struct UpdateStatement {
         ignoredMembers = update.ignoredMembers
     }
 
-    /// - Throws: what keeps the policy from being read at all.
+    /// - Parameter isPublicSuffix: returns whether a domain is a public suffix.
+    /// - Returns: the policy with its problems.
+    /// - Throws: the errors that make the policy unreadable.
     func reading(_ isPublicSuffix: (String) -> Bool) throws(PolicyError) -> EmbeddedPolicy {
         switch policy {
         case .unread(let value): try EmbeddedPolicy(value, isPublicSuffix: isPublicSuffix)

@@ -7,19 +7,20 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Decides whether an update may take the place of the policy in force. A pure function of its inputs.
+/// Decides whether an update may replace the policy in force. A pure function of its inputs.
 ///
-/// The order, in which the first that fails ends it: size, envelope, signatures, payload type, payload, version,
-/// `issuedAt`, `expiresAt`, scope, policy.
+/// The checks run in this order, and the first failure ends them: size, envelope, signatures, payload type, payload,
+/// version, `issuedAt`, `expiresAt`, scope, policy.
 package struct UpdateVerifier: Sendable {
-    /// The keys, and how many of them must have signed.
+    /// The trusted keys and the number of signatures that an update needs.
     package let trust: UpdateTrust
-    /// The policy that the app shipped with: what an update may do is measured against it, never against what an
-    /// earlier update brought. `nil` leaves scope and the bundled floor unchecked, which only the command line does.
+    /// The policy that the app ships. The scope of an update is always compared with this policy, never with an earlier
+    /// update. With `nil` the scope and the bundled version are not checked; only the command line does this.
     package let bundled: PinningPolicy?
-    /// As in ``Pintle/PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
+    /// Returns whether a domain is a public suffix, as in
+    /// ``Pintle/PinningPolicy/init(json:resolvingFile:isPublicSuffix:)``.
     package var isPublicSuffix: @Sendable (String) -> Bool = { _ in false }
-    /// As ``SignedEnvelope/maximumHashedBytes``, for tests.
+    /// The limit ``SignedEnvelope/maximumHashedBytes``; tests lower it.
     package var maximumHashedBytes = SignedEnvelope.maximumHashedBytes
     private let scope: BundledScope?
 
@@ -40,30 +41,31 @@ package struct UpdateVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - envelope: the bytes as they arrived: DSSE, JSON, UTF-8.
-    ///   - floor: what was adopted before; one that was reached under other keys does not count.
-    ///   - minimumVersion: refuses what is below it, beside the floor.
-    ///   - now: the one instant that both dates are held against.
+    ///   - floor: the highest version that was adopted before. A floor that was reached under other keys does not
+    ///     count.
+    ///   - minimumVersion: a second lower limit of the version, besides the floor.
+    ///   - now: the instant with which both dates are compared.
     package func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, minimumVersion: Int = 0, at now: Date
     ) throws(UpdateRejection) -> VerifiedUpdate {
         try verify(envelope, floor: floor, active: nil, minimumVersion: minimumVersion, adoptingAt: now)
     }
 
-    /// Checks an update as ``verify(_:floor:minimumVersion:at:)`` does, with less work where it has the payload of the active
-    /// update, which this very verifier verified before: those bytes are not read again. The outcome is the same, errors
-    /// and their order included.
+    /// Checks an update as ``verify(_:floor:minimumVersion:at:)`` does. If its payload is that of the active update,
+    /// which this verifier has verified before, the payload is not parsed again. The result is the same, including
+    /// errors and their order.
     package func verify(
         _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate?, at now: Date
     ) throws(UpdateRejection) -> VerifiedUpdate {
         try verify(envelope, floor: floor, active: active, minimumVersion: 0, adoptingAt: now)
     }
 
-    /// Checks a stored update. Its dates no longer matter: an adopted update stays active, because otherwise an attacker
-    /// who blocks updates would choose the policy.
+    /// Checks a stored update. Ignores its dates, because an adopted update stays active: otherwise an attacker could
+    /// choose the policy by blocking updates.
     ///
     /// - Parameters:
     ///   - envelope: the bytes that were adopted.
-    ///   - floor: the higher one of its copies.
+    ///   - floor: the higher one of the floor's two copies.
     ///   - active: as in ``verify(_:floor:active:at:)``.
     package func verifyStored(
         _ envelope: [UInt8], floor: UpdateFloor?, active: VerifiedUpdate? = nil
@@ -85,8 +87,8 @@ package struct UpdateVerifier: Sendable {
             throw UpdateRejection(.unknownPayloadType(envelope.payloadType), signers: signers)
         }
         let digest = SHA256Digest(hashing: envelope.payload)
-        // What a payload says depends on its bytes alone, and these were read without an error. How it stands to the
-        // floor, the clock and the bundled policy is checked again, in the same order.
+        // The same bytes always have the same content, and these were parsed without an error before. Only the checks
+        // against the floor, the clock and the bundled policy are repeated, in the same order.
         let repeated = active?.payloadDigest == digest ? active : nil
         let payload = try Self.attempt(signers: signers) { () throws(UpdateFailure) in
             if let repeated { return UpdateStatement(repeated) }
@@ -98,7 +100,7 @@ package struct UpdateVerifier: Sendable {
             let version = try checkVersion(payload.version, floor: floor, minimumVersion: minimumVersion)
             if let floor, version == floor.version, digest != floor.payloadDigest { throw .replacedVersion(version) }
             let reading = Self.reading(of: payload, isPublicSuffix)
-            // Without a floor of this version, its content is that of the bundled policy.
+            // No floor of this version exists, so compare with the bundled policy, which has the same version.
             if let bundled, floor?.version != version, version == bundled.updateVersion,
                 let policy = try? reading.get().policy, !policy.hasSameRules(as: bundled)
             {
@@ -119,7 +121,7 @@ package struct UpdateVerifier: Sendable {
     private func checkVersion(
         _ version: UpdatePayload.Version, floor: UpdateFloor?, minimumVersion: Int
     ) throws(UpdateFailure) -> Int {
-        // 1 is the first update: 0 is what a policy without any is numbered.
+        // The first update has version 1, because 0 stands for a policy without a version.
         let lowest = max(floor?.version ?? 0, bundled?.updateVersion ?? 0, minimumVersion, 1)
         guard case .number(let number) = version else { throw .rollback(version: nil, floor: lowest) }
         guard number >= lowest else { throw .rollback(version: number, floor: lowest) }
@@ -142,7 +144,7 @@ package struct UpdateVerifier: Sendable {
         let update: EmbeddedPolicy
         switch reading {
         case .success(let policy): update = policy
-        // What cannot be read has no scope to be judged.
+        // The scope of a policy that cannot be parsed cannot be judged.
         case .failure(let error): throw .invalidPolicy(error.problems)
         }
         let scope = scope?.scope

@@ -7,26 +7,26 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An update that passed every check. Only a ``PolicyStore`` makes one, out of the very bytes that it verified.
+/// An update that passed every check. Only a ``PolicyStore`` creates it, from the same bytes that it verified.
 public struct VerifiedUpdate: Sendable {
-    /// 1 to 2^53 - 1.
+    /// The version, 1 to 2^53 - 1.
     public let version: Int
-    /// The date on which the update was signed, as it says; not after its adoption.
+    /// The date of signing, as stated in the update; never after its adoption.
     public let issuedAt: Date
-    /// The end of the time in which it may be adopted. Once adopted it stays in force.
+    /// The date before which the update may be adopted. An adopted update stays in force after it.
     public let expiresAt: Date
-    /// Its ``PinningPolicy/updateVersion`` is ``version``.
+    /// The policy of the update. Its ``PinningPolicy/updateVersion`` is ``version``.
     public let policy: PinningPolicy
-    /// The trusted keys that signed it, in the order of ``UpdateTrust/keys``.
+    /// The trusted keys that signed the update, in the order of ``UpdateTrust/keys``.
     public let signers: [UpdateKey]
-    /// A Boolean value that indicates whether the floor was at this version before.
+    /// A Boolean value that indicates whether the floor or the bundled policy already had this version.
     package let isUnchanged: Bool
-    /// Members of the payload that this release does not know; the first 16 of them.
+    /// The first 16 members of the payload that this release does not know.
     public let ignoredMembers: [String]
-    /// Names the payload's exact bytes.
+    /// The SHA-256 of the payload's exact bytes.
     package let payloadDigest: SHA256Digest
 
-    /// Returns the floor after the adoption of this update.
+    /// Returns the floor that the adoption of this update sets.
     package func floor(under trust: UpdateTrust) -> UpdateFloor {
         UpdateFloor(version: version, keySetID: trust.keySetID, payloadDigest: payloadDigest)
     }

@@ -1,9 +1,9 @@
-/// Where a pinned session does not do as Foundation for Linux does, and why. By exchange.
+/// A deliberate difference between a pinned session and Foundation for Linux, with its reason. Listed by exchange.
 struct DeliberateDifference: Sendable {
     let reason: String
-    /// What is seen of the pinned session, by aspect; an empty string where there is nothing.
+    /// The observation of the pinned session, by aspect; an empty string if there is none.
     let pinned: [String: String]
-    /// What Foundation does in place of an answer: such an exchange goes through the pinned session alone.
+    /// The behavior of Foundation. If it traps or hangs, the exchange uses only the pinned session.
     var stock = Stock.answers
 
     enum Stock: Sendable {

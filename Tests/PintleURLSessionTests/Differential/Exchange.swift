@@ -3,7 +3,7 @@ import FoundationNetworking
 import PintleTestKit
 import Testing
 
-/// One request, and what a server does about it.
+/// One request, and the server's response to it.
 struct Exchange: Sendable, CustomTestStringConvertible {
     enum Style: Sendable {
         case asynchronous, completionHandler, delegate
@@ -19,7 +19,7 @@ struct Exchange: Sendable, CustomTestStringConvertible {
     }
 
     enum Place: Sendable {
-        /// `none`: the request has no URL.
+        /// The destination. With `none` the request has no URL.
         case server, refusedPort, unknownHost, none
     }
 
@@ -33,11 +33,11 @@ struct Exchange: Sendable, CustomTestStringConvertible {
     var bodyStream: String?
     var timeout: TimeInterval?
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// Another like it goes before, so that cookies and caches have something in them.
+    /// A Boolean value that indicates whether the same request is made before, to fill cookies and caches.
     var isRepeated = false
     var configure: @Sendable (URLSessionConfiguration) -> Void = { _ in }
     var followsRedirects = true
-    var challenge: @Sendable (URLAuthenticationChallenge) -> Correspondent.Answer = { _ in
+    var challenge: @Sendable (URLAuthenticationChallenge) -> RecordingDelegate.Answer = { _ in
         (.performDefaultHandling, nil)
     }
     var answer: @Sendable (HTTPRequest) -> HTTPResponse = { _ in .ok }
@@ -48,7 +48,7 @@ struct Exchange: Sendable, CustomTestStringConvertible {
         change(&self)
     }
 
-    /// Whether the delegate is the call's and not the session's.
+    /// A Boolean value that indicates whether the delegate belongs to the call, not to the session.
     var hasOwnDelegate: Bool {
         switch style {
         case .asynchronousDelegate, .downloadAsynchronousDelegate: true
@@ -62,7 +62,7 @@ struct Exchange: Sendable, CustomTestStringConvertible {
         let base =
             switch place {
             case .server, .none: "http://127.0.0.1:\(port)"
-            // Port 1 of the own machine: nobody listens there.
+            // Port 1 of this machine, where no server listens.
             case .refusedPort: "http://127.0.0.1:1"
             case .unknownHost: "http://name.invalid"
             }
@@ -78,11 +78,11 @@ struct Exchange: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// What a caller and a server see of an exchange, aspect by aspect.
+/// The observations of a caller and a server in an exchange, by aspect.
 struct Observation: Sendable {
     var aspects: [String: String] = [:]
 
-    /// Of what a server sees, what does not tell one client from another by its name.
+    /// The fields that are compared. Fields such as `User-Agent`, which tell clients apart by name, are not.
     private static let compared: Set<String> = [
         "content-length", "content-type", "transfer-encoding", "cookie", "authorization", "accept", "expect",
         "range", "if-none-match",
@@ -95,7 +95,7 @@ struct Observation: Sendable {
                 return compared.contains(name) || name.hasPrefix("x-")
             }
             let lines = fields.map { field in
-                // Foundation's storage gives them out in any order.
+                // Foundation's storage returns cookies in any order.
                 let value = field.value.split(separator: "; ").sorted().joined(separator: "; ")
                 return "\(field.name.lowercased()): \(field.name.lowercased() == "cookie" ? value : field.value)"
             }.sorted()

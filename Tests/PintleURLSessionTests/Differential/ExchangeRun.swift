@@ -4,7 +4,7 @@ import PintleTestKit
 import PintleURLSession
 import Synchronization
 
-/// Runs an exchange through a session, against a server of its own.
+/// A run of an exchange through a session, against a server of its own.
 struct ExchangeRun {
     let exchange: Exchange
     let makeSession: @Sendable (URLSessionConfiguration, any URLSessionDelegate) -> URLSession
@@ -20,9 +20,9 @@ struct ExchangeRun {
         configuration.connectionProxyDictionary = [:]
         exchange.configure(configuration)
         let body = Data(repeating: 0x62, count: 5)
-        let delegate = Correspondent(
+        let delegate = RecordingDelegate(
             answer: exchange.challenge, stream: { InputStream(data: body) }, follows: exchange.followsRedirects)
-        let session = makeSession(configuration, exchange.hasOwnDelegate ? Correspondent() : delegate)
+        let session = makeSession(configuration, exchange.hasOwnDelegate ? RecordingDelegate() : delegate)
         let request = try exchange.request(to: server.port)
         if exchange.isRepeated { _ = try await session.data(for: request) }
 
@@ -53,7 +53,7 @@ struct ExchangeRun {
             } catch {
                 observation.take(nil, nil, error)
             }
-            // The call may return before its delegate has been told everything.
+            // The call may return before its delegate has got all callbacks.
             await withCheckedContinuation { continuation in
                 session.delegateQueue.addOperation { continuation.resume() }
             }

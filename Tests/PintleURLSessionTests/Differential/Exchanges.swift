@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import PintleTestKit
 
-/// The list, by what each is about.
+/// The list of exchanges, by topic.
 enum Exchanges {
     static let all = messages + codings + requests + redirects + cookies + failures + authentication + caching
 

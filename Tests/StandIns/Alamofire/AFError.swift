@@ -1,4 +1,4 @@
-/// The errors that this stand-in makes. Alamofire has more cases.
+/// The errors of this stand-in. Alamofire has more cases.
 public enum AFError: Error {
     public enum ServerTrustFailureReason: Sendable {
         case noRequiredEvaluator(host: String)

@@ -1,9 +1,9 @@
 public import Foundation
 internal import Security
 
-/// One request, which starts when its data is asked for.
+/// One request. It starts when its data is requested.
 ///
-/// Sendable: what changes is touched on the session's root queue only.
+/// `@unchecked`: the state that changes is used only on the session's root queue.
 public final class DataRequest: @unchecked Sendable {
     private let convertible: any URLConvertible
     private let session: Session
@@ -18,7 +18,7 @@ public final class DataRequest: @unchecked Sendable {
         self.session = session
     }
 
-    /// Asks for a status from 200 to 299.
+    /// Requires a status from 200 to 299.
     public func validate() -> Self {
         session.rootQueue.async { self.isValidated = true }
         return self
@@ -48,7 +48,7 @@ public final class DataRequest: @unchecked Sendable {
 
     func didReceive(_ data: Data) { self.data.append(data) }
 
-    /// The status is judged where nothing else has failed.
+    /// Checks the status if no other error came before.
     func didComplete(_ response: HTTPURLResponse?, _ error: (any Error)?) {
         var failure = failure ?? error.map { $0 as? AFError ?? .sessionTaskFailed(error: $0) }
         if failure == nil, isValidated, let code = response?.statusCode, !(200..<300).contains(code) {

@@ -1,4 +1,4 @@
-/// The result of a request, to be awaited.
+/// The result of a request, for async callers.
 public struct DataTask<Value: Sendable>: Sendable {
     private let receive: @Sendable () async throws -> Value
 

@@ -1,6 +1,6 @@
 public import Security
 
-/// Judges the server behind a trust object; an error is a refusal.
+/// An evaluator of the server behind a trust object. It refuses the server by throwing an error.
 public protocol ServerTrustEvaluating: Sendable {
     func evaluate(_ trust: SecTrust, forHost host: String) throws
 }

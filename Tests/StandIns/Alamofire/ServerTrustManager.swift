@@ -1,8 +1,8 @@
 internal import Security
 
-/// Returns the evaluator for a host.
+/// A manager that returns the evaluator for a host.
 ///
-/// Sendable: nothing in it changes.
+/// `@unchecked`: its properties are constant.
 open class ServerTrustManager: @unchecked Sendable {
     public let allHostsMustBeEvaluated: Bool
     public let evaluators: [String: any ServerTrustEvaluating]

@@ -1,9 +1,10 @@
 public import Foundation
 public import Security
 
-/// Makes requests over a `URLSession` whose delegate is a ``SessionDelegate``, or forwards to one.
+/// A session that makes requests over a `URLSession`. The delegate of the `URLSession` is a ``SessionDelegate``, or
+/// forwards to one.
 ///
-/// Sendable: `requests` is touched on the root queue only, which is also that of the delegate.
+/// `@unchecked`: `requests` is used only on the root queue, which is also the delegate's queue.
 open class Session: @unchecked Sendable {
     public let session: URLSession
     public let delegate: SessionDelegate

@@ -1,10 +1,12 @@
 public import Foundation
 public import Security
 
-/// Answers challenges and tells requests of their tasks. It has no method for a session's challenges, as Alamofire's
-/// class has none, so the loading system asks it by the task's method.
+/// A delegate that answers challenges and reports the progress of tasks to their requests.
 ///
-/// Sendable: `owner` is set before the first task.
+/// Like Alamofire's class it has no method for a session's challenges, so the loading system calls the method for a
+/// task's challenges.
+///
+/// `@unchecked`: `owner` is set before the first task.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     weak var owner: Session?
 
@@ -33,7 +35,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         }
     }
 
-    /// Follows every redirect, as Alamofire does without a handler for redirects.
+    /// Follows every redirect, as Alamofire does without a redirect handler.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

@@ -1,6 +1,6 @@
 public import Security
 
-/// Configurations with Alamofire's own header fields, which are left out here.
+/// Alamofire's configurations. Their own header fields are left out here.
 public enum AlamofireConfigurations {
     public static var `default`: URLSessionConfiguration { .default }
 }

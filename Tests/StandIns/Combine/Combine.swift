@@ -1,4 +1,4 @@
-// A module of its own, because an app that asks for imports of members has to import Combine beside SwiftUI.
+// A separate module, because an app has to import Combine besides SwiftUI if it uses member import visibility.
 public protocol ObservableObject: AnyObject {}
 
 @propertyWrapper public struct Published<Value> {

@@ -41,7 +41,7 @@ public enum Curve25519 {
             public init() {
                 var generator = SystemRandomNumberGenerator()
                 let seed = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-                // Every 32 bytes are a seed.
+                // Any 32 bytes are a valid seed, so this can fail only without Ed25519.
                 guard let key = try? PrivateKey(rawRepresentation: seed) else { fatalError("OpenSSL has no Ed25519") }
                 self = key
             }

@@ -9,7 +9,7 @@ extension Digest {
     public func makeIterator() -> Array<UInt8>.Iterator { withUnsafeBytes { Array($0) }.makeIterator() }
 }
 
-/// A digest of OpenSSL's.
+/// A digest that OpenSSL computes.
 public struct SHA256Digest: Digest {
     public static var byteCount: Int { 32 }
     let bytes: [UInt8]
@@ -95,7 +95,7 @@ public enum Insecure {
     }
 }
 
-/// Returns no bytes where OpenSSL refuses the algorithm, which no signature is made of.
+/// Returns no bytes if OpenSSL refuses the algorithm. No signature is made from an empty digest.
 private func digest(of message: [UInt8], _ algorithm: OpaquePointer?) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0

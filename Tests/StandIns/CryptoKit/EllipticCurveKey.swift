@@ -22,7 +22,7 @@ final class EllipticCurveKey {
         return key.map { EllipticCurveKey(owning: $0) }
     }
 
-    /// - Parameter der: PKCS#8 or ECPrivateKey, to the last byte.
+    /// - Parameter der: The key as PKCS#8 or ECPrivateKey, without further bytes.
     convenience init?(der: [UInt8]) {
         let key = der.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
@@ -38,7 +38,7 @@ final class EllipticCurveKey {
         self.init(owning: key)
     }
 
-    /// OpenSSL's name; `nil` for a key that is not on a named curve.
+    /// OpenSSL's name of the curve; `nil` for a key that is not on a named curve.
     var curve: String? {
         var (name, count) = ([CChar](repeating: 0, count: 64), 0)
         defer { ERR_clear_error() }
@@ -56,7 +56,7 @@ final class EllipticCurveKey {
 
     var spki: [UInt8] { Self.bytes { i2d_PUBKEY(pointer, $0) } }
 
-    /// Signs a digest of any length: ECDSA takes as many of its bits as the curve has.
+    /// Signs a digest of any length: ECDSA uses as many of its bits as the curve has.
     func signature(of digest: [UInt8]) -> [UInt8]? {
         guard !digest.isEmpty, let context = EVP_PKEY_CTX_new(pointer, nil) else { return nil }
         defer {

@@ -16,25 +16,25 @@ public enum P521: NISTCurve {
     public static let name = "secp521r1"
 }
 
-/// Apple's three curves have the same declarations each, without this protocol.
+/// A NIST curve. Apple's module has no such protocol: it declares the same members for each of the three curves.
 public protocol NISTCurve: Sendable {
-    /// As OpenSSL calls it.
+    /// The name of the curve in OpenSSL.
     static var name: String { get }
 }
 
 public enum NISTSigning<Curve: NISTCurve> {
     public struct ECDSASignature: Sendable {
-        /// ECDSA-Sig-Value (RFC 3279 section 2.2.3).
+        /// The signature as ECDSA-Sig-Value (RFC 3279 section 2.2.3).
         public let derRepresentation: Data
     }
 
     public struct PublicKey: Sendable {
-        /// SubjectPublicKeyInfo with a named curve and an uncompressed point.
+        /// The key as SubjectPublicKeyInfo with a named curve and an uncompressed point.
         public let derRepresentation: Data
     }
 
     public struct PrivateKey: Sendable {
-        /// PKCS#8, with the public key inside.
+        /// The key as PKCS#8, with the public key inside.
         public let derRepresentation: Data
         public let publicKey: PublicKey
 
@@ -45,7 +45,7 @@ public enum NISTSigning<Curve: NISTCurve> {
             self = own
         }
 
-        /// - Parameter derRepresentation: PKCS#8, or ECPrivateKey of RFC 5915.
+        /// - Parameter derRepresentation: The key as PKCS#8, or as ECPrivateKey of RFC 5915.
         public init<Bytes: RandomAccessCollection>(derRepresentation: Bytes) throws where Bytes.Element == UInt8 {
             guard let key = EllipticCurveKey(der: Array(derRepresentation)), let own = PrivateKey(key) else {
                 throw CryptoKitError.incorrectKeySize
@@ -53,7 +53,7 @@ public enum NISTSigning<Curve: NISTCurve> {
             self = own
         }
 
-        /// `nil` for a key of another kind or curve.
+        /// Returns `nil` for a key of another kind or curve.
         private init?(_ key: EllipticCurveKey) {
             guard key.curve == Curve.name else { return nil }
             derRepresentation = Data(key.pkcs8)

@@ -1,4 +1,4 @@
-// Apple's Network brings Security along.
+// Apple's Network re-exports Security.
 @_exported public import Security
 
 open class NWProtocolTLS {

@@ -1,4 +1,4 @@
-// The part of CryptoKit that the core's hash uses, for the compiler only: nothing runs.
+// The part of CryptoKit that the core's hash uses. It is only for the compiler: nothing runs.
 public struct SHA256 {
     public init() {}
     public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}

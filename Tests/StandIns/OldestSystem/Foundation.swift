@@ -1,4 +1,4 @@
-// The declarations of Foundation that the core uses, for the compiler only: nothing runs.
+// The declarations of Foundation that the core uses. They are only for the compiler: nothing runs.
 public typealias TimeInterval = Double
 
 public struct Date: Sendable, Hashable, Comparable {

@@ -1,4 +1,4 @@
-// What the views of Examples/App use, for the compiler alone: nothing is drawn, and nothing runs.
+// The parts of SwiftUI that Examples/App uses. They are only for the compiler: nothing is drawn, and nothing runs.
 public import Combine
 
 @MainActor public protocol View {
@@ -18,7 +18,7 @@ extension Optional: View where Wrapped: View {
     public typealias Body = Never
 }
 
-/// Whatever the system draws by itself.
+/// A view that the system draws by itself.
 public struct Drawn: View {
     public typealias Body = Never
 }
@@ -75,7 +75,7 @@ public struct Button: View {
 
 public enum HorizontalAlignment { case leading, center, trailing }
 
-/// `Form` and the others, which hold views.
+/// A view that holds views, such as `Form`.
 public struct Container: View {
     public typealias Body = Never
     public init(@ViewBuilder content: () -> some View) {}
@@ -151,7 +151,7 @@ public struct Binding<Value> {}
     public init(_ path: KeyPath<EnvironmentValues, Value>) { self.path = path }
 }
 
-// MARK: Views of UIKit's
+// MARK: UIKit views
 
 @MainActor public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {
     public let coordinator: Representable.Coordinator

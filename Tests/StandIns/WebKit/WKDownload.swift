@@ -14,10 +14,11 @@ public import Security
         originalRequest = request
     }
 
-    /// One that loads nothing; Apple's has no such function.
+    /// Makes a download that loads nothing. Apple's class has no such function.
     public static func idle() -> WKDownload { WKDownload(URLRequest(url: URL(fileURLWithPath: "/"))) }
 
-    /// Apple's has no such function: there, a web view makes and runs it. Without a delegate nothing is loaded.
+    /// Runs a download. In Apple's module only a web view makes and runs downloads. Without a delegate nothing is
+    /// loaded.
     public static func run(_ request: URLRequest, asking delegate: any WKDownloadDelegate) async {
         let download = WKDownload(request)
         download.delegate = delegate
@@ -76,7 +77,7 @@ extension WKDownloadDelegate {
     public func download(_ download: WKDownload, didFailWithError error: any Error, resumeData: Data?) {}
 }
 
-/// Takes the session's questions to the main queue.
+/// A delegate that passes the session's questions to the main queue.
 private final class DownloadBridge: NSObject, URLSessionTaskDelegate {
     private let download: WKDownload
 
@@ -101,7 +102,7 @@ private final class DownloadBridge: NSObject, URLSessionTaskDelegate {
         Task { @MainActor in
             guard let delegate = download.delegate else { return completionHandler(request) }
             delegate.download(download, willPerformHTTPRedirection: response, newRequest: request) { policy in
-                // First, or the task ends with the redirect's own response.
+                // Cancel first. Otherwise the task would end with the redirect as its response.
                 if policy == .cancel { task.cancel() }
                 completionHandler(policy == .allow ? request : nil)
             }

@@ -1,5 +1,5 @@
 public import Foundation
-// Apple's WebKit brings Foundation's loading along, which is in Security here.
+// Apple's WebKit re-exports Foundation's loading system, which is in Security here.
 @_exported public import Security
 
 public enum WKNavigationActionPolicy: Int, Sendable {
@@ -33,7 +33,7 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
         targetFrame = isMainFrame.map { WKFrameInfo(isMainFrame: $0) }
     }
 
-    /// Apple's has no such initialiser: there, only the web view makes them.
+    /// Makes an action for tests. In Apple's module only the web view makes actions.
     public static func asked(
         _ request: URLRequest, shouldPerformDownload: Bool = false, isMainFrame: Bool? = true
     ) -> WKNavigationAction {
@@ -52,13 +52,14 @@ public enum WKNavigationResponsePolicy: Int, Sendable {
         self.isForMainFrame = isForMainFrame
     }
 
-    /// Apple's has no such function: there, only the web view makes them.
+    /// Makes a response for tests. In Apple's module only the web view makes responses.
     public static func arrived(_ response: URLResponse, isForMainFrame: Bool) -> WKNavigationResponse {
         WKNavigationResponse(response: response, isForMainFrame: isForMainFrame)
     }
 }
 
-// As with the delegates of sessions, each optional method has a default that does what its absence does.
+// As in the session delegates, each optional method has a default implementation that does what happens without the
+// method.
 @MainActor public protocol WKNavigationDelegate: NSObjectProtocol {
     func webView(
         _ webView: WKWebView, decidePolicyFor navigationAction: WKNavigationAction,

@@ -1,11 +1,12 @@
 public import Foundation
 public import Security
 
-/// Loads documents and asks its delegate about servers. It renders nothing, and loads no images, frames or scripts.
+/// A web view that loads documents and asks its delegate about servers. It renders nothing, and loads no images, frames
+/// or scripts.
 @MainActor open class WKWebView: NSObject {
     public weak var navigationDelegate: (any WKNavigationDelegate)?
     public private(set) var url: URL?
-    /// What came last; Apple's shows it.
+    /// The last document, which Apple's web view would render.
     public private(set) var document: Data?
 
     public override init() {}
@@ -17,7 +18,7 @@ public import Security
         return navigation
     }
 
-    /// How often ``reload()`` was called; Apple's does not tell.
+    /// The number of calls of ``reload()``, which Apple's web view does not count.
     public private(set) var reloadCount = 0
 
     @discardableResult
@@ -53,10 +54,10 @@ public import Security
         }
     }
 
-    /// A redirect was cancelled.
+    /// A Boolean value that indicates whether a redirect was cancelled.
     private var isInterrupted = false
 
-    /// The error of a load whose redirect or response the delegate does not let go on.
+    /// The error of a load whose redirect or response the delegate cancelled.
     private var interruption: NSError {
         NSError(
             domain: "WebKitErrorDomain", code: 102, userInfo: [NSLocalizedDescriptionKey: "Frame load interrupted"])
@@ -72,7 +73,7 @@ public import Security
         }
     }
 
-    /// Asks the delegate about each hop, as about the first request.
+    /// Asks the delegate about a redirect, as about the first request.
     fileprivate func allowsRedirect(to request: URLRequest, _ navigation: WKNavigation) async -> Bool {
         guard await decide(about: request) == .allow else {
             isInterrupted = true
@@ -92,7 +93,7 @@ public import Security
     }
 }
 
-/// Takes the session's questions to the main queue.
+/// A delegate that passes the session's questions to the main queue.
 private final class Bridge: NSObject, URLSessionTaskDelegate {
     private let webView: WKWebView
     private let navigation: WKNavigation
@@ -115,7 +116,7 @@ private final class Bridge: NSObject, URLSessionTaskDelegate {
     ) {
         Task { @MainActor in
             guard await webView.allowsRedirect(to: request, navigation) else {
-                // First, or the task ends with the redirect's own response.
+                // Cancel first. Otherwise the task would end with the redirect as its response.
                 task.cancel()
                 return completionHandler(nil)
             }

@@ -12,7 +12,7 @@ public struct OSLogPrivacy: Sendable, Equatable {
     public static func `private`(mask: Mask) -> OSLogPrivacy { OSLogPrivacy(isPublic: false) }
 }
 
-/// What stands in the log: what is private does not.
+/// The text of a log entry. Private values are replaced.
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         var text = ""
@@ -48,7 +48,7 @@ public struct Logger: Sendable {
     public func debug(_ message: OSLogMessage) { Self.keep("debug \(message.text)", category) }
 
     private static let lock = NSLock()
-    // Touched under the lock alone.
+    // `nonisolated(unsafe)`: every access takes the lock.
     private nonisolated(unsafe) static var lines: [String: [String]] = [:]
 
     private static func keep(_ line: String, _ category: String) {
@@ -57,7 +57,7 @@ public struct Logger: Sendable {
         lines[category, default: []].append(line)
     }
 
-    /// What was written under a category; Apple's log is not read back like this.
+    /// Returns the entries of a category. Apple's log cannot be read back like this.
     public static func written(under category: String) -> [String] {
         lock.lock()
         defer { lock.unlock() }

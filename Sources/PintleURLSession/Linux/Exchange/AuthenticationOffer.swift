@@ -1,14 +1,14 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// A way to answer a 401 that this session knows.
+/// An authentication scheme that a 401 response offers and that this session supports.
 enum AuthenticationOffer: Sendable {
     case basic(realm: String?)
     case digest(DigestChallenge)
 
-    /// The strongest first, as RFC 9110 section 11.6.1 asks for.
+    /// Parses the offers, the strongest first, as RFC 9110 section 11.6.1 requires.
     ///
-    /// - Parameter values: of `WWW-Authenticate`.
+    /// - Parameter values: The values of `WWW-Authenticate`.
     static func offers(in values: [String]) -> [AuthenticationOffer] {
         let offers = AuthenticationChallenges(values).all.compactMap { challenge -> AuthenticationOffer? in
             if challenge.scheme == "basic" { return .basic(realm: challenge.parameters["realm"]) }
@@ -27,8 +27,10 @@ enum AuthenticationOffer: Sendable {
         }
     }
 
-    /// Returns `true` if the last answer was right and only its nonce too old. If anything else differs, the credential
-    /// would go to another realm or be hashed in another way, and the delegate has not agreed to that.
+    /// Returns `true` if the server accepted the last answer and only its nonce has expired.
+    ///
+    /// If anything else differs, the credential would go to another realm or be hashed in another way, and the delegate
+    /// has not agreed to that.
     func renews(_ known: AuthenticationOffer) -> Bool {
         guard case .digest(let next) = self, case .digest(let last) = known, next.isStale else { return false }
         return next.realm == last.realm && next.algorithm == last.algorithm && next.isSession == last.isSession
@@ -45,4 +47,12 @@ enum AuthenticationOffer: Sendable {
             host: url.endpoint.host.description, port: Int(url.endpoint.port), protocol: url.scheme.rawValue,
             realm: realm, authenticationMethod: method)
     }
+}
+
+/// A 401 response that waits for a credential.
+struct PendingChallenge: Sendable {
+    let response: HTTPURLResponse
+    let url: CurlURL
+    /// The offers that the delegate has not rejected, the strongest first.
+    var offers: [AuthenticationOffer]
 }

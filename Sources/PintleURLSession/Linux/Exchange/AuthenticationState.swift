@@ -1,28 +1,29 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// The challenges of one task so far, and the credential that answers them.
+/// The challenges of one task so far, and the credential for them.
 struct AuthenticationState: Sendable {
-    /// More challenges than a person answers wrongly. A task whose delegate never gives up ends here.
+    /// The number of challenges after which a task stops answering. It is higher than a user needs for typing errors,
+    /// and stops a delegate that never gives up.
     static let challengeLimit = 20
 
     enum Reaction {
         /// The delegate chooses a credential.
         case ask
-        /// The server only wants another nonce: the same credential answers.
+        /// The server only needs a new nonce: the same credential is sent again.
         case renewed
-        /// The limit is reached: the response is the last one.
+        /// The limit is reached: the 401 becomes the final response.
         case giveUp
     }
 
     /// The credential that goes with each request to its origin; `nil` before there is one.
     var authorization: Authorization?
-    /// Challenges of all servers, renewals of a nonce included.
+    /// The number of challenges of all servers, renewals of a nonce included.
     private var challenges = 0
-    /// How often a credential has been given, by the parts of its protection space.
+    /// The number of credentials that were sent for each protection space.
     private var attempts: [[String]: Int] = [:]
 
-    /// Counts a challenge.
+    /// Counts a challenge and returns the reaction to it.
     mutating func receiveChallenge(_ offers: [AuthenticationOffer], from url: CurlURL) -> Reaction {
         challenges += 1
         guard challenges <= Self.challengeLimit else { return .giveUp }
@@ -33,13 +34,13 @@ struct AuthenticationState: Sendable {
         return .renewed
     }
 
-    /// Sends a credential with all further requests to its origin.
+    /// Uses a credential for all further requests to its origin.
     mutating func use(_ authorization: Authorization) {
         attempts[authorization.space.parts, default: 0] += 1
         self.authorization = authorization
     }
 
-    /// Returns the authorization that a server has accepted with a response.
+    /// Returns the authorization that the server of a URL has accepted with its response.
     func accepted(by url: CurlURL) -> Authorization? {
         guard let authorization, authorization.origin.hasSameOrigin(as: url) else { return nil }
         return authorization
@@ -48,12 +49,12 @@ struct AuthenticationState: Sendable {
     /// Returns the credential that the server has just refused.
     func refusedCredential(of url: CurlURL) -> URLCredential? { accepted(by: url)?.credential }
 
-    /// Returns how often a credential has been given for a space.
+    /// Returns the number of credentials that were sent for a protection space.
     func failureCount(in space: URLProtectionSpace) -> Int { attempts[space.parts] ?? 0 }
 }
 
 extension URLProtectionSpace {
-    /// The key of a space. Foundation for Linux compares spaces by identity.
+    /// The parts of a protection space, for use as a key. Foundation for Linux compares spaces by identity.
     fileprivate var parts: [String] {
         [`protocol` ?? "", host.lowercased(), "\(port)", realm ?? "", authenticationMethod]
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// A credential for one origin, and the scheme that carries it.
+/// A credential for one origin, with the authentication scheme that it is used in.
 struct Authorization: Sendable {
     let origin: CurlURL
     let space: URLProtectionSpace
     let credential: URLCredential
     var offer: AuthenticationOffer
-    /// Requests under the nonce of the offer.
+    /// The number of requests that have used the current nonce.
     private var count: UInt32 = 0
 
     init(_ credential: URLCredential, for offer: AuthenticationOffer, in space: URLProtectionSpace, at origin: CurlURL)
@@ -18,13 +18,13 @@ struct Authorization: Sendable {
         self.origin = origin
     }
 
-    /// The same credential under another nonce.
+    /// Uses the same credential with a new nonce.
     mutating func renew(_ offer: AuthenticationOffer) {
         self.offer = offer
         count = 0
     }
 
-    /// The field's value for one more request; `nil` for another origin.
+    /// Returns the value of `Authorization` for one more request; `nil` for another origin.
     mutating func value(for url: CurlURL, method: String) -> String? {
         guard origin.hasSameOrigin(as: url) else { return nil }
         let (user, password) = (credential.user ?? "", credential.password ?? "")

@@ -1,20 +1,22 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// Stores the cookies of one response.
+/// A store for the cookies of one response.
 struct CookieJar: Sendable {
-    /// Cookies that are kept for one host. Beyond that the oldest are deleted, as in browsers.
+    /// The limit of cookies for one host. The oldest are deleted, as in browsers.
     static let hostLimit = 180
-    /// Cookies of all hosts together, so that a chain of redirects over many hosts does not get around the other limit.
+    /// The limit of cookies for all hosts together. It stops a chain of redirects over many hosts, which would bypass
+    /// the other limit.
     static let totalLimit = 3_000
-    /// In bytes of their texts, of all hosts together: Foundation writes all that is stored to the disk for each cookie.
+    /// The limit in bytes of all cookies of all hosts. Foundation writes the whole storage to the disk for each cookie
+    /// that is set.
     static let totalSizeLimit = 1_000_000
 
     private let storage: HTTPCookieStorage
     private let url: URL
     private let page: URL?
 
-    /// Returns `nil` where the response sets no cookie, or none is wanted.
+    /// Returns `nil` if the response sets no cookie, or if the settings do not allow cookies.
     init?(
         for head: ResponseHead, from server: CurlURL, to request: URLRequest,
         under configuration: URLSessionConfiguration
@@ -29,7 +31,8 @@ struct CookieJar: Sendable {
         page = request.mainDocumentURL
     }
 
-    /// Parses and stores the cookies. Foundation's default storage writes all that it holds to the disk for each cookie.
+    /// Parses and stores the cookies. This may be slow: Foundation's default storage writes its whole content to the
+    /// disk for each cookie.
     func store(_ head: ResponseHead, isSecure: Bool) {
         var cookies = head.cookies(for: url)
         if !cookies.isEmpty, !isSecure {
@@ -53,12 +56,12 @@ struct CookieJar: Sendable {
 }
 
 extension [HTTPCookie] {
-    /// Returns the cookies to delete, so that at most `limit` stay with at most `sizeLimit` bytes. Secure cookies go last,
-    /// so that responses over plain http cannot push them out (RFC 6265bis section 5.7).
+    /// Returns the cookies to delete, so that at most `limit` cookies with at most `sizeLimit` bytes remain. Secure
+    /// cookies are deleted last, so that responses over plain HTTP cannot evict them (RFC 6265bis section 5.7).
     fileprivate func oldest(beyond limit: Int, size sizeLimit: Int) -> ArraySlice<HTTPCookie> {
         var size = reduce(0) { $0 + $1.size }
         guard count > limit || size > sizeLimit else { return [] }
-        // Foundation's own key, which it does not show.
+        // Foundation's own key, which has no public constant.
         let created = HTTPCookiePropertyKey("Created")
         let byAge = map { (($0.isSecure ? 1 : 0, $0.properties?[created] as? Double ?? 0), $0) }
             .sorted { $0.0 < $1.0 }.map(\.1)
@@ -72,7 +75,7 @@ extension [HTTPCookie] {
 }
 
 extension HTTPCookie {
-    /// The size in bytes of everything that a server may make long.
+    /// The size in bytes of all properties whose length a server chooses.
     fileprivate var size: Int {
         (properties ?? [:]).values.reduce(0) { $0 + (($1 as? String)?.utf8.count ?? 0) }
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// The credentials that a configuration comes with.
+/// The credentials of a configuration.
 ///
-/// Foundation for Linux compares protection spaces by identity. So this searches the storage for an equal space.
+/// Foundation for Linux compares protection spaces by identity, so this type searches the storage for an equal space.
 struct CredentialStore: Sendable {
     let storage: URLCredentialStorage?
 
-    /// The default one for a space, else the first by name.
+    /// Returns the default credential for a space, or else the first by user name.
     func credential(for space: URLProtectionSpace) -> URLCredential? {
         guard let storage else { return nil }
         let stored = stored(space)
@@ -15,7 +15,7 @@ struct CredentialStore: Sendable {
         return storage.credentials(for: stored)?.min { $0.key < $1.key }?.value
     }
 
-    /// Stores a credential that a server has accepted, for as long as its persistence says.
+    /// Stores a credential that a server has accepted. Its persistence decides how long it is kept.
     func store(_ credential: URLCredential, for space: URLProtectionSpace) {
         storage?.set(credential, for: stored(space))
     }
@@ -27,7 +27,7 @@ struct CredentialStore: Sendable {
         }
     }
 
-    /// The space under which something is stored already.
+    /// Returns the equal space that the storage already has, or else the given one.
     private func stored(_ space: URLProtectionSpace) -> URLProtectionSpace {
         storage?.allCredentials.keys.first { known in
             known.host.lowercased() == space.host.lowercased() && known.port == space.port

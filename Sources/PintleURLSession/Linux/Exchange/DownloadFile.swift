@@ -2,18 +2,17 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The file that a download is written to, in the temporary directory. It is deleted with this object, unless
-/// ``persist()`` was called.
+/// The temporary file of a download. It is deleted with this object, unless ``persist()`` was called.
 final class DownloadFile: Sendable {
     let url: URL
     private let descriptor: CInt
     private let isKept = Atomic(false)
 
-    /// - Throws: why there can be none.
+    /// - Throws: a refusal if the file cannot be created.
     init() throws(SessionRefusal) {
         let directory = FileManager.default.temporaryDirectory
         url = directory.appendingPathComponent("CFNetworkDownload_\(UUID().uuidString).tmp")
-        // The directory is shared: mode 0600, a random name, and never a file that exists already.
+        // Other users share this directory: use mode 0600 and a random name, and never open an existing file.
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw SessionRefusal(
@@ -41,7 +40,7 @@ final class DownloadFile: Sendable {
         }
     }
 
-    /// Lets the file outlive this object. The caller of the download owns it.
+    /// Lets the file outlive this object. The caller of the download owns it from now on.
     func persist() {
         isKept.store(true, ordering: .relaxed)
     }

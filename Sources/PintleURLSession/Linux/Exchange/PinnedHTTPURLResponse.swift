@@ -1,11 +1,11 @@
 internal import Foundation
 public import FoundationNetworking
 
-/// A response that knows which verdict its connection had.
+/// A response with the verdict on the connection that it came over.
 final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
-    // `@unchecked` as the superclass is; what is added never changes.
+    // `@unchecked`: the superclass is Sendable in the same way, and the added properties are constant.
     let receipt: TrustReceipt?
-    /// A Boolean value that indicates whether libcurl can tell the whole content from a part of it. See
+    /// A Boolean value that indicates whether libcurl can tell complete content from truncated content. See
     /// ``ResponseHead/hasReliableEnd``.
     let hasReliableEnd: Bool
 
@@ -18,8 +18,9 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
         super.init(url: url, statusCode: head.status, httpVersion: head.version, headerFields: fields)
     }
 
-    /// Fields that Foundation for Linux parses at once, in quadratic time. A field that fills a head takes a second, in
-    /// which no other response is read. Fields that are longer than ``parsedLimit`` bytes are left out.
+    /// Fields that Foundation for Linux parses eagerly, in quadratic time. One such field that fills a head takes a
+    /// second, during which no other response is read. So these fields are dropped if they are longer than
+    /// ``parsedLimit`` bytes.
     private static let parsed: Set<String> = ["content-disposition", "content-type"]
     private static let parsedLimit = 4_096
 
@@ -31,7 +32,7 @@ final class PinnedHTTPURLResponse: HTTPURLResponse, @unchecked Sendable {
 }
 
 extension URLResponse {
-    /// The decision about the connection that this response came over. It is `nil` for a response that no pinned session
-    /// made, for plain http, and after archiving.
+    /// The decision about the connection that this response came over. It is `nil` for a response from another session,
+    /// over plain HTTP, or after archiving.
     public var trustReceipt: TrustReceipt? { (self as? PinnedHTTPURLResponse)?.receipt }
 }

@@ -3,8 +3,8 @@ internal import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
 
-/// How a session reaches servers: what its configuration says, or else the environment, both as they
-/// are when the session is made.
+/// The proxies of a session: those of its configuration, or else those of the environment. Both are read once, when the
+/// session is made.
 struct ProxySetting: Sendable {
     private enum Source: Sendable {
         case configuration(https: ProxyConfiguration, http: ProxyConfiguration)
@@ -27,7 +27,7 @@ struct ProxySetting: Sendable {
         }
     }
 
-    /// - Returns: `nil` where libcurl is to read the environment itself.
+    /// Returns the proxy for a URL; `nil` if libcurl has to read the environment itself.
     func proxy(for url: CurlURL) throws(SessionRefusal) -> ProxyConfiguration? {
         switch source {
         case .configuration(let https, let http): url.scheme == .https ? https : http
@@ -40,7 +40,8 @@ struct ProxySetting: Sendable {
     private static func proxy(
         _ dictionary: [AnyHashable: Any], _ kind: String
     ) throws(SessionRefusal) -> ProxyConfiguration {
-        // Apple's names of the keys. What is not understood may be the guarded way out.
+        // Apple's key names. A setting that is not supported is an error: ignoring it could send traffic around a proxy
+        // that guards the network.
         for key in ["ProxyAutoConfigEnable", "ProxyAutoDiscoveryEnable", "HTTPSProxyType"] where isOn(dictionary[key]) {
             throw SessionRefusal(
                 .unsupportedProxy, "\(key) in connectionProxyDictionary is not supported",

@@ -1,25 +1,25 @@
 internal import FoundationNetworking
 
-/// The head of a response, and what it asks of the task.
+/// The head of a response, and its meaning for the task.
 struct Reception: Sendable {
     enum Meaning: Sendable {
-        /// The response is the last one, and the server has refused no credential.
+        /// The response is final, and the server has refused no credential.
         case content
         /// The server asks for another request.
         case redirect(to: URLRequest)
-        /// The server asks for a credential (401), in ways that the session knows, the strongest first. Without any, the
-        /// response is the last one.
+        /// The server asks for a credential (401). The offers that the session supports come strongest first. If there
+        /// are none, the response is final.
         case challenge([AuthenticationOffer])
-        /// A redirect that must not be followed.
+        /// The server asks for a redirect that must not be followed.
         case refused(SessionRefusal)
     }
 
     let head: ResponseHead
     let response: HTTPURLResponse
-    /// The URL that libcurl has asked for.
+    /// The URL that libcurl requested.
     let url: CurlURL
     let meaning: Meaning
-    /// A Boolean value that indicates whether the response has cookies that are to be stored before the task goes on.
+    /// A Boolean value that indicates whether the response has cookies that must be stored before the task continues.
     let setsCookies: Bool
 
     init(

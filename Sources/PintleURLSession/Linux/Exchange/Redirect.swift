@@ -3,10 +3,10 @@ internal import FoundationNetworking
 
 /// The request that a redirect asks for (RFC 9110 section 15.4).
 enum Redirect {
-    /// The number of redirects that browsers follow.
+    /// The largest number of redirects that a task follows, as in browsers.
     static let limit = 20
 
-    /// - Returns: `nil` where the response is not a redirect.
+    /// - Returns: the next request; `nil` if the response is not a redirect.
     static func request(
         after response: HTTPURLResponse, to request: URLRequest
     ) throws(SessionRefusal) -> URLRequest? {
@@ -29,7 +29,7 @@ enum Redirect {
         default: break
         }
         if try CurlURL(base.absoluteString).hasSameOrigin(as: CurlURL(target.absoluteString)) == false {
-            // A host's name, given by hand, would have another server answer for it.
+            // `Host` too: if the app had set it, the new server would answer under the old host's name.
             for name in ["Authorization", "Cookie", "Host", "Proxy-Authorization"] {
                 next.setValue(nil, forHTTPHeaderField: name)
             }
@@ -37,7 +37,9 @@ enum Redirect {
         return next
     }
 
-    /// - Throws: where the next request would go without TLS, at the wish of a server or of a delegate.
+    /// Refuses a redirect from HTTPS to a URL without TLS, whether the server or the delegate asks for it.
+    ///
+    /// - Throws: a refusal if the next request would go without TLS.
     static func refuseDowngrade(from base: URL?, to target: URL?) throws(SessionRefusal) {
         guard base?.scheme?.lowercased() == "https", target?.scheme?.lowercased() != "https" else { return }
         throw SessionRefusal(

@@ -3,27 +3,29 @@ internal import FoundationNetworking
 internal import Pintle
 internal import PintleOpenSSL
 
-/// Makes libcurl's request of Foundation's, by the settings of the session.
+/// A translation of Foundation's request into libcurl's, with the settings of the session.
 struct RequestTranslation {
     let configuration: URLSessionConfiguration
     let proxies: ProxySetting
     let generation: PolicyGeneration
     /// A Boolean value that indicates whether a redirect has left the origin that the credentials are for.
     var hasLeftOrigin = false
-    /// Uptime in seconds.
+    /// The deadline as system uptime in seconds.
     var deadline = Double.infinity
     var priority = URLSessionTask.defaultPriority
 
-    /// As Foundation has it.
+    /// Foundation's user agent.
     private static let userAgent =
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlLibrary.version)"
-    /// Fields that are confidential, or that are right for one origin only.
+    /// Fields that are confidential, or that are correct for only one origin.
     private static let confidential: Set<String> = ["authorization", "cookie", "host", "proxy-authorization"]
     /// Fields that libcurl writes itself.
     private static let framing: Set<String> = ["content-length", "transfer-encoding", "expect"]
 
-    /// - Parameter authorization: what answers a challenge of the request's origin, in place of what the
-    ///   request says itself.
+    /// Returns libcurl's request.
+    ///
+    /// - Parameter authorization: The answer to a challenge of the request's origin. It replaces the request's own
+    ///   `Authorization`.
     func transferRequest(
         _ request: URLRequest, body: TransferRequest.Body?, authorization: inout Authorization?
     ) throws(SessionRefusal) -> TransferRequest {
@@ -45,11 +47,12 @@ struct RequestTranslation {
                 .invalidRequest, "a GET request has content", hint: "use POST, or put it into the URL",
                 errorCode: NSURLErrorDataLengthExceedsMaximum)
         }
-        // Foundation sends a HEAD request without its content.
+        // As in Foundation, a HEAD request has no content.
         let body = result.method == "HEAD" ? nil : body
         result.body = body
         let credentials = authorization?.value(for: url, method: result.method)
-        // As Foundation has it: what is given apart from the request may be anything.
+        // As in Foundation: only content of the request itself is taken for a form. Content of an upload task may be
+        // anything.
         let isForm =
             if case .stream = body { true } else { body != nil && request.httpBody?.isEmpty == false }
         result.fields = try fields(request, to: url, isForm: isForm, credentials: credentials)
@@ -73,7 +76,8 @@ struct RequestTranslation {
             guard let name = name.base as? String else { continue }
             put(name, "\(value)")
         }
-        // The redirect has removed the request's own fields; the delegate has added those that are there now.
+        // Drops these fields only from the session's settings. The redirect has removed the request's own; the delegate
+        // may have added new ones, which stay.
         if hasLeftOrigin { for name in Self.confidential { fields[name] = nil } }
         for (name, value) in request.allHTTPHeaderFields ?? [:] { put(name, value) }
         for name in Self.framing { fields[name] = nil }
@@ -83,7 +87,7 @@ struct RequestTranslation {
         }
         if fields["cookie"] == nil, let cookies = cookies(for: request, to: server) { put("Cookie", cookies) }
         for field in fields.values {
-            // A line break would be a field, or a request, of its own.
+            // A line break in a value would start another field or even another request.
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(HeaderToken.isByte),
                 field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
             else {
@@ -100,13 +104,13 @@ struct RequestTranslation {
             server.isSameHost(as: url),
             let stored = configuration.httpCookieStorage?.cookies(for: url), !stored.isEmpty
         else { return nil }
-        // Foundation for Linux compares only the domain.
+        // Foundation for Linux compares only the domain, so compare scheme and path here.
         let isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         let cookies = stored.filter {
             (isSecure || !$0.isSecure) && HTTPCookie.path($0.path, covers: path.isEmpty ? "/" : path)
         }
-        // The storage has no order of its own. Longer paths go first (RFC 6265 section 5.4).
+        // The storage returns cookies in no fixed order. Longer paths go first (RFC 6265 section 5.4).
         let ordered = cookies.sorted { ($1.path.utf8.count, $0.name) < ($0.path.utf8.count, $1.name) }
         return ordered.isEmpty ? nil : HTTPCookie.requestHeaderFields(with: ordered)["Cookie"]
     }

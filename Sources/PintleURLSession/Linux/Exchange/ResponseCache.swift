@@ -2,27 +2,30 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// The configuration's `URLCache`, as far as a pinned session believes it.
+/// A cache over the configuration's `URLCache` that does not trust all of its content.
 ///
-/// A cached response replaces one of the server. So it is used only if it is the same object that this session has stored,
-/// for this URL, under the policy that is still in force, and if the verdict on
-/// the connection that brought it has not run out, nor the clock been set back since: before a certificate was
-/// valid the verdict would be another. Foundation's own look-up by host, port and path is not
-/// enough: it is blind to scheme and query, others may write to the same cache, and a file on the disk does not
-/// say who put it there.
+/// A cached response replaces one of the server. So a response is used only if all of the following hold:
 ///
-/// Because of this look-up, answers to two queries of one path would take each other's place. An answer to a URL with a
-/// query is therefore stored twice: where the app finds it, and where only its whole URL leads. It is used as long as
-/// both are there, so that removing it in the app's own `URLCache` counts.
+/// - It is the same object that this session stored, for exactly this URL.
+/// - The policy that it was received under is still in force.
+/// - The verdict on its connection has not expired.
+/// - The clock has not been set back since. Before a certificate is valid, for example, the verdict would be different.
+///
+/// Foundation's own look-up by host, port and path is not enough. It ignores scheme and query, other code may write to
+/// the same cache, and a file on the disk does not tell which program wrote it.
+///
+/// With Foundation's look-up, two queries of one path would overwrite each other. So a response to a URL with a query
+/// is stored twice: under the key that the app uses, and under a key made of the whole URL. It is used only while both
+/// entries exist, so that the app can remove it through its own `URLCache`.
 final class ResponseCache: Sendable {
     private struct Entry {
         weak var response: URLResponse?
-        /// The number of the ``PolicyGeneration`` that the response came under.
+        /// The serial number of the ``PolicyGeneration`` that the response was received under.
         let serial: Int
         let received: Date
-        /// The end of its freshness; `nil` for a response that never was fresh.
+        /// The end of the response's freshness; `nil` for a response that was never fresh.
         let end: Date?
-        /// A Boolean value that indicates whether the answer is for requests with the same `Accept-Encoding` only.
+        /// A Boolean value that indicates whether the response is only for requests with the same `Accept-Encoding`.
         let varies: Bool
         let acceptedCodings: String?
     }
@@ -30,25 +33,27 @@ final class ResponseCache: Sendable {
     let urlCache: URLCache?
     private let entries = Mutex<[URL: Entry]>([:])
 
-    /// With more entries, the `URLCache` has evicted the oldest responses already.
+    /// The limit of entries. With more entries the `URLCache` has already evicted the oldest responses.
     private static let entryLimit = 4_096
-    /// `URLCache` for Linux traps where something is stored over something else: see `store(_:as:)`.
+    /// A lock around changes: `URLCache` for Linux traps when an entry is overwritten; see `store(_:as:)`.
     private static let access = Mutex(())
 
     init(_ urlCache: URLCache?) {
         self.urlCache = urlCache
     }
 
-    /// The most content that is worth keeping: a twentieth, as on Apple's systems.
+    /// The size in bytes of the largest content that is stored: a twentieth of the cache, as on Apple's systems.
     var sizeLimit: Int { (urlCache?.memoryCapacity ?? 0) / 20 }
 
-    /// Returns `true` if there may be a response. Most sessions never store one.
+    /// Returns `true` if the cache may have a response. This check is cheap, because most sessions never store one.
     func knows(_ request: URLRequest) -> Bool {
         guard urlCache != nil, let url = request.url else { return false }
         return entries.withLock { $0[url] != nil }
     }
 
-    /// - Parameter wantsFresh: false where any answer is better than none.
+    /// Returns a response from the cache, if one may be used.
+    ///
+    /// - Parameter wantsFresh: `false` if a stale response may be used too.
     func answer(
         to request: URLRequest, accepting codings: String? = nil, in generation: PolicyGeneration, wantsFresh: Bool,
         at now: Date
@@ -58,7 +63,7 @@ final class ResponseCache: Sendable {
             !wantsFresh || entry.end.map({ now < $0 }) ?? false, !entry.varies || entry.acceptedCodings == codings
         else { return nil }
         guard let first = store.cachedResponse(for: request) else {
-            // The app has removed it: the content does not stay under the whole URL either.
+            // The app has removed the response. Also remove the entry under the whole URL.
             forget(url)
             return nil
         }
@@ -89,7 +94,8 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// A request whose path is the whole URL, which is what Foundation looks up by. `nil` for a URL without a query.
+    /// Returns a request whose path is the whole URL, because Foundation looks up by path. Returns `nil` for a URL
+    /// without a query.
     private static func exactRequest(for url: URL) -> URLRequest? {
         guard url.query != nil else { return nil }
         var components = URLComponents()
@@ -98,10 +104,23 @@ final class ResponseCache: Sendable {
         return components.url.map { URLRequest(url: $0) }
     }
 
-    /// Removes the content of a URL, because it has changed.
+    /// Removes the response to a URL whose content has changed.
     func forget(_ url: URL) {
         _ = entries.withLock { $0.removeValue(forKey: url) }
         guard let store = urlCache, let exact = Self.exactRequest(for: url) else { return }
         Self.access.withLock { _ in store.removeCachedResponse(for: exact) }
     }
+}
+
+/// A response that may go into the cache once its content is complete.
+struct CacheCandidate {
+    let response: HTTPURLResponse
+    let request: URLRequest
+    let generation: PolicyGeneration
+    let received: Date
+    let end: Date?
+    let varies: Bool
+    let acceptedCodings: String?
+    /// A copy of the content that the delegate gets; `nil` if the loader keeps the content anyway.
+    var content: Data?
 }

@@ -4,11 +4,11 @@ internal import FoundationNetworking
 internal import Pintle
 
 extension URLError {
-    /// The error that a task ends with. Its underlying error is the typed one.
+    /// Creates the error that a task ends with. Its underlying error is the typed one.
     init(_ failure: TransferFailure, url: URL?) {
         switch failure {
         case .rejected(let rejection):
-            // A code of its own for each thing that a path can be: they are what stock code looks for.
+            // Apps look for these specific codes of Foundation, so keep them apart.
             let code: URLError.Code =
                 switch rejection.pathFailure?.code {
                 case .expired: .serverCertificateHasBadDate
@@ -42,7 +42,8 @@ extension URLError {
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
-        // The protocol is HTTP/0.9, which is whatever is not HTTP: other schemes have been refused by then.
+        // "Unsupported protocol" can only mean HTTP/0.9 here, which is libcurl's name for a response that is not HTTP.
+        // Unsupported schemes were refused before.
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
         // Only a download refuses content, when its file cannot be written.

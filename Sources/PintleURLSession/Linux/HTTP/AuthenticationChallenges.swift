@@ -1,19 +1,19 @@
-/// The challenges of a `WWW-Authenticate` field (RFC 9110 section 11.6.1): a list whose commas part challenges
-/// and parameters alike. What does not fit the grammar is passed over.
+/// The challenges of a `WWW-Authenticate` field (RFC 9110 section 11.6.1). In this list commas separate both challenges
+/// and parameters. Parts that do not fit the grammar are skipped.
 struct AuthenticationChallenges {
     struct Challenge: Equatable {
-        /// In lower case.
+        /// The name of the scheme in lower case.
         let scheme: String
-        /// By lower-case name, without quotes; of two of one name the first.
+        /// The parameters by lower-case name, without quotes. If a name repeats, the first one counts.
         var parameters: [String: String] = [:]
     }
 
-    /// More than any server has a use for.
+    /// The largest number of challenges that are read. No real server sends as many.
     static let limit = 16
 
     private(set) var all: [Challenge] = []
 
-    /// - Parameter values: the field's, each of any length.
+    /// - Parameter values: The values of the field, each of any length.
     init(_ values: [String]) {
         for value in values {
             var rest = Array(value.utf8)[...]
@@ -40,7 +40,7 @@ struct AuthenticationChallenges {
                 all.append(Challenge(scheme: name.lowercased()))
                 isInChallenge = true
             } else {
-                // A token68, or nonsense.
+                // A token68 or invalid text: skip it.
                 rest = rest.drop { $0 != UInt8(ascii: ",") }
             }
             isAfterComma = false
@@ -55,7 +55,7 @@ struct AuthenticationChallenges {
         return String(decoding: token, as: UTF8.self)
     }
 
-    /// An equals sign and what it stands before: a token or a quoted string. With the rest; `nil` for anything else.
+    /// Parses an equals sign and the token or quoted string after it. Returns the value and the rest, or `nil`.
     private static func value(_ text: ArraySlice<UInt8>) -> (String, rest: ArraySlice<UInt8>)? {
         guard text.first == UInt8(ascii: "=") else { return nil }
         var rest = text.dropFirst().drop(while: isBlank)

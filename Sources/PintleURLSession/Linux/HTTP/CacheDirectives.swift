@@ -1,13 +1,13 @@
-/// The directives of `Cache-Control` (RFC 9111 section 5.2), by lower-case name. What does not fit the grammar
-/// is passed over.
+/// The directives of `Cache-Control` (RFC 9111 section 5.2), by lower-case name. Parts that do not fit the grammar are
+/// skipped.
 struct CacheDirectives {
     private(set) var values: [String: String] = [:]
 
-    /// - Parameter fields: the field's values, each of any length.
+    /// - Parameter fields: The values of the field, each of any length.
     init(_ fields: [String]) {
         for field in fields {
             var isQuoted = false
-            // A comma in a quoted string parts nothing.
+            // A comma in a quoted string is not a separator.
             let parts = field.utf8.split { byte in
                 if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
                 return byte == UInt8(ascii: ",") && !isQuoted
@@ -22,8 +22,8 @@ struct CacheDirectives {
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// Seconds. A number that is too great is the greatest that RFC 9111 section 1.2.2 asks for, one that is
-    /// none is 0: stale.
+    /// Returns the seconds of a directive. A number that is too great becomes 2^31, as RFC 9111 section 1.2.2 requires.
+    /// An invalid number becomes 0, which means stale.
     func seconds(_ name: String) -> Int? {
         guard let text = values[name] else { return nil }
         guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return 0 }

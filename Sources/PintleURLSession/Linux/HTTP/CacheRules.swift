@@ -4,17 +4,17 @@ internal import FoundationNetworking
 
 /// The rules of a private cache (RFC 9111) without revalidation: a stale response is loaded again.
 enum CacheRules {
-    /// Final and whole, and kept by a cache unless it says otherwise (RFC 9110 section 15.1).
+    /// The statuses of final, complete responses that are cacheable by default (RFC 9110 section 15.1).
     private static let statuses: Set<Int> = [200, 203, 204, 404, 405, 410, 414, 501]
-    /// Fields that ask for a part, set a condition, or need a response of their own.
+    /// Request fields that ask for a part, set a condition, or otherwise need a response of their own.
     private static let selective = [
         "Authorization", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
         "Pragma",
     ]
 
-    /// Returns `true` if a request may be answered from a cache, and its response stored.
+    /// Returns `true` if a request may be answered from the cache and its response may be stored.
     ///
-    /// - Parameter fields: what the session adds.
+    /// - Parameter fields: The fields that the session adds.
     static func isCacheable(_ request: URLRequest, _ fields: [AnyHashable: Any]) -> Bool {
         guard request.httpMethod ?? "GET" == "GET", request.httpBody == nil, request.httpBodyStream == nil else {
             return false
@@ -31,8 +31,8 @@ enum CacheRules {
         }
     }
 
-    /// The `Accept-Encoding` that the app names, in the request or for the session; `nil` where libcurl names its own.
-    /// An answer that varies by it is used for the same value only (RFC 9111 section 4.1).
+    /// Returns the `Accept-Encoding` that the app sets, in the request or for the session; `nil` if libcurl sets its
+    /// own. A response that varies by it is used only for the same value (RFC 9111 section 4.1).
     static func acceptedCodings(of request: URLRequest, _ fields: [AnyHashable: Any]) -> String? {
         if let own = request.value(forHTTPHeaderField: "Accept-Encoding") { return own }
         return fields.first { ($0.key.base as? String)?.lowercased() == "accept-encoding" }.map { "\($0.value)" }
@@ -42,7 +42,8 @@ enum CacheRules {
         !(response.value(forHTTPHeaderField: "Vary") ?? "").isEmpty
     }
 
-    /// Returns `true` if a method changes nothing (RFC 9110 section 9.2.1), so that cached content stays valid.
+    /// Returns `true` for a safe method (RFC 9110 section 9.2.1), which changes nothing, so that cached content stays
+    /// valid.
     static func leavesContent(_ method: String?) -> Bool {
         ["GET", "HEAD", "OPTIONS", "TRACE"].contains(method ?? "GET")
     }
@@ -51,15 +52,15 @@ enum CacheRules {
     static func mayStore(_ response: HTTPURLResponse) -> Bool {
         guard statuses.contains(response.statusCode), response.value(forHTTPHeaderField: "WWW-Authenticate") == nil
         else { return false }
-        // Other fields are not compared, so an answer that varies by one is not stored.
+        // Only `Accept-Encoding` is compared, so a response that varies by another field is not stored.
         let choices = response.value(forHTTPHeaderField: "Vary") ?? ""
         guard choices.isEmpty || choices.lowercased() == "accept-encoding" else { return false }
         return !directives(of: response).has("no-store")
     }
 
-    /// Returns the end of a response's freshness; `nil` where the server does not say, or demands revalidation.
+    /// Returns the end of a response's freshness; `nil` if the server does not set it, or demands revalidation.
     ///
-    /// - Parameter received: when it came.
+    /// - Parameter received: The time at which the response came.
     static func end(of response: HTTPURLResponse, received: Date) -> Date? {
         let directives = directives(of: response)
         guard !directives.has("no-cache") else { return nil }
@@ -81,7 +82,7 @@ enum CacheRules {
         CacheDirectives([response.value(forHTTPHeaderField: "Cache-Control") ?? ""])
     }
 
-    /// Any of the three forms of RFC 9110 section 5.6.7, which libcurl reads.
+    /// Parses a date in any of the three forms of RFC 9110 section 5.6.7. libcurl reads all of them.
     private static func date(_ field: String, of response: HTTPURLResponse) -> Date? {
         guard let text = response.value(forHTTPHeaderField: field) else { return nil }
         let seconds = curl_getdate(text, nil)

@@ -2,11 +2,13 @@ internal import CCurl
 internal import Foundation
 internal import Pintle
 
-/// A URL as libcurl has read it. The policy is asked about this parse and the transfer is made from it, so
-/// that the two cannot mean different hosts: Foundation and libcurl disagree on `127.1`, `0x7f.1` and U+3002.
+/// A URL as libcurl parses it.
 ///
-/// `@unchecked`: after `init` the handle is only read, by `curl_url_get`, for which it is constant, and by libcurl,
-/// which copies it when a transfer starts. The rest never changes.
+/// The policy is asked about this parse, and the transfer uses it too, so both mean the same host. Foundation and
+/// libcurl disagree on `127.1`, `0x7f.1` and U+3002.
+///
+/// `@unchecked`: after `init` the handle is only read: by `curl_url_get`, which does not change it, and by libcurl,
+/// which copies it when a transfer starts. The other properties are constant.
 final class CurlURL: @unchecked Sendable {
     enum Scheme: String {
         case https, http
@@ -27,7 +29,7 @@ final class CurlURL: @unchecked Sendable {
         do throws(SessionRefusal) {
             (scheme, endpoint) = try Self.read(text, into: handle)
         } catch {
-            // An object whose initialiser throws this early has no deinit.
+            // Swift runs no deinit if an initializer throws before all properties are set.
             curl_url_cleanup(handle)
             throw error
         }
@@ -43,12 +45,12 @@ final class CurlURL: @unchecked Sendable {
         scheme == other.scheme && endpoint == other.endpoint
     }
 
-    /// Returns `true` if Foundation finds the same host in `url`. Foundation's cookie storage goes by its own reading.
+    /// Returns `true` if Foundation parses the same host from `url`. Foundation's cookie storage uses its own parse.
     func isSameHost(as url: URL) -> Bool {
         url.host.flatMap { try? ServerName($0) } == endpoint.host
     }
 
-    /// Path and query, as they are sent.
+    /// The path and query as they are sent.
     var target: String {
         let query = Self.part(CURLUPART_QUERY, of: handle).map { "?\($0)" } ?? ""
         return (Self.part(CURLUPART_PATH, of: handle) ?? "/") + query
@@ -64,7 +66,7 @@ final class CurlURL: @unchecked Sendable {
         }
         let name = part(CURLUPART_SCHEME, of: handle)?.lowercased() ?? ""
         guard let scheme = Scheme(rawValue: name) else { throw unsupported(name) }
-        // With one slash or three libcurl finds a host where others find a path.
+        // With one slash or with three, libcurl finds a host where other parsers find a path.
         let rest = text.dropFirst(name.count)
         guard rest.hasPrefix("://"), !rest.hasPrefix(":///") else {
             throw SessionRefusal(.invalidRequest, "the URL does not begin with \(name)://HOST")

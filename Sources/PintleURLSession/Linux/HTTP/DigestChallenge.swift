@@ -3,7 +3,7 @@ internal import COpenSSL
 /// A challenge of the Digest scheme (RFC 7616) that this session can answer.
 struct DigestChallenge: Sendable {
     enum Algorithm: String, CaseIterable {
-        // The weakest first.
+        // In order of strength, the weakest first.
         case md5 = "MD5"
         case sha256 = "SHA-256"
         case sha512t256 = "SHA-512-256"
@@ -13,15 +13,16 @@ struct DigestChallenge: Sendable {
     let nonce: String
     let opaque: String?
     let algorithm: Algorithm
-    /// The `-sess` variant, whose key depends on the nonces.
+    /// A Boolean value that indicates whether the challenge uses a `-sess` algorithm, whose key depends on the nonces.
     let isSession: Bool
-    /// False for servers from before RFC 2617, which do not count.
+    /// A Boolean value that indicates whether the server sent `qop`. Servers older than RFC 2617 do not, and do not
+    /// count requests.
     let hasQuality: Bool
-    /// The last answer was good, only too old.
+    /// A Boolean value that indicates whether the server accepted the last answer and only its nonce has expired.
     let isStale: Bool
     private let algorithmName: String?
 
-    /// `nil` for another scheme, an unknown algorithm, and a server that insists on `auth-int`.
+    /// Returns `nil` for another scheme, an unknown algorithm, or a server that requires `auth-int`.
     init?(_ challenge: AuthenticationChallenges.Challenge) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let realm = parameters["realm"], let nonce = parameters["nonce"] else {
@@ -43,13 +44,13 @@ struct DigestChallenge: Sendable {
         isStale = parameters["stale"]?.lowercased() == "true"
     }
 
-    /// The value of `Authorization`.
+    /// Returns the value of `Authorization`.
     ///
     /// - Parameters:
-    ///   - target: path and query, as they are sent.
-    ///   - count: how many requests this nonce has answered for, this one included.
-    ///   - clientNonce: in hexadecimal.
-    /// - Returns: `nil` where OpenSSL does not offer the algorithm, as under FIPS.
+    ///   - target: The path and query as they are sent.
+    ///   - count: The number of requests that use this nonce, including this one.
+    ///   - clientNonce: The client's nonce in hexadecimal.
+    /// - Returns: The value, or `nil` if OpenSSL does not offer the algorithm, for example under FIPS.
     func answer(
         user: String, password: String, method: String, target: String, count: UInt32, clientNonce: String
     ) -> String? {
@@ -68,7 +69,7 @@ struct DigestChallenge: Sendable {
             "username=\(Self.quoted(user))", "realm=\(Self.quoted(realm))", "nonce=\(Self.quoted(nonce))",
             "uri=\(Self.quoted(target))", "response=\"\(response)\"",
         ]
-        // Said as the server said it: some compare the text.
+        // Repeat the server's own spelling: some servers compare the text.
         if let algorithmName { fields.append("algorithm=\(algorithmName)") }
         if hasQuality { fields += ["qop=auth", "nc=\(counter)"] }
         if hasQuality || isSession { fields.append("cnonce=\"\(clientNonce)\"") }
@@ -78,7 +79,8 @@ struct DigestChallenge: Sendable {
 
     private static func quoted(_ text: String) -> String {
         var quoted = "".unicodeScalars
-        // With a mark after it, a quotation mark is another character, and still ends the string.
+        // Iterate over scalars, not characters: a quotation mark with a combining mark is another `Character`, but
+        // still ends the string for the server.
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
             quoted.append(scalar)
@@ -86,7 +88,7 @@ struct DigestChallenge: Sendable {
         return "\"\(String(quoted))\""
     }
 
-    /// In lower-case hexadecimal.
+    /// Returns a hash in lower-case hexadecimal.
     private static func hash(_ text: String, _ algorithm: Algorithm) -> String? {
         let kind =
             switch algorithm {

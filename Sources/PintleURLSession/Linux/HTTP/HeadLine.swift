@@ -1,16 +1,16 @@
-/// A line of a response's head, as libcurl hands it over: with its end, and in HTTP/1.1's form whatever the
-/// version (RFC 9112 sections 4 and 5).
+/// A line of a response's head. libcurl delivers it with its line end, and always in HTTP/1.1's form (RFC 9112 sections
+/// 4 and 5).
 enum HeadLine: Equatable {
-    /// The code has three digits.
+    /// A status line. The code has three digits.
     case status(version: String, code: Int)
-    /// The name is a token; the value holds no line break.
+    /// A field. The name is a token, and the value holds no line break.
     case field(name: String, value: String)
-    /// The obsolete way to go on with a field: a line that begins with a blank. The value holds no line break.
+    /// An obsolete folded line: it begins with a blank and continues the last field. The value holds no line break.
     case continuation(value: String)
     /// The empty line after the last field.
     case end
 
-    /// `nil` for what is none of them, which is passed over: names that are no tokens.
+    /// Returns `nil` for any other line, such as a field whose name is not a token. The caller skips it.
     init?(_ bytes: UnsafeRawBufferPointer) {
         var line = bytes[...]
         while let last = line.last, last == 0x0A || last == 0x0D { line.removeLast() }
@@ -34,7 +34,7 @@ enum HeadLine: Equatable {
 
     private static func value(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || endsLines(byte) }
-        // Where another program sees the end of a line, a blank (RFC 9110 section 5.5).
+        // Other programs may end a line at these bytes, so each becomes a blank (RFC 9110 section 5.5).
         func endsLines(_ byte: UInt8) -> Bool { byte == 0x00 || byte == 0x0A || byte == 0x0D }
         var rest = bytes.drop(while: isBlank)
         while let last = rest.last, isBlank(last) { rest.removeLast() }
@@ -44,5 +44,15 @@ enum HeadLine: Equatable {
 
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The grammar of field names, methods and schemes (RFC 9110 section 5.6.2).
+enum HeaderToken {
+    static func isByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
     }
 }

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// The fields that say where the content of a response ends and how it is coded.
+/// The fields that determine where the content of a response ends and how it is encoded.
 extension ResponseHead {
-    /// Checks these fields once the head is complete. libcurl 7.88 accepts more than the standard does, and then takes the
-    /// end of a connection for the end of the content.
+    /// Checks these fields once the head is complete. libcurl 7.88 accepts more than the standard allows, and then
+    /// mistakes the end of a connection for the end of the content.
     ///
-    /// A valid `Content-Length` that is given more than once is replaced by one field (RFC 9110 section 8.6).
+    /// If a valid `Content-Length` repeats, one field replaces all of them (RFC 9110 section 8.6).
     ///
-    /// - Parameter isStream: `true` where the connection speaks HTTP/2, whatever the status line says.
-    /// - Returns: what is wrong, for the text of an error; `nil` for nothing.
+    /// - Parameter isStream: `true` if the connection speaks HTTP/2, whatever the status line says.
+    /// - Returns: A description of the fault for an error's text; `nil` if there is none.
     mutating func checkFraming(isStream: Bool) -> String? {
-        // libcurl writes the line of a stream itself, and believes the line of any other response.
+        // libcurl writes the status line of a stream itself. For other responses it believes the server's.
         guard version.hasPrefix(isStream ? "HTTP/2" : "HTTP/1") else {
             return "the status line has another version of HTTP"
         }
@@ -18,24 +18,25 @@ extension ResponseHead {
         let transferCodings = values(of: "transfer-encoding")
         let codings = values(of: "content-encoding")
         guard status >= 200 else {
-            // RFC 9110 section 8.6 and RFC 9112 section 6.1. libcurl 7.88 applies them to the final response. Old servers
-            // send a length of 0, which the final response then has to replace: see `Transfer.readHeadLine`.
+            // Interim responses must not have these fields (RFC 9110 section 8.6 and RFC 9112 section 6.1), but libcurl
+            // 7.88 applies them to the final response. Old servers send a length of 0, which the final response must
+            // override: see `Transfer.readHeadLine`.
             return lengths.allSatisfy { $0 == "0" } && transferCodings.isEmpty && codings.isEmpty
                 ? nil : "an interim response has a field about content"
         }
         if let fault = Self.transferCodingFault(transferCodings, isStream: isStream) { return fault }
-        // Decoders that are stacked multiply what they make of each byte.
+        // Stacked decoders multiply the expansion of each byte.
         guard codings.reduce(0, { $0 + Self.elements(of: $1).count }) <= 1 else {
             return "the response has more than one content coding"
         }
         return checkLength(lengths)
     }
 
-    /// The client sends no `TE` field, so that no coding but `chunked` may be applied (RFC 9112 sections 6.1 and 7.4). Any
-    /// other would end where the connection does (section 6.3).
+    /// Returns the fault of a transfer coding. The client sends no `TE` field, so a server may use only `chunked` (RFC
+    /// 9112 sections 6.1 and 7.4). Content in any other coding would end with the connection (section 6.3).
     private static func transferCodingFault(_ values: [String], isStream: Bool) -> String? {
         guard !values.isEmpty else { return nil }
-        // RFC 9113 section 8.2.2.
+        // RFC 9113 section 8.2.2 forbids it.
         if isStream { return "the response has a transfer coding over HTTP/2" }
         return values.count == 1 && values[0].lowercased() == "chunked"
             ? nil : "the transfer coding of the response is not chunked"
@@ -63,15 +64,15 @@ extension ResponseHead {
         return nil
     }
 
-    /// A Boolean value that indicates whether the head says where the content ends.
+    /// A Boolean value that indicates whether the head has a field that determines where the content ends.
     var hasFraming: Bool {
         !values(of: "content-length").isEmpty || !values(of: "transfer-encoding").isEmpty
     }
 
-    /// A Boolean value that indicates whether libcurl can tell the whole content from a part of it.
+    /// A Boolean value that indicates whether libcurl can tell complete content from truncated content.
     ///
-    /// It cannot over HTTP/2 without `Content-Length`: libcurl 7.88 takes RST_STREAM with the code NO_ERROR for the end of
-    /// the content, like END_STREAM, and reports no difference.
+    /// It cannot do so over HTTP/2 without `Content-Length`: libcurl 7.88 treats RST_STREAM with the code NO_ERROR like
+    /// END_STREAM, as the end of the content.
     var hasReliableEnd: Bool {
         !version.hasPrefix("HTTP/2") || status == 204 || !values(of: "content-length").isEmpty
     }
@@ -81,7 +82,7 @@ extension ResponseHead {
         values(of: "content-encoding").contains { Self.elements(of: $0).contains { $0.lowercased() != "identity" } }
     }
 
-    /// The elements of a list that are not empty (RFC 9110 section 5.6.1).
+    /// Returns the non-empty elements of a list (RFC 9110 section 5.6.1).
     private static func elements(of value: String) -> [Substring] {
         value.split { $0 == "," || $0 == " " || $0 == "\t" }
     }

@@ -1,25 +1,25 @@
 /// The head of a response, as the server sent it.
 struct ResponseHead: Sendable {
     var status = 0
-    /// `HTTP/1.1`
+    /// For example `HTTP/1.1`.
     var version = ""
     var fields: [(name: String, value: String)] = []
-    /// The receipt of the connection; `nil` for plain http.
+    /// The receipt of the connection; `nil` for plain HTTP.
     var receipt: TrustReceipt?
 
-    /// The values of a field, whose name is given in lower case.
+    /// Returns the values of a field. `name` is in lower case.
     func values(of name: String) -> [String] {
         fields.compactMap { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name ? $0.value : nil }
     }
 
-    /// Fields that libcurl interprets itself. It reads a folded line after one of these as another field.
+    /// Fields that libcurl interprets itself. It treats a folded line after one of these as another field.
     private static let framing: Set<String> = [
         "connection", "content-encoding", "content-length", "transfer-encoding",
     ]
 
-    /// Goes on with the last field, with a blank for the line's end, as RFC 9112 section 5.2 asks for.
+    /// Appends a folded line to the last field, with a blank in place of the line break (RFC 9112 section 5.2).
     ///
-    /// - Returns: false for a field that has to be one line.
+    /// - Returns: `false` for a field that must not be folded.
     mutating func unfold(_ value: String) -> Bool {
         guard let last = fields.indices.last, !Self.framing.contains(fields[last].name.lowercased()) else {
             return false
@@ -28,7 +28,8 @@ struct ResponseHead: Sendable {
         return true
     }
 
-    /// Fields of one name are one list (RFC 9110 section 5.3). Foundation splits `Set-Cookie` again.
+    /// The fields with the values of each name joined into one list (RFC 9110 section 5.3). Foundation splits
+    /// `Set-Cookie` again.
     var joinedFields: [String: String] {
         var joined: [String: String] = [:]
         var spelling: [String: String] = [:]

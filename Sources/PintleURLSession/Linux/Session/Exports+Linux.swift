@@ -1,2 +1,3 @@
-// `URLSession` is in this module on Linux and in Foundation on Apple's systems. So one program is right on both.
+// On Linux `URLSession` is in FoundationNetworking, on Apple's systems in Foundation. With this export the same imports
+// compile on both.
 @_exported public import FoundationNetworking

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import FoundationNetworking
 
-// Foundation's tasks have no public initialiser but `init()`, which makes a task without a session. So each
-// override below is one that would otherwise reach into that missing session. The four classes say the same,
-// because a data, an upload, a download and a stream task have to be subclasses of Foundation's, and an override
-// cannot come from an extension; what they say is the loader's.
+// The only public initializer of Foundation's task classes is `init()`, which makes a task without a session. Each
+// override below replaces a member that would otherwise use that missing session.
+//
+// The four task classes repeat the same overrides: each has to subclass a different Foundation class, and Swift does
+// not allow overrides in an extension. The logic is in `TaskLoader`.
 
-// `@unchecked` as the superclass is; what is added never changes.
+// `@unchecked`: the superclass is Sendable in the same way, and the one added property is constant.
 final class PinnedDataTask: URLSessionDataTask, @unchecked Sendable {
     let loader: TaskLoader
 

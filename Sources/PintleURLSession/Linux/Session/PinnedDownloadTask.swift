@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-// `@unchecked` as the superclass is; what is added never changes.
+// `@unchecked`: the superclass is Sendable in the same way, and the one added property is constant.
 final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
     let loader: TaskLoader
 
@@ -36,7 +36,7 @@ final class PinnedDownloadTask: URLSessionDownloadTask, @unchecked Sendable {
 
     override func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         loader.cancel()
-        // As in Foundation for Linux: there is none.
+        // Foundation for Linux never produces resume data either.
         completionHandler(nil)
     }
 }

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import FoundationNetworking
 
-// Always fails, and so transfers nothing: see `streamTask(withHostName:port:)`. `@unchecked` as the superclass is; what is
-// added never changes.
+// A task that always fails and transfers nothing; see `streamTask(withHostName:port:)`. `@unchecked`: the superclass is
+// Sendable in the same way, and the one added property is constant.
 final class PinnedStreamTask: URLSessionStreamTask, @unchecked Sendable {
     let loader: TaskLoader
 

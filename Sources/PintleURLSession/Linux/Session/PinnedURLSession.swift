@@ -4,18 +4,20 @@ internal import Pintle
 internal import PintleOpenSSL
 internal import PintleReports
 
-/// A `URLSession` whose every connection is judged by a policy, inside the TLS handshake, before a byte of
-/// a request is sent over it. Made by `URLSession.pinned(to:)`.
+/// A `URLSession` that checks every server against a policy inside the TLS handshake, before it sends a byte of a
+/// request. `URLSession.pinned(to:)` makes one.
 ///
-/// On Linux, Foundation has no hook for server trust, so that tasks of this session are classes of our own
-/// over libcurl. What they do not support yet fails with a ``SessionRefusal``; nothing falls back to
+/// On Linux, Foundation has no hook for server trust. So the tasks of this session are Pintle's own classes, built on
+/// libcurl. A feature that they do not support yet fails with a ``SessionRefusal``. The session never falls back to
 /// Foundation's own loader.
 public final class PinnedURLSession: URLSession, @unchecked Sendable {
-    // `@unchecked` as the superclass is; what is added never changes.
+    // `@unchecked`: the superclass is Sendable in the same way, and the added properties are constant.
 
-    /// The names of the classes in the configuration's `protocolClasses` that were neither the system's nor this package's.
-    /// Such a class would carry requests past the pins. The session does not use them; an observer gets
-    /// ``SessionTrouble``.
+    /// The names of the classes in the configuration's `protocolClasses` that belong neither to the system nor to this
+    /// package.
+    ///
+    /// Such a class would carry requests past the pins. The session does not use these classes, and reports them to the
+    /// observer as ``SessionTrouble``.
     public let removedProtocols: [String]
     let resources: SessionResources
 
@@ -26,10 +28,10 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
     ) {
         var options = options
         options.connectionsPerHost = configuration.httpMaximumConnectionsPerHost
-        // `copy()` of a configuration is one, if it is anything.
+        // The cast never fails: `copy()` of a configuration returns a configuration.
         let guarded = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         guarded.protocolClasses = [PinningURLProtocol.self]
-        // Where Foundation's loader would take an answer, or credentials, past the guard.
+        // Foundation's loader would answer from this cache, and send these credentials, without asking the guard.
         guarded.urlCache = nil
         guarded.urlCredentialStorage = nil
         resources = SessionResources(
@@ -38,7 +40,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
             delegate: delegate)
         let foreign = ForeignProtocols(in: configuration, removedFrom: guarded)
         removedProtocols = foreign.names
-        // Foundation asks for `delegate`, which is overridden; this one it would keep even when invalidated.
+        // Pass no delegate to Foundation, which would keep it even after invalidation. Foundation reads `delegate`,
+        // which is overridden.
         super.init(configuration: Self.copy(of: guarded), delegate: nil, delegateQueue: delegateQueue)
         foreign.report(to: observer)
     }
@@ -50,21 +53,21 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         return guarded
     }
 
-    /// Overrides Foundation's shared session, because this one would have no policy. A call through `URLSession.Type`
-    /// returns a session whose tasks all fail.
+    /// Unavailable, because a shared session would have no policy. A call through `URLSession.Type` gets past the
+    /// compiler. It returns a session whose tasks all fail.
     @available(*, unavailable, message: "it has no policy; use URLSession.pinned(to:)")
     public override class var shared: URLSession { withoutPolicy }
 
     private static let withoutPolicy = PinnedURLSession(
         source: nil, configuration: .default, delegate: nil, delegateQueue: nil)
 
-    /// A copy. Foundation's loader asks for it at each task: code that changed the original would remove the guard in front
-    /// of that loader.
+    /// A copy of the configuration. Foundation's loader reads this property for each task, so code that changed the
+    /// original would remove the guard in front of that loader.
     public override var configuration: URLSessionConfiguration { Self.copy(of: resources.settings) }
 
     public override var delegate: (any URLSessionDelegate)? { resources.registry.delegate }
 
-    // MARK: The session as a whole
+    // MARK: The whole session
 
     public override func finishTasksAndInvalidate() { resources.registry.invalidate(self) }
 
@@ -73,7 +76,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         for (_, loader) in resources.registry.tasks { loader.cancel() }
     }
 
-    /// Empties the cookies, the cache and the credentials that the session was configured with.
+    /// Removes all cookies, cached responses and credentials from the stores of the session's configuration.
     public override func reset(completionHandler: @escaping @Sendable () -> Void) {
         resources.settings.httpCookieStorage?.removeCookies(since: .distantPast)
         resources.cache.urlCache?.removeAllCachedResponses()
@@ -83,7 +86,7 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
 
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         let tasks = resources.registry.tasks
-        // Filtered in the queue, as Foundation does: a task whose completion ran there before is not listed.
+        // Filtered on the delegate queue, as in Foundation: a task that has completed there by then is not listed.
         delegateQueue.addOperation { completionHandler(tasks.filter { $0.loader.read(\.isLive) }.map(\.task)) }
     }
 
@@ -168,8 +171,8 @@ public final class PinnedURLSession: URLSession, @unchecked Sendable {
         downloadTask(URLRequest(url: url), .file(completionHandler, onDelegateQueue: true))
     }
 
-    /// Foundation for Linux has no stream tasks: its method is unavailable too, and ends the process where a call gets
-    /// past the compiler. This one makes a task that fails when it is resumed.
+    /// Makes a task that fails when it is resumed. Foundation for Linux has no stream tasks: its own method is
+    /// unavailable too, and ends the process if a call gets past the compiler.
     @available(*, unavailable, message: "stream tasks are not available; use TLSClient of PintleOpenSSL")
     public override func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
         refusedStreamTask(hostname, port)
@@ -212,8 +215,8 @@ extension PinnedURLSession {
     }
 
     private func unresumableTask(_ delivery: TaskLoader.Delivery) -> PinnedDownloadTask {
-        // There is no request in the data: Foundation for Linux never made any.
-        let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it anew")
+        // Resume data holds no request to start: Foundation for Linux never produces any.
+        let refusal = SessionRefusal.unsupported("resuming a download", hint: "start it again")
         let loader = TaskLoader(
             self, resources, request: URLRequest(url: URL(fileURLWithPath: "/")), body: .refused(refusal),
             delivery: delivery, isDownload: true)

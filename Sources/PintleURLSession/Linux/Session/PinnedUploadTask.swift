@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-// `@unchecked` as the superclass is; what is added never changes.
+// `@unchecked`: the superclass is Sendable in the same way, and the one added property is constant.
 final class PinnedUploadTask: URLSessionUploadTask, @unchecked Sendable {
     let loader: TaskLoader
 

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// Refuses every request that reaches Foundation's own loader, which cannot pin.
+/// A guard that refuses every request that reaches Foundation's own loader, which cannot pin.
 ///
-/// Calls of a pinned session do not get here, with one exception. `data(for:delegate:)`, `upload` and `download` are not
-/// open, so Swift calls Foundation's on the same session where the file does not import this module, and where the
-/// argument for `delegate` is an optional. Foundation keeps that delegate to itself, so the request cannot be handed
-/// to a pinned task either.
+/// Calls on a pinned session do not get here, with one exception: `data(for:delegate:)`, `upload` and `download`.
+/// Foundation does not declare them `open`. So Swift calls Foundation's version if the file does not import this
+/// module, or if the argument for `delegate` is an optional. Foundation keeps that delegate to itself, so this class
+/// cannot hand the request to a pinned task.
 final class PinningURLProtocol: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canInit(with task: URLSessionTask) -> Bool { true }

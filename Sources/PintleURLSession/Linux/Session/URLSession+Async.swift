@@ -1,18 +1,23 @@
 public import Foundation
 public import FoundationNetworking
+internal import Synchronization
 
-// Foundation's `data(for:delegate:)`, `upload` and `download` are public and not open, and make Foundation's own
-// tasks. The overloads below win in Swift's overload resolution: a call without `delegate:` prefers the function
-// without that parameter, a delegate prefers the parameter that is not optional, and the literal `nil` prefers the
-// class `NoTaskDelegate`, which is a subtype of Foundation's parameter. This holds for the static types
-// PinnedURLSession and URLSession. On any other session these functions call Foundation's.
+// Foundation's `data(for:delegate:)`, `upload` and `download` are public but not open, and make Foundation's own tasks.
+// The overloads below win in Swift's overload resolution:
 //
-// No overload can win for an argument that is an optional: Foundation's parameter has exactly this type, and Swift
-// does not prefer a method of a subclass. Such a call reaches `PinningURLProtocol`, which refuses it.
+// - A call without `delegate:` prefers the function without that parameter.
+// - A delegate that is not optional prefers the parameter that is not optional.
+// - The literal `nil` prefers the class `NoTaskDelegate`, which is a subtype of Foundation's parameter.
+//
+// This holds for the static types PinnedURLSession and URLSession. On any other session these functions call
+// Foundation's.
+//
+// No overload can win for an optional argument: Foundation's parameter has exactly this type, and Swift does not prefer
+// a method of a subclass. Such a call reaches `PinningURLProtocol`, which refuses it.
 extension URLSession {
-    /// Loads a request, as Foundation's method of this name does; cancelling the Swift task cancels it.
+    /// Loads a request, as Foundation's method of this name does. Cancelling the Swift task cancels the load.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
             return try await data(for: request, delegate: .noDelegate)
@@ -20,14 +25,14 @@ extension URLSession {
         return try await session.load(nil) { session.dataTask(request, $0) }
     }
 
-    /// Loads a URL, as `data(for:)` does a request.
+    /// Loads a URL, as `data(for:)` loads a request.
     public func data(from url: URL) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url))
     }
 
-    /// Uploads content, as Foundation's method of this name does; cancelling the Swift task cancels it.
+    /// Uploads content, as Foundation's method of this name does. Cancelling the Swift task cancels the upload.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func upload(for request: URLRequest, from bodyData: Data) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, from: bodyData, delegate: .noDelegate)
@@ -35,9 +40,9 @@ extension URLSession {
         return try await session.load(nil) { session.uploadTask(request, .data(bodyData), $0) }
     }
 
-    /// Uploads a file, which is read while it is sent.
+    /// Uploads a file. The session reads the file while it sends it.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func upload(for request: URLRequest, fromFile fileURL: URL) async throws -> (Data, URLResponse) {
         guard let session = self as? PinnedURLSession else {
             return try await upload(for: request, fromFile: fileURL, delegate: .noDelegate)
@@ -45,9 +50,9 @@ extension URLSession {
         return try await session.load(nil) { session.uploadTask(request, .file(fileURL), $0) }
     }
 
-    /// Downloads to a file in the temporary directory, which is the caller's to move or to remove.
+    /// Downloads to a file in the temporary directory. The caller moves or removes the file.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func download(for request: URLRequest) async throws -> (URL, URLResponse) {
         guard let session = self as? PinnedURLSession else {
             return try await download(for: request, delegate: .noDelegate)
@@ -55,22 +60,23 @@ extension URLSession {
         return try await session.download(request, nil)
     }
 
-    /// Downloads a URL, as `download(for:)` does a request.
+    /// Downloads a URL, as `download(for:)` downloads a request.
     public func download(from url: URL) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url))
     }
 }
 
 extension (any URLSessionTaskDelegate)? {
-    /// Names Foundation's methods, whose parameter has exactly this type. The literal `nil` would name those below.
+    /// An argument that selects Foundation's methods, because it has exactly their parameter's type. The literal `nil`
+    /// would select the overloads below.
     fileprivate static var noDelegate: Self { nil }
 }
 
-// The same with a delegate for this one task, which hides the session's.
+// The same functions with a delegate for this one task. The session calls it in place of its own delegate.
 extension URLSession {
     /// Loads a request with a delegate for this task, which the session calls in place of its own.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func data(
         for request: URLRequest, delegate: any URLSessionTaskDelegate
     ) async throws -> (Data, URLResponse) {
@@ -80,14 +86,14 @@ extension URLSession {
         return try await session.load(delegate) { session.dataTask(request, $0) }
     }
 
-    /// Loads a URL with a delegate for this task, as `data(for:delegate:)` does a request.
+    /// Loads a URL with a delegate for this task, as `data(for:delegate:)` loads a request.
     public func data(from url: URL, delegate: any URLSessionTaskDelegate) async throws -> (Data, URLResponse) {
         try await data(for: URLRequest(url: url), delegate: delegate)
     }
 
     /// Uploads content with a delegate for this task, which the session calls in place of its own.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: any URLSessionTaskDelegate
     ) async throws -> (Data, URLResponse) {
@@ -99,7 +105,7 @@ extension URLSession {
 
     /// Uploads a file with a delegate for this task, which the session calls in place of its own.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: any URLSessionTaskDelegate
     ) async throws -> (Data, URLResponse) {
@@ -109,9 +115,10 @@ extension URLSession {
         return try await session.load(delegate) { session.uploadTask(request, .file(fileURL), $0) }
     }
 
-    /// Downloads to a file in the temporary directory, with a delegate for this task. The caller moves or removes the file.
+    /// Downloads to a file in the temporary directory, with a delegate for this task. The caller moves or removes the
+    /// file.
     ///
-    /// - Throws: `URLError`, in which `TrustRejection(underlying:)` finds the verdict on a server that was refused.
+    /// - Throws: `URLError`. If the policy refused the server, `TrustRejection(underlying:)` returns the reason.
     public func download(
         for request: URLRequest, delegate: any URLSessionTaskDelegate
     ) async throws -> (URL, URLResponse) {
@@ -121,13 +128,13 @@ extension URLSession {
         return try await session.download(request, delegate)
     }
 
-    /// Downloads a URL with a delegate for this task, as `download(for:delegate:)` does a request.
+    /// Downloads a URL with a delegate for this task, as `download(for:delegate:)` downloads a request.
     public func download(from url: URL, delegate: any URLSessionTaskDelegate) async throws -> (URL, URLResponse) {
         try await download(for: URLRequest(url: url), delegate: delegate)
     }
 }
 
-// The same for the literal `nil`.
+// The same functions for `delegate: nil`, written as a literal.
 extension URLSession {
     /// Loads a request. `delegate: nil` means no delegate for this task.
     public func data(for request: URLRequest, delegate: NoTaskDelegate) async throws -> (Data, URLResponse) {
@@ -208,5 +215,40 @@ extension CheckedContinuation where E == any Error {
         } else {
             resume(throwing: error ?? URLError(.unknown))
         }
+    }
+}
+
+/// The type of the literal `nil` in `data(for:delegate:)`, `upload` and `download` on Linux.
+///
+/// You never write this type. It conforms to `URLSessionTaskDelegate`, so Swift prefers the overloads that take it to
+/// Foundation's overloads, which take an optional delegate and cannot pin.
+public final class NoTaskDelegate: NSObject, URLSessionTaskDelegate, ExpressibleByNilLiteral, Sendable {
+    public init(nilLiteral: ()) {}
+}
+
+/// Cancels a session's task when the Swift task that waits for it is cancelled. The cancellation may come before the
+/// session's task exists.
+final class TaskCancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        var task: URLSessionTask?
+    }
+
+    private let state = Mutex(State())
+
+    func watch(_ task: URLSessionTask) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
     }
 }

@@ -2,25 +2,27 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Calls the delegate of one task on the session's delegate queue, in order, and the completion last.
+/// A queue of the callbacks of one task. It calls the delegate on the session's delegate queue, in order, and the
+/// completion last.
 ///
-/// Content that arrives while a piece waits in the queue joins that piece: a delegate that is slower than the network gets
-/// larger pieces, and fewer. Beyond ``backlogLimit`` the transfer has to pause. Safe to use from any thread; no lock is held
-/// while the delegate runs.
+/// Content that arrives while a piece is still queued joins that piece, so a slow delegate gets fewer and larger
+/// pieces. Beyond ``backlogLimit`` the transfer has to pause (back-pressure).
+///
+/// Safe to use from any thread. No lock is held while the delegate runs.
 final class DelegateOutbox: Sendable {
     typealias Callback = @Sendable (_ session: URLSession, _ task: URLSessionTask) -> Void
 
-    /// Content that waits for the delegate.
+    /// A piece of content that waits for the delegate.
     struct ContentPiece: Sendable {
-        /// Empty where the content is in a file already.
+        /// The content, or empty if the content is already in a file.
         var data: Data
         var count: Int
-        /// Bytes of content from the beginning up to the end of this piece.
+        /// The number of bytes from the beginning of the content to the end of this piece.
         var received: Int64
         fileprivate var cost: Int
     }
 
-    /// Content of one transfer that was sent, for `didSendBodyData`.
+    /// A count of sent bytes of one transfer, for `didSendBodyData`.
     struct SentPiece: Sendable {
         var count: Int64
         var total: Int64
@@ -30,17 +32,18 @@ final class DelegateOutbox: Sendable {
     private struct State {
         weak var task: URLSessionTask?
         var delegate: (any URLSessionTaskDelegate)?
-        /// A callback for each of them waits in the queue.
+        /// The queued pieces. Each has a callback in the delegate queue.
         var pieces: [ContentPiece] = []
-        /// A Boolean value that indicates whether no other callback came after the last piece, so that more may join it.
+        /// A Boolean value that indicates whether the last piece is the newest callback, so that more content may join
+        /// it.
         var isLastPieceOpen = false
-        /// The cost of all pieces.
+        /// The cost of all queued pieces.
         var backlog = 0
         var sent: [SentPiece] = []
         /// A Boolean value that indicates whether the completion has run.
         var isClosed = false
 
-        /// - Returns: `true` where the content has joined the last piece, whose callback waits already.
+        /// - Returns: `true` if the content has joined the last piece, whose callback is already queued.
         mutating func append(_ data: Data?, count: Int, received: Int64) -> Bool {
             if isLastPieceOpen, let last = pieces.indices.last {
                 if let data { pieces[last].data.append(data) }
@@ -58,7 +61,8 @@ final class DelegateOutbox: Sendable {
         }
     }
 
-    /// In bytes. A piece costs at least ``pieceCost``, because a server may send its content byte by byte.
+    /// The limit of the backlog in bytes. A piece costs at least ``pieceCost``, because a server may send its content
+    /// byte by byte.
     static let backlogLimit = 1 << 20
     private static let pieceCost = 1 << 10
 
@@ -69,17 +73,17 @@ final class DelegateOutbox: Sendable {
         self.session = session
     }
 
-    /// The task that the delegate is told about. It is not kept alive.
+    /// The task that the delegate's callbacks are about. The outbox does not keep it alive.
     var task: URLSessionTask? {
         get { state.withLock { $0.task } }
         set { state.withLock { $0.task = newValue } }
     }
 
-    /// The task's own delegate, which hides the session's.
+    /// The task's own delegate, which overrides the session's.
     var taskDelegate: (any URLSessionTaskDelegate)? {
         get { state.withLock { $0.delegate } }
         set {
-            // The old delegate is released after the lock: its `deinit` may ask the task something.
+            // Release the old delegate outside the lock: its `deinit` may call methods of the task.
             _ = state.withLock { state in
                 defer { state.delegate = newValue }
                 return state.delegate
@@ -92,21 +96,21 @@ final class DelegateOutbox: Sendable {
 
     // MARK: Callbacks
 
-    /// Runs a callback on the delegate queue, unless the completion runs before it.
+    /// Runs a callback on the delegate queue. A callback that is still queued when the completion runs is dropped.
     func send(_ callback: @escaping Callback) {
         state.withLock { $0.isLastPieceOpen = false }
         enqueue(callback)
     }
 
-    /// Hands a piece of content to the delegate.
+    /// Queues a piece of content for the delegate.
     ///
     /// - Parameters:
-    ///   - data: `nil` where the content is in a file already.
-    ///   - count: in bytes.
-    ///   - received: bytes of content so far, these included.
-    ///   - deliver: calls the delegate; it may get more than this piece.
-    ///   - relieve: runs once the backlog is within its limit again.
-    /// - Returns: `true` where the backlog is beyond its limit.
+    ///   - data: The content, or `nil` if it is already in a file.
+    ///   - count: The size of the piece in bytes.
+    ///   - received: The bytes of content so far, including this piece.
+    ///   - deliver: A closure that calls the delegate. It may get more than this piece.
+    ///   - relieve: A closure that runs once the backlog is within its limit again.
+    /// - Returns: `true` if the backlog is over its limit.
     func sendContent(
         _ data: Data?, count: Int, received: Int64,
         to deliver: @escaping @Sendable (ContentPiece, URLSession, URLSessionTask) -> Void,
@@ -129,12 +133,13 @@ final class DelegateOutbox: Sendable {
         return isFull
     }
 
-    /// Tells the delegate what was sent. However slow the delegate is, one callback for each transfer waits for it.
+    /// Queues progress of an upload for the delegate. Progress is coalesced: however slow the delegate is, at most one
+    /// such callback for each transfer is queued.
     ///
     /// - Parameters:
-    ///   - count: in bytes.
-    ///   - progress: these bytes included.
-    ///   - deliver: calls the delegate; it may get more than this piece.
+    ///   - count: The number of bytes sent.
+    ///   - progress: The progress of the task, including these bytes.
+    ///   - deliver: A closure that calls the delegate. It may get more than these bytes.
     func sendSentBytes(
         _ count: Int64, _ progress: TaskProgress,
         to deliver: @escaping @Sendable (SentPiece, URLSession, URLSessionTask) -> Void
@@ -156,9 +161,10 @@ final class DelegateOutbox: Sendable {
         }
     }
 
-    /// Runs the completion, behind all callbacks that wait in the queue. No later callback runs.
+    /// Runs the completion behind all queued callbacks. Callbacks that are queued later are dropped.
     ///
-    /// - Parameter isQueued: `false` for an async call, which does not wait for its delegate: the completion runs at once.
+    /// - Parameter isQueued: `false` for an async call, which does not wait for its delegate: its completion runs at
+    ///   once.
     func close(isQueued: Bool, _ completion: @escaping @Sendable () -> Void) {
         let close: @Sendable () -> Void = { [self] in state.withLock { $0.isClosed = true } }
         guard isQueued else {

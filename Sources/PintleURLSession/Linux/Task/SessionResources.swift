@@ -3,22 +3,22 @@ internal import FoundationNetworking
 
 /// The settings, stores and queues that the tasks of a session share.
 ///
-/// `@unchecked`: the configuration is not changed after `init`, and no code outside this module has it. The operation queue
-/// may be used from any thread.
+/// `@unchecked`: the configuration does not change after `init`, and no code outside this module has a reference to it.
+/// The operation queue may be used from any thread.
 final class SessionResources: @unchecked Sendable {
     let settings: URLSessionConfiguration
     let proxies: ProxySetting
-    /// The configuration's, where Foundation's own loader does not find them.
+    /// The credentials of the configuration. They are not in `settings`, so Foundation's own loader cannot use them.
     let credentials: CredentialStore
     let cache: ResponseCache
-    /// Stores the cookies of four responses at a time. Others wait, so that the cost is bounded.
+    /// A queue that stores the cookies of at most four responses at a time, so that the cost is bounded.
     let cookieQueue = OperationQueue()
     let transports: TransportProvider
     let registry: TaskRegistry
 
     /// - Parameters:
-    ///   - configuration: as the app has it.
-    ///   - settings: a copy without foreign loaders, cache and credentials.
+    ///   - configuration: The configuration that the app passed.
+    ///   - settings: A copy of it without foreign `URLProtocol` classes, cache and credentials.
     init(
         _ configuration: URLSessionConfiguration, settings: URLSessionConfiguration, transports: TransportProvider,
         delegate: (any URLSessionDelegate)?

@@ -2,13 +2,13 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Questions to the delegate, and what it is shown.
+/// Calls to the delegate: questions, responses, content and the end of the task.
 ///
-/// A delegate may keep its completion handlers for ever. They hold neither the loader nor the delegate nor the transport.
+/// A delegate may keep its completion handlers for ever. They do not hold the loader, the delegate or the transport.
 extension TaskLoader {
-    /// Reports an answer.
+    /// Passes the delegate's answer to the state machine.
     ///
-    /// - Parameter transfer: the transfer that waits for it; `nil` where none runs.
+    /// - Parameter transfer: The transfer that waits for the answer, or `nil` if none runs.
     private func answer(_ answer: Machine.Answer, _ transfer: Transfer?) {
         advance { machine in
             guard let transfer else { return machine.answered(answer, about: nil) }
@@ -42,7 +42,7 @@ extension TaskLoader {
         let authentication = read(\.authentication)
         let stored = resources.credentials.credential(for: space)
         let refused = authentication.refusedCredential(of: pending.url)
-        // A credential that was just refused is not proposed again.
+        // Do not propose a credential that the server has just refused.
         let isNew = stored?.user != refused?.user || stored?.password != refused?.password
         let proposed = isNew ? stored : nil
         let sender = ChallengeSender { [weak self] answer in
@@ -67,7 +67,7 @@ extension TaskLoader {
         }
     }
 
-    /// Asks whether the content is wanted.
+    /// Asks the delegate whether it wants the content.
     func ask(about response: URLResponse, _ transfer: Transfer?) {
         let handler = OnceAnswered<URLSession.ResponseDisposition> { [weak self] disposition in
             switch disposition {
@@ -86,7 +86,8 @@ extension TaskLoader {
         }
     }
 
-    /// Shows the response to the delegate of an async call. Its answer does not count, as in Foundation for Linux.
+    /// Passes the response to the delegate of an async call. The loader ignores the delegate's answer, as Foundation
+    /// for Linux does.
     func show(_ response: URLResponse) {
         guard let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
         outbox.send { session, task in
@@ -95,7 +96,7 @@ extension TaskLoader {
         }
     }
 
-    /// Shows the content of a cached response.
+    /// Passes the content of a cached response to the delegate.
     func show(_ content: Data) {
         guard !content.isEmpty, let delegate = contentDelegate as? any URLSessionDataDelegate else { return }
         outbox.send { session, task in
@@ -104,9 +105,9 @@ extension TaskLoader {
         }
     }
 
-    /// Hands content to a delegate that wants it.
+    /// Passes content to the delegate, if the delegate handles content.
     ///
-    /// - Returns: `true` where the delegate is too slow, and the transfer has to pause.
+    /// - Returns: `true` if the delegate's backlog is full and the transfer has to pause.
     func showContent(_ data: Data, received: Int64) -> Bool {
         let isDelegates = if case .delegate = delivery { true } else { false }
         let delegate = isDelegates ? outbox.delegate : contentDelegate
@@ -136,7 +137,7 @@ extension TaskLoader {
             state.countdown = nil
             return state.content.removeAll()
         }
-        // The task is kept until the completion has run.
+        // Keeps the task alive until the completion has run.
         guard let task = outbox.task else { return resources.registry.remove(self, from: session) }
         task.progress.totalUnitCount = max(1, task.progress.totalUnitCount)
         task.progress.completedUnitCount = task.progress.totalUnitCount
@@ -152,7 +153,8 @@ extension TaskLoader {
         case .file(let handler, let onDelegateQueue):
             isQueued = onDelegateQueue
             complete = {
-                // The file is left to an async caller. A handler has moved it when it returns, or does not want it.
+                // The caller of an async function gets the file for good. A completion handler has to move it before it
+                // returns; then the file is deleted.
                 if succeeded, !onDelegateQueue { file?.persist() }
                 succeeded ? handler(file?.url, response, nil) : handler(nil, nil, error)
                 if onDelegateQueue || !succeeded { file?.remove() }
@@ -172,7 +174,8 @@ extension TaskLoader {
         outbox.close(isQueued: isQueued) { [self] in
             if isQueued { complete() }
             resources.registry.remove(self, from: session)
-            // Holding on to a task that is over must not keep its delegate alive.
+            // Release the delegate when the task ends, so that holding on to a finished task does not keep the delegate
+            // alive.
             outbox.taskDelegate = nil
             if !isQueued { complete() }
         }

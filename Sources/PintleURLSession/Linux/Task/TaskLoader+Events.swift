@@ -2,7 +2,7 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Translates the events of a transfer.
+/// Passes the events of a transfer to the state machine and to the delegate.
 extension TaskLoader: TransferEvents {
     func transfer(_ transfer: Transfer, didSend count: Int) {
         let delegate = outbox.delegate
@@ -29,8 +29,8 @@ extension TaskLoader: TransferEvents {
             advance { $0.failed(.refused(refusal), over: running) }
             return []
         }
-        // Before a redirect is followed: it often leads to what has changed. Also for a task that was cancelled: the server
-        // has changed the content all the same.
+        // Before a redirect is followed, because a redirect often leads to the content that has just changed. Also for
+        // a cancelled task, because the server has changed the content all the same.
         forgetContent(changedBy: request, response)
         guard let running = carrier else { return [] }
         let server = transfer.request.url
@@ -38,13 +38,13 @@ extension TaskLoader: TransferEvents {
         let reception = Reception(head, response, from: server, to: request, setsCookies: setsCookies)
         let canAsk = outbox.delegate != nil
         advance { $0.receivedHead(reception, over: running, canAsk: canAsk) }
-        // After the actions: without a delegate, an answer has come by now.
+        // Read last: without a delegate, the actions above have already answered the question.
         return read { $0.hold(of: running) }
     }
 
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold? {
         let cacheLimit = resources.cache.sizeLimit
-        // `nil` where the content is refused, 0 where it is discarded.
+        // The bytes received so far; `nil` if the content is refused, 0 if it is discarded.
         let total = state.withLock { state -> Int64? in
             guard let running = state.machine.carrier(of: transfer) else { return 0 }
             switch state.machine.receivedData(data.count, over: running) {
@@ -64,11 +64,11 @@ extension TaskLoader: TransferEvents {
     func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?) {
         advance { machine in
             guard let running = machine.unendedCarrier, running.transfer === transfer else { return [] }
-            return machine.completed(running, failure)
+            return machine.completed(running, failure, at: ProcessInfo.processInfo.systemUptime)
         }
     }
 
-    /// Makes room for the content of a response.
+    /// Prepares the download file and the cache candidate for the content of a response.
     func accept(_ response: HTTPURLResponse, _ hop: Hop, _ running: RunningTransfer) {
         let file: DownloadFile?
         do throws(SessionRefusal) {
@@ -79,7 +79,7 @@ extension TaskLoader: TransferEvents {
         let candidate = cacheCandidate(response, to: hop.request, in: running.transfer.generation)
         let listener = listener
         let actions = state.withLock { state -> [Machine.Action] in
-            // The task may have ended meanwhile. The file is deleted then.
+            // The task may have ended in the meantime. The file is then deleted.
             guard state.machine.isAccepting(over: running) else { return [] }
             (state.content.file, state.content.candidate) = (file, candidate)
             return state.machine.accepted(over: running, by: listener)
@@ -87,10 +87,10 @@ extension TaskLoader: TransferEvents {
         perform(actions)
     }
 
-    /// Stores cookies on a queue of the session, for which the transport's thread does not wait.
+    /// Stores cookies on a queue of the session, so that the transport's thread does not wait.
     func store(_ reception: Reception, _ hop: Hop, _ running: RunningTransfer) {
         resources.cookieQueue.addOperation { [self] in
-            // A task that is over does not need them, and the tasks behind it wait.
+            // Skip a task that has ended: other tasks wait for this queue.
             guard read({ $0.isStoringCookies(over: running) }) else { return }
             let jar = CookieJar(for: reception.head, from: reception.url, to: hop.request, under: resources.settings)
             jar?.store(reception.head, isSecure: reception.url.scheme == .https)

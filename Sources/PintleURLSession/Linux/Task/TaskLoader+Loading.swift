@@ -2,7 +2,7 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// The way to a transfer: content, cache, request.
+/// The steps before a transfer: content, cache and request.
 extension TaskLoader {
     func openContent() {
         do throws(SessionRefusal) {
@@ -19,7 +19,8 @@ extension TaskLoader {
         advance { isAvailable ? $0.hasContent() : $0.lacksContent(canAsk: canAsk) }
     }
 
-    /// Makes a transfer of its own for each hop, judged by the policy that is in force now.
+    /// Makes a transfer for a hop. Each hop gets a transfer of its own, checked against the policy that is in force at
+    /// that time.
     func makeTransfer(for hop: Hop) {
         do throws(SessionRefusal) {
             let transport = try resources.transports.transport()
@@ -74,9 +75,9 @@ extension TaskLoader {
         CacheRules.acceptedCodings(of: request, resources.settings.httpAdditionalHeaders ?? [:])
     }
 
-    /// Answers a request from the cache, or fails it, if its cache policy says so.
+    /// Takes the response from the cache, or fails the task, if the request's cache policy asks for that.
     ///
-    /// - Returns: `true` where no transfer is needed.
+    /// - Returns: `true` if no transfer is needed.
     private func answerFromCache(_ request: URLRequest, in generation: PolicyGeneration) -> Bool {
         let policy = cachePolicy
         switch policy {
@@ -102,7 +103,7 @@ extension TaskLoader {
         return true
     }
 
-    /// Forgets cached content that a request has changed, whatever the response but an error (RFC 9111 section 4.4).
+    /// Removes cached content that a request has changed, unless the response is an error (RFC 9111 section 4.4).
     func forgetContent(changedBy request: URLRequest, _ response: HTTPURLResponse) {
         guard !CacheRules.leavesContent(request.httpMethod), let url = request.url, response.statusCode < 400 else {
             return
@@ -110,15 +111,15 @@ extension TaskLoader {
         resources.cache.forget(url)
     }
 
-    /// Returns what has to be known about a response that may be worth storing.
+    /// Returns what the cache has to know about a response, or `nil` if the response must not be stored.
     func cacheCandidate(
         _ response: HTTPURLResponse, to request: URLRequest, in generation: PolicyGeneration
     ) -> CacheCandidate? {
         let received = Date()
-        // A cache must not keep what may be a part of the response (RFC 9111 section 3.3).
+        // A cache must not store a response that may be incomplete (RFC 9111 section 3.3).
         guard (response as? PinnedHTTPURLResponse)?.hasReliableEnd == true else { return nil }
         let end = CacheRules.end(of: response, received: received)
-        // A response without a lifetime only serves requests that accept stale responses.
+        // A response without a freshness lifetime is useful only for requests that accept stale responses.
         guard end != nil || cachePolicy == .returnCacheDataElseLoad, isCacheable(request),
             CacheRules.mayStore(response), response.expectedContentLength <= Int64(resources.cache.sizeLimit)
         else { return nil }
@@ -129,12 +130,12 @@ extension TaskLoader {
             content: isDelegates ? Data() : nil)
     }
 
-    /// Stores a response that has arrived whole, unless the delegate objects.
+    /// Stores a complete response in the cache, unless the delegate objects.
     func storeResponse() {
         guard let (candidate, content) = state.withLock({ $0.content.removeCandidate() }),
             content.count <= resources.cache.sizeLimit
         else { return }
-        // A file on the disk does not say which program has written it.
+        // In memory only: another program could have written a cache file on the disk.
         let proposal = CachedURLResponse(
             response: candidate.response, data: content, userInfo: nil, storagePolicy: .allowedInMemoryOnly)
         let cache = resources.cache

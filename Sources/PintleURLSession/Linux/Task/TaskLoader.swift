@@ -2,14 +2,15 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// Runs one task, whatever its class: performs what ``TaskStateMachine`` decides, and reports to it what happened.
+/// The engine of one task of any class. It performs the actions that ``TaskStateMachine`` decides on, and reports
+/// events back to it.
 ///
-/// Events come on the transport's thread, commands and answers on any thread. Callbacks leave on the delegate queue. No
-/// thread waits for another.
+/// Events come on the transport's thread, commands and the delegate's answers on any thread. Callbacks run on the
+/// delegate queue. No thread waits for another.
 final class TaskLoader: Sendable {
     typealias Machine = TaskStateMachine<RunningTransfer>
 
-    /// Where the result goes.
+    /// The receiver of the result.
     enum Delivery: Sendable {
         case delegate
         case data(@Sendable (Data?, URLResponse?, (any Error)?) -> Void, onDelegateQueue: Bool)
@@ -19,7 +20,7 @@ final class TaskLoader: Sendable {
     struct State {
         var machine: Machine
         var content: ResponseContent
-        /// Runs to the deadline while the delegate is asked and no transfer runs that would observe it.
+        /// A timer for the deadline while the delegate is asked and no transfer runs that would check the deadline.
         var countdown: Countdown?
         var priority = URLSessionTask.defaultPriority
     }
@@ -51,16 +52,17 @@ final class TaskLoader: Sendable {
         state = Mutex(State(machine: Machine(request), content: ResponseContent(isKept: keepsContent)))
     }
 
-    /// Connects the loader with the task that shows it.
+    /// Connects the loader with the task object that the app sees.
     func attach(_ task: URLSessionTask) {
         outbox.task = task
         if resources.registry.admit(task, self) { state.withLock { $0.machine.admitted() } }
         task.progress.cancellationHandler = { [weak self] in self?.cancel() }
     }
 
-    /// Returns values of one instant: another thread may advance the machine meanwhile.
+    /// Reads values from the machine under the lock, so that all of them belong to the same state.
     ///
-    /// The machine is not copied out of the lock: such a copy could be the last owner of a stream of the app's own class.
+    /// The machine itself must not leave the lock: the copy could become the last owner of a stream, whose class may be
+    /// the app's own.
     func read<Value: Sendable>(_ value: (Machine) -> Value) -> Value { state.withLock { value($0.machine) } }
 
     func resume() {
@@ -71,14 +73,15 @@ final class TaskLoader: Sendable {
     func suspend() { advance { $0.suspend() } }
     func cancel() { advance { $0.cancel() } }
 
-    /// Moves the machine to its next state, and performs what it returns.
+    /// Moves the machine to its next state, and performs the actions that it returns.
     func advance(_ event: (inout Machine) -> [Machine.Action]) {
         let (actions, last) = state.withLock { state in
             let last = state.machine
             return (event(&state.machine), last)
         }
         perform(actions)
-        // A stream that goes with the last state is closed here, and not under the lock: it may be of the app's own class.
+        // Released outside the lock: if the old state owned a stream, the stream is closed here, and its class may be
+        // the app's own.
         withExtendedLifetime(last) {}
     }
 
@@ -111,8 +114,10 @@ final class TaskLoader: Sendable {
         }
     }
 
-    /// The delegate that is shown the response and the content. An async call tells only its own delegate, and a task with
-    /// a completion handler tells none, as in Foundation for Linux.
+    /// The delegate that gets the response and the content.
+    ///
+    /// For an async call this is only the delegate of that call. A task with a completion handler has none, as in
+    /// Foundation for Linux.
     var contentDelegate: (any URLSessionTaskDelegate)? {
         switch delivery {
         case .delegate: outbox.delegate
@@ -120,7 +125,7 @@ final class TaskLoader: Sendable {
         }
     }
 
-    /// Returns what the delegate does about a response.
+    /// The way in which the delegate takes part in a response.
     var listener: Machine.Listener {
         guard !isDownload, contentDelegate is any URLSessionDataDelegate else { return .none }
         return if case .delegate = delivery { .asked } else { .informed }
@@ -131,7 +136,7 @@ final class TaskLoader: Sendable {
     }
 
     private func adjustSuspension(of running: RunningTransfer) {
-        // Under the lock: two threads that suspend and resume the task must not send their commands in the wrong order.
+        // Under the lock, so that two threads that suspend and resume the task send their commands in the right order.
         state.withLock { state in
             guard state.machine.carrier == running else { return }
             if state.machine.phase == .suspended {
@@ -151,10 +156,11 @@ final class TaskLoader: Sendable {
     }
 }
 
-// MARK: What the task shows
+// MARK: Priority and progress
 
 extension TaskLoader {
-    /// A server may announce anything. Beyond this total, progress under a parent's traps in Foundation for Linux.
+    /// The greatest total that `Progress` gets. A server may announce any length, and beyond this one a child of
+    /// another `Progress` traps in Foundation for Linux.
     private static let greatestTotal: Int64 = 1 << 53
 
     var priority: Float {
@@ -162,7 +168,8 @@ extension TaskLoader {
         set { state.withLock { $0.priority = newValue } }
     }
 
-    /// Updates the task's `Progress`: in bytes, both ways, without a total while one of them is unknown or too great.
+    /// Updates the task's `Progress`, in bytes sent plus received. The total is unknown if one of the two totals is
+    /// unknown, or if the sum is too great.
     func showProgress() {
         guard let task = outbox.task else { return }
         let (progress, hasResponse) = read { ($0.progress, $0.response != nil) }
@@ -171,5 +178,20 @@ extension TaskLoader {
         task.progress.totalUnitCount =
             isKnown && !overflows && sum <= Self.greatestTotal ? sum : NSURLSessionTransferSizeUnknown
         task.progress.completedUnitCount = progress.sent + progress.received
+    }
+}
+
+/// A transfer and the transport that runs it.
+struct RunningTransfer: Equatable, Sendable {
+    let transport: CurlTransport
+    let transfer: Transfer
+
+    static func == (one: RunningTransfer, other: RunningTransfer) -> Bool { one.transfer === other.transfer }
+}
+
+extension TaskStateMachine<RunningTransfer> {
+    /// Returns the carrier of a transfer, or `nil` if it is not the current transfer of a live task.
+    func carrier(of transfer: Transfer) -> RunningTransfer? {
+        carrier.flatMap { $0.transfer === transfer ? $0 : nil }
     }
 }

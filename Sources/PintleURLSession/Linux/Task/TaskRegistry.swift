@@ -2,8 +2,8 @@ internal import Foundation
 internal import FoundationNetworking
 internal import Synchronization
 
-/// The tasks of a session from their creation to their end, and the delegate that hears when there are no more. Safe to use
-/// from any thread.
+/// The list of a session's tasks, from their creation to their end. It also owns the session's delegate, and calls it
+/// when an invalidated session has no more tasks. Safe to use from any thread.
 final class TaskRegistry: Sendable {
     private struct State {
         var tasks: [Int: (task: URLSessionTask, loader: TaskLoader)] = [:]
@@ -18,10 +18,10 @@ final class TaskRegistry: Sendable {
         state = Mutex(State(delegate: delegate))
     }
 
-    /// The session's delegate, until the session becomes invalid.
+    /// The session's delegate, or `nil` once the session is invalid.
     var delegate: (any URLSessionDelegate)? { state.withLock { $0.delegate } }
 
-    /// In the order of their creation.
+    /// The tasks in the order of their creation.
     var tasks: [(task: URLSessionTask, loader: TaskLoader)] {
         state.withLock { state in state.tasks.sorted { $0.key < $1.key }.map(\.value) }
     }
@@ -33,7 +33,7 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Keeps a new task until it ends, also where it is never resumed: `invalidateAndCancel` ends it then.
+    /// Keeps a new task until it ends. A task that is never resumed also stays, until `invalidateAndCancel` ends it.
     ///
     /// - Returns: `false` for an invalidated session, which does not keep the task.
     func admit(_ task: URLSessionTask, _ loader: TaskLoader) -> Bool {
@@ -43,21 +43,22 @@ final class TaskRegistry: Sendable {
         }
     }
 
-    /// Keeps a task that was made after the session was invalidated, until its delegate or handler has been called.
+    /// Keeps a task that was made after the session was invalidated, until its delegate or completion handler has been
+    /// called.
     func insert(_ task: URLSessionTask, _ loader: TaskLoader) {
         state.withLock { $0.tasks[loader.identifier] = (task, loader) }
     }
 
     /// Releases a task that has ended.
     func remove(_ loader: TaskLoader, from session: URLSession) {
-        // The task is released after the lock.
+        // The task is released outside the lock.
         let (removed, isLast) = state.withLock { state in
             (state.tasks.removeValue(forKey: loader.identifier), state.isInvalidated && state.tasks.isEmpty)
         }
         if removed != nil, isLast { reportEnd(of: session) }
     }
 
-    /// Takes no more tasks. The session becomes invalid once the last task has ended.
+    /// Stops accepting tasks. The session becomes invalid once its last task has ended.
     func invalidate(_ session: URLSession) {
         let isIdle = state.withLock { state in
             state.isInvalidated = true
@@ -66,7 +67,7 @@ final class TaskRegistry: Sendable {
         if isIdle { reportEnd(of: session) }
     }
 
-    /// Tells the delegate that the session is invalid, and releases the delegate.
+    /// Calls the delegate's `didBecomeInvalidWithError`, and releases the delegate.
     private func reportEnd(of session: URLSession) {
         let delegate = state.withLock { state in
             defer { state.delegate = nil }

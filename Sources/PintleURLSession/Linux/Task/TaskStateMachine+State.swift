@@ -3,31 +3,31 @@ internal import FoundationNetworking
 
 extension TaskStateMachine {
     enum State: Sendable {
-        /// Never resumed. The task starts after as many calls of `resume` as there are suspensions. A task is not admitted
-        /// when its session was invalidated before it was made.
+        /// The task was never resumed. It starts once `resume` has been called as often as there are suspensions.
+        /// `isAdmitted` is `false` if the session was invalidated before the task was made.
         case idle(suspensions: Int, isAdmitted: Bool)
         case live(Live)
-        /// Cancelled, while a transfer has yet to end.
+        /// The task was cancelled, but its transfer has not ended yet.
         case cancelling(Carrier)
         case ended(Outcome)
     }
 
-    /// A task that was resumed and has not ended.
+    /// The state of a task that was resumed and has not ended.
     struct Live: Sendable {
-        /// Uptime in seconds; infinite for a task without a time limit.
+        /// The deadline as system uptime in seconds; infinite for a task without a time limit.
         let deadline: Double
         var step = Step.opening
         var suspensions = 0
         var redirects = 0
-        /// How often the policy has changed before a transfer was sent.
+        /// The number of times that the policy changed before a transfer was sent.
         var supersessions = 0
         var authentication = AuthenticationState()
     }
 
     enum Step: Sendable {
-        /// The content that the task was made with is being read.
+        /// The loader reads the content that the task was made with.
         case opening
-        /// The loader finds out whether the content of the hop is there.
+        /// The loader checks whether the content of the hop is available.
         case checkingContent(Hop)
         /// The loader looks into the cache, or makes a transfer.
         case preparing(Hop)
@@ -36,16 +36,17 @@ extension TaskStateMachine {
         case transferring(Carrier, Hop, Stage)
     }
 
-    /// How far a transfer has come.
+    /// The progress of a transfer.
     enum Stage: Sendable {
         case loading
         case storingCookies(Reception)
         /// The transfer is held until the delegate answers.
         case asking(Question)
-        /// Room for the content is being made.
+        /// The loader prepares a file or buffer for the content.
         case accepting(HTTPURLResponse, isHeld: Bool)
         case receiving
-        /// The content belongs to a response that is not the last. It is read and discarded, to keep the connection.
+        /// The content belongs to a redirect or a challenge, not to the final response. It is read and discarded so
+        /// that the connection can be reused.
         case passing(next: Hop, discarded: Int)
     }
 
@@ -57,14 +58,14 @@ extension TaskStateMachine {
     }
 
     enum Answer: Sendable {
-        /// The request that follows a redirect; `nil` makes the redirect the response.
+        /// The request that follows a redirect. `nil` makes the redirect the final response.
         case redirect(URLRequest?)
         case credential(Authorization)
         case noCredential
-        /// Rejects the first way to answer a challenge.
+        /// The delegate rejects the first of the challenge's authentication schemes.
         case nextOffer
         case stream(BodyStream?)
-        /// The content of the response is wanted.
+        /// The delegate wants the content of the response.
         case allow
         case refuse(SessionRefusal)
     }
@@ -74,16 +75,16 @@ extension TaskStateMachine {
         case failed(URLError)
     }
 
-    /// The part that the delegate has in a response.
+    /// The way in which the delegate takes part in a response.
     enum Listener: Sendable {
         case none
-        /// It is shown the response.
+        /// The delegate gets the response, but its answer is ignored.
         case informed
-        /// It is asked whether it wants the content.
+        /// The delegate is asked whether it wants the content.
         case asked
     }
 
-    /// The use of a piece of content.
+    /// The decision about a piece of content.
     enum ContentUse: Sendable {
         case keep
         case discard
@@ -93,40 +94,41 @@ extension TaskStateMachine {
 }
 
 extension TaskStateMachine {
-    /// A step that the loader has to take after a transition, in the order of the list.
+    /// A step that the loader has to perform after a transition. The loader performs the steps in the order of the
+    /// list.
     enum Action: Sendable {
-        /// Lets the session keep a task that was made after the session had been invalidated.
+        /// Lets the session keep a task that was made after the session was invalidated.
         case keepTask
-        /// Reads the content that the task was made with; answer with ``TaskStateMachine/opened(_:)``.
+        /// Reads the content that the task was made with. The loader then calls ``TaskStateMachine/opened(_:)``.
         case openContent
-        /// Checks whether the content of the hop is there; answer with ``TaskStateMachine/hasContent()`` or
-        /// ``TaskStateMachine/lacksContent(canAsk:)``.
+        /// Checks whether the content of the hop is available. The loader then calls ``TaskStateMachine/hasContent()``
+        /// or ``TaskStateMachine/lacksContent(canAsk:)``.
         case checkContent(Hop)
-        /// Looks into the cache, or makes a transfer; answer with ``TaskStateMachine/hasTransport()``, then with
-        /// ``TaskStateMachine/foundInCache(_:by:)`` or ``TaskStateMachine/made(_:authorization:)``.
+        /// Looks into the cache, or makes a transfer. The loader then calls ``TaskStateMachine/hasTransport()``, and
+        /// after that ``TaskStateMachine/foundInCache(_:by:)`` or ``TaskStateMachine/made(_:authorization:)``.
         case makeTransfer(Hop)
-        /// Lets the deadline of the task run on, while there is no transfer that would observe it.
+        /// Starts a timer for the task's deadline, while no transfer runs that would check it.
         case startCountdown
         case askForStream(Hop)
         case askAboutRedirect(HTTPURLResponse, to: URLRequest, Carrier)
         case askForCredential(PendingChallenge, Carrier)
-        /// Asks the delegate whether it wants the content. There is no carrier for a response from the cache.
+        /// Asks the delegate whether it wants the content. A response from the cache has no carrier.
         case askAboutResponse(URLResponse, Carrier?)
-        /// Shows the response to the delegate of an async call, whose answer does not count.
+        /// Passes the response to the delegate of an async call, whose answer is ignored.
         case showResponse(URLResponse)
         case showContent(of: CachedURLResponse)
         case start(Carrier, Hop)
-        /// Holds the transfer while the task is suspended, and releases it otherwise, by the state at that time.
+        /// Holds the transfer if the task is suspended when this step runs, and releases it otherwise.
         case adjustSuspension(Carrier)
         case release(Carrier, TransferHold)
         case cancelTransfer(Carrier)
-        /// Stores the cookies of a response; answer with ``TaskStateMachine/storedCookies(over:canAsk:)``.
+        /// Stores the cookies of a response. The loader then calls ``TaskStateMachine/storedCookies(over:canAsk:)``.
         case storeCookies(Reception, Hop, Carrier)
-        /// Remembers a credential that the server has accepted.
+        /// Stores a credential that the server has accepted.
         case storeCredential(Authorization)
-        /// Makes room for the content; answer with ``TaskStateMachine/accepted(over:by:)``.
+        /// Prepares a file or buffer for the content. The loader then calls ``TaskStateMachine/accepted(over:by:)``.
         case accept(HTTPURLResponse, Hop, Carrier)
-        /// Puts the response into the cache, if it was found worth it.
+        /// Stores the response in the cache, if it is a candidate.
         case storeResponse
         case finish(Outcome)
     }

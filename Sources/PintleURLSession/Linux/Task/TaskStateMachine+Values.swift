@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// Values that the loader reads from the state.
+/// Values of the state for the loader.
 extension TaskStateMachine {
     var phase: URLSessionTask.State {
         switch state {
@@ -12,7 +12,7 @@ extension TaskStateMachine {
         }
     }
 
-    /// A Boolean value that indicates whether the task was resumed and has not ended, nor is about to end.
+    /// A Boolean value that indicates whether the task was resumed, has not ended and is not being cancelled.
     var isLive: Bool {
         if case .live = state { true } else { false }
     }
@@ -22,13 +22,13 @@ extension TaskStateMachine {
         return error
     }
 
-    /// Uptime in seconds; infinite for a task without a time limit.
+    /// The deadline as system uptime in seconds; infinite for a task without a time limit.
     var deadline: Double {
         guard case .live(let live) = state else { return .infinity }
         return live.deadline
     }
 
-    /// The deadline, while the delegate is asked and no transfer runs that would observe it.
+    /// The deadline, if the delegate is asked while no transfer runs that would check it; otherwise `nil`.
     var countdownDeadline: Double? {
         guard case .live(let live) = state, live.deadline < .infinity else { return nil }
         switch live.step {
@@ -42,18 +42,18 @@ extension TaskStateMachine {
         return live.authentication
     }
 
-    /// The transfer that runs, if the task is neither over nor about to be.
+    /// The running transfer; `nil` if the task has ended or is being cancelled.
     var carrier: Carrier? {
         guard case .live(let live) = state else { return nil }
         return live.carrier
     }
 
-    /// The transfer that has yet to end, also of a task that was cancelled.
+    /// The transfer that has not ended yet, even if the task is being cancelled.
     var unendedCarrier: Carrier? {
         if case .cancelling(let carrier) = state { carrier } else { carrier }
     }
 
-    /// A Boolean value that indicates whether the task makes room for the content of this transfer.
+    /// Returns `true` if the loader prepares a file or buffer for the content of this transfer.
     func isAccepting(over carrier: Carrier) -> Bool {
         guard case (_, _, .accepting)? = transfer(carrier) else { return false }
         return true
@@ -64,7 +64,8 @@ extension TaskStateMachine {
         return true
     }
 
-    /// Returns why this transfer must not receive more at present. Suspension and a backlog come on top.
+    /// Returns the reasons why this transfer must not receive more at present. Suspension and a backlog are further
+    /// reasons.
     func hold(of carrier: Carrier) -> TransferHold {
         guard case (_, _, let stage)? = transfer(carrier) else { return [] }
         switch stage {
@@ -75,7 +76,7 @@ extension TaskStateMachine {
         }
     }
 
-    /// Returns the parts of the state while this transfer runs.
+    /// Returns the parts of the state while this transfer runs, or `nil`.
     func transfer(_ carrier: Carrier) -> (Live, Hop, Stage)? {
         guard case .live(let live) = state, case .transferring(carrier, let hop, let stage) = live.step else {
             return nil
@@ -92,9 +93,18 @@ extension TaskStateMachine.Live {
 }
 
 extension HTTPURLResponse {
-    /// The length of the content as it is handed over: decoded content is longer than announced.
+    /// The length of the content in the form that the app gets. It is unknown for encoded content, which grows when it
+    /// is decoded.
     var announcedContentLength: Int64 {
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
         return coding.lowercased() == "identity" ? expectedContentLength : NSURLSessionTransferSizeUnknown
     }
+}
+
+/// The byte counts of a task. An unknown total is `NSURLSessionTransferSizeUnknown` (-1).
+struct TaskProgress: Sendable, Equatable {
+    var received: Int64 = 0
+    var expectedToReceive: Int64 = 0
+    var sent: Int64 = 0
+    var expectedToSend: Int64 = 0
 }

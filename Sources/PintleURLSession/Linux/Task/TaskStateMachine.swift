@@ -1,24 +1,28 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// The states of a task, whatever its class: one transfer after the other, until there is a response or an error.
+/// The states of a task of any class. A task runs one transfer after the other, until it has a final response or an
+/// error.
 ///
-/// Pure: it has no lock, does no input or output and calls nothing back. Each method takes an event, moves to the next
-/// state and returns what the loader has to do. An event that a state does not expect returns no action and changes
-/// nothing: a delegate may answer after the task was cancelled, and a transfer may end while another thread cancels it.
+/// The machine is pure: it has no lock, does no input or output and calls no callbacks. Each method takes an event,
+/// moves to the next state and returns the actions for the loader. An event that a state does not expect returns no
+/// action and changes nothing: a delegate may answer after the task was cancelled, and a transfer may end while another
+/// thread cancels it.
 ///
-/// `Carrier` is the transfer that runs. Tests use numbers.
+/// `Carrier` identifies the running transfer. Tests use numbers.
 struct TaskStateMachine<Carrier: Equatable & Sendable>: Sendable {
     private(set) var state: State
     /// The request of the current hop.
     private(set) var request: URLRequest
-    /// The response that was accepted.
+    /// The final response.
     private(set) var response: URLResponse?
     private(set) var progress = TaskProgress()
 
-    /// How often a policy may change before a task gives up reaching a server under one.
+    /// The number of policy changes after which a task gives up. Each change before the request is sent restarts the
+    /// transfer.
     static var supersessionLimit: Int { 64 }
-    /// In bytes: content of a response that is not the last is read so far to keep the connection, and no further.
+    /// The number of bytes that are read and discarded from a response that is not final, so that the connection can be
+    /// reused. A longer response ends the transfer.
     static var discardLimit: Int { 256 << 10 }
 
     init(_ request: URLRequest) {
@@ -30,13 +34,16 @@ struct TaskStateMachine<Carrier: Equatable & Sendable>: Sendable {
 // MARK: Commands of the app
 
 extension TaskStateMachine {
-    /// The session lists the task.
+    /// Records that the session lists the task.
     mutating func admitted() {
         guard case .idle(let suspensions, _) = state else { return }
         state = .idle(suspensions: suspensions, isAdmitted: true)
     }
 
-    /// - Parameter deadline: uptime in seconds at which the task ends, if this starts it.
+    /// Starts the task, or ends one suspension.
+    ///
+    /// - Parameter deadline: the system uptime in seconds at which the task times out. Evaluated only if this call
+    ///   starts it.
     mutating func resume(deadline: @autoclosure () -> Double) -> [Action] {
         switch state {
         case .idle(let suspensions, let isAdmitted) where suspensions > 1:
@@ -84,16 +91,16 @@ extension TaskStateMachine {
     }
 }
 
-// MARK: One hop after the other
+// MARK: Hops
 
 extension TaskStateMachine {
-    /// The content that the task was made with was read.
+    /// Handles the event that the loader has read the content that the task was made with.
     mutating func opened(_ hop: Hop) -> [Action] {
         guard case .live(var live) = state, case .opening = live.step else { return [] }
         return begin(hop, &live)
     }
 
-    /// The content of the hop is there, or it has none.
+    /// Handles the event that the content of the hop is available, or that the hop has no content.
     mutating func hasContent() -> [Action] {
         guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
         live.step = .preparing(hop)
@@ -101,20 +108,21 @@ extension TaskStateMachine {
         return [.makeTransfer(hop)]
     }
 
-    /// There is a transport for the request of the hop. A failure before that is one of the request that led to it.
+    /// Handles the event that there is a transport for the hop. From here on failures belong to the hop's request;
+    /// earlier ones belong to the previous request.
     mutating func hasTransport() -> [Action] {
         guard case .live(let live) = state, case .preparing(let hop) = live.step else { return [] }
         request = hop.request
-        // Without content, what an earlier request has sent still counts.
+        // A hop without content does not reset the count: the bytes that an earlier request sent still count.
         if let body = hop.content.body {
             (progress.sent, progress.expectedToSend) = (0, body.size ?? NSURLSessionTransferSizeUnknown)
         }
         return []
     }
 
-    /// A stream has to be given, once more perhaps.
+    /// Handles the event that the hop needs a stream, either for the first time or because the last one was used up.
     ///
-    /// - Parameter canAsk: whether there is a delegate.
+    /// - Parameter canAsk: A Boolean value that indicates whether there is a delegate.
     mutating func lacksContent(canAsk: Bool) -> [Action] {
         guard case .live(var live) = state, case .checkingContent(let hop) = live.step else { return [] }
         guard canAsk else { return end(.noBodyStream) }
@@ -123,7 +131,10 @@ extension TaskStateMachine {
         return [.startCountdown, .askForStream(hop)]
     }
 
-    /// - Parameter listener: of the response. The content is shown to a delegate that is asked or informed.
+    /// Handles the event that the cache has the response.
+    ///
+    /// - Parameter listener: the delegate's part in the response. The content goes to a delegate that is asked or
+    ///   informed.
     mutating func foundInCache(_ cached: CachedURLResponse, by listener: Listener) -> [Action] {
         guard case .live(var live) = state, case .preparing = live.step else { return [] }
         response = cached.response
@@ -138,9 +149,9 @@ extension TaskStateMachine {
         }
     }
 
-    /// A transfer was made and not yet started.
+    /// Handles the event that a transfer was made, which has not started yet.
     ///
-    /// - Parameter authorization: as the request has used it up.
+    /// - Parameter authorization: the authorization after it was used for this request, with its nonce count raised.
     mutating func made(_ carrier: Carrier, authorization: Authorization?) -> [Action] {
         guard case .live(var live) = state, case .preparing(let hop) = live.step else { return [] }
         live.authentication.authorization = authorization
@@ -149,15 +160,15 @@ extension TaskStateMachine {
         return (live.suspensions > 0 ? [.adjustSuspension(carrier)] : []) + [.start(carrier, hop)]
     }
 
-    /// The loader cannot go on.
+    /// Ends the task because the loader cannot continue.
     ///
-    /// - Parameter carrier: the transfer that was concerned, if one runs.
+    /// - Parameter carrier: the transfer that failed, if one runs.
     mutating func failed(_ failure: TransferFailure, over carrier: Carrier? = nil) -> [Action] {
         guard case .live(let live) = state, live.carrier == carrier else { return [] }
         return end(failure) + (carrier.map { [.cancelTransfer($0)] } ?? [])
     }
 
-    /// The deadline has come while there is no transfer to observe it.
+    /// Ends the task at its deadline, when no transfer runs that would have checked it.
     mutating func reachedDeadline() -> [Action] {
         guard countdownDeadline != nil else { return [] }
         return end(.timedOut)
@@ -179,7 +190,9 @@ extension TaskStateMachine {
 // MARK: Events of a transfer
 
 extension TaskStateMachine {
-    /// - Parameter canAsk: whether there is a delegate.
+    /// Handles the head of a response.
+    ///
+    /// - Parameter canAsk: A Boolean value that indicates whether there is a delegate.
     mutating func receivedHead(_ reception: Reception, over carrier: Carrier, canAsk: Bool) -> [Action] {
         guard case (var live, let hop, .loading)? = transfer(carrier) else { return [] }
         guard reception.setsCookies else {
@@ -190,13 +203,13 @@ extension TaskStateMachine {
         return [.storeCookies(reception, hop, carrier)]
     }
 
-    /// The cookies of the response are stored.
+    /// Handles the event that the cookies of the response are stored.
     mutating func storedCookies(over carrier: Carrier, canAsk: Bool) -> [Action] {
         guard case (var live, let hop, .storingCookies(let reception))? = transfer(carrier) else { return [] }
         return proceed(reception, carrier, hop, &live, isHeld: true, canAsk: canAsk)
     }
 
-    /// There is room for the content.
+    /// Handles the event that the file or buffer for the content is ready.
     mutating func accepted(over carrier: Carrier, by listener: Listener) -> [Action] {
         guard case (var live, let hop, .accepting(let accepted, let isHeld))? = transfer(carrier) else { return [] }
         response = accepted
@@ -212,9 +225,11 @@ extension TaskStateMachine {
         }
     }
 
-    /// - Parameter count: in bytes, as the content is handed over.
+    /// Decides about a piece of content.
+    ///
+    /// - Parameter count: the size of the decoded content in bytes.
     mutating func receivedData(_ count: Int, over carrier: Carrier) -> ContentUse {
-        // The task is over, or about to be.
+        // The task has ended or is being cancelled.
         guard case (var live, let hop, let stage)? = transfer(carrier) else { return .discard }
         switch stage {
         case .receiving:
@@ -224,26 +239,34 @@ extension TaskStateMachine {
             live.step = .transferring(carrier, hop, .passing(next: next, discarded: discarded + count))
             state = .live(live)
             return discarded + count > Self.discardLimit ? .refuse : .discard
-        // The transfer is held. Its content must not pass for a whole one without this piece.
+        // The transfer is held. Without this piece the content must not pass for complete.
         case .loading, .storingCookies, .asking, .accepting: return .refuse
         }
     }
 
-    /// - Returns: `false` where the transfer is not the task's any more.
+    /// Counts sent bytes.
+    ///
+    /// - Returns: `false` if the transfer no longer belongs to the task.
     mutating func sent(_ count: Int, over carrier: Carrier) -> Bool {
         guard transfer(carrier) != nil else { return false }
         progress.sent += Int64(count)
         return true
     }
 
-    /// The last event of a transfer.
+    /// Handles the last event of a transfer.
     ///
-    /// - Parameter failure: `nil` for a complete response.
-    mutating func completed(_ carrier: Carrier, _ failure: TransferFailure?) -> [Action] {
+    /// - Parameters:
+    ///   - failure: the failure, or `nil` for a complete response.
+    ///   - uptime: the system uptime of the event in seconds.
+    mutating func completed(
+        _ carrier: Carrier, _ failure: TransferFailure?, at uptime: @autoclosure () -> Double
+    ) -> [Action] {
         if case .cancelling(carrier) = state { return end(.cancelled) }
         guard case (var live, let hop, let stage)? = transfer(carrier) else { return [] }
         switch (stage, failure) {
-        // However that content ended, the next request does not depend on it.
+        // The task's deadline has passed too, so do not start its next request.
+        case (.passing, .timedOut) where live.deadline <= uptime(): return end(.timedOut)
+        // The next request does not depend on how the discarded content ended.
         case (.passing(let next, _), _): return begin(next, &live)
         case (.loading, .superseded) where live.supersessions < Self.supersessionLimit:
             live.supersessions += 1
@@ -253,9 +276,9 @@ extension TaskStateMachine {
         }
     }
 
-    /// The delegate has answered.
+    /// Handles the delegate's answer.
     ///
-    /// - Parameter carrier: the transfer that was held for the answer; `nil` where none runs.
+    /// - Parameter carrier: the transfer that was held for the answer; `nil` if none runs.
     mutating func answered(_ answer: Answer, about carrier: Carrier?) -> [Action] {
         guard let carrier else { return answeredWithoutTransfer(answer) }
         guard case (var live, let hop, .asking(let question))? = transfer(carrier) else { return [] }
@@ -303,7 +326,7 @@ extension TaskStateMachine {
         }
     }
 
-    /// - Parameter isHeld: whether the transfer was held meanwhile, and has to be released.
+    /// - Parameter isHeld: A Boolean value that indicates whether the transfer is held, so that it has to be released.
     private mutating func proceed(
         _ reception: Reception, _ carrier: Carrier, _ hop: Hop, _ live: inout Live, isHeld: Bool, canAsk: Bool
     ) -> [Action] {

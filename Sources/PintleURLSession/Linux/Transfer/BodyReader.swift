@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Glibc
 
-/// The content of a request, read from where the transfer is.
+/// A reader of a request's content, for one transfer.
 final class BodyReader {
     enum Piece {
-        /// How many; none at the end.
+        /// The number of bytes read; 0 at the end.
         case bytes(Int)
-        /// Nothing yet: the stream tells when there is.
+        /// The stream has no bytes yet. It calls back when it has some.
         case later
         case failed
     }
@@ -21,14 +21,14 @@ final class BodyReader {
             file = -1
             return
         }
-        // Opening a pipe blocks until its other end is open, and all transfers would wait with this thread.
+        // `O_NONBLOCK`: opening a pipe blocks until its other end is open, and this thread runs all transfers.
         file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             throw .refused(SessionRefusal(.invalidRequest, "the file to upload cannot be read: \(path)"))
         }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            // Everything has its value by now, so that `deinit` closes it.
+            // All properties are set, so `deinit` closes the file.
             throw .refused(
                 SessionRefusal(.invalidRequest, "what is to be uploaded is no file: \(path)", hint: "upload its data"))
         }
@@ -49,11 +49,11 @@ final class BodyReader {
             piece = .bytes(count)
         case .file:
             let got = pread(file, base, count, off_t(offset))
-            // A file that has become shorter cannot keep the promised length.
+            // The file has become shorter, so the announced length cannot be sent.
             piece = got > 0 ? .bytes(got) : .failed
         case .stream(let stream, let size):
             piece = stream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count)))
-            // Nor can a stream.
+            // The same holds for a stream that ends before its announced length.
             if case .bytes(0) = piece, size != nil { return .failed }
         }
         if case .bytes(let count) = piece { offset += Int64(count) }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import Synchronization
 
-/// A stream as the content of a request, which can be read once.
+/// A stream as the content of a request. It can be read once.
 ///
-/// Reading a stream may block, and all transfers would wait with the transport's thread. So the stream is read on a queue
-/// of its own, at most two pieces ahead of what is sent.
+/// Reading a stream may block, and the transport's thread runs all transfers. So a queue of its own reads the stream,
+/// at most two pieces ahead of what was sent.
 ///
-/// `@unchecked`: the stream is touched by `readAhead`, which runs only on the serial queue, and by `deinit`,
-/// which comes after the last of them, since each holds this object. What else changes is behind the lock.
+/// `@unchecked`: only `readAhead` and `deinit` use the stream. `readAhead` runs on the serial queue, and `deinit` runs
+/// after the last `readAhead`, because each holds this object. A lock protects the other state.
 final class BodyStream: @unchecked Sendable {
     private struct State {
         var ready: ArraySlice<UInt8> = []
@@ -33,10 +33,10 @@ final class BodyStream: @unchecked Sendable {
         stream.close()
     }
 
-    /// A Boolean value that indicates whether nothing was read yet, so that any request can send all of it.
+    /// A Boolean value that indicates whether no byte was read yet, so that a request can still send the whole stream.
     var isWhole: Bool { state.withLock { !$0.hasGiven } }
 
-    /// Sets the callback, which runs on any thread once there is something to read again.
+    /// Sets the callback, which runs on any thread once there are bytes to read again.
     func whenReady(_ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.whenReady = action }
     }
@@ -66,7 +66,8 @@ final class BodyStream: @unchecked Sendable {
         if stream.streamStatus == .notOpen { stream.open() }
         var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
         let count = stream.read(&buffer, maxLength: buffer.count)
-        // A subclass may return any count, also a larger one than it wrote. Then zeros are sent, and no other memory.
+        // A subclass of the app's may return any count, even more than it wrote. The prefix keeps the result inside the
+        // buffer: a wrong count sends zeros, never other memory.
         let piece = buffer.prefix(max(0, count))
         let whoWaits = state.withLock { state -> (@Sendable () -> Void)? in
             state.isReading = false

@@ -1,20 +1,21 @@
 internal import CCurl
 internal import COpenSSL
 
-/// The libcurl of this process, which is Foundation's too.
+/// The libcurl of this process. Foundation uses the same one.
 enum CurlLibrary {
-    /// Why it cannot carry pinned transfers; `nil` where it can.
+    /// The reason why this libcurl cannot run pinned transfers; `nil` if it can.
     static let refusal: SessionRefusal? = {
         guard curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK, let info = pintle_curl_version() else {
             return SessionRefusal(.unsuitableLibrary, "libcurl cannot be set up")
         }
-        // CURLOPT_PREREQFUNCTION.
+        // The first version with CURLOPT_PREREQFUNCTION.
         guard info.pointee.version_num >= 0x07_50_00 else {
             return SessionRefusal(
                 .unsuitableLibrary, "libcurl \(version) cannot be asked to wait before it sends",
                 hint: "7.80 or newer is needed")
         }
-        // The verdict is made on OpenSSL's structures, so it must be OpenSSL, and the one that is linked here.
+        // The verdict reads OpenSSL's structures. So libcurl must use OpenSSL, and the same version that this module is
+        // linked with.
         let tls = info.pointee.ssl_version.map { String(cString: $0) } ?? "no TLS"
         let own = String(cString: OpenSSL_version(OPENSSL_VERSION_STRING))
         guard tls == "OpenSSL/\(own)" else {
@@ -26,4 +27,20 @@ enum CurlLibrary {
     }()
 
     static let version = pintle_curl_version().map { String(cString: $0.pointee.version) } ?? "unknown"
+}
+
+/// A `curl_slist` that owns copies of some lines.
+final class StringList {
+    private(set) var pointer: UnsafeMutablePointer<curl_slist>?
+
+    init(_ lines: [String]) {
+        for line in lines {
+            guard let longer = curl_slist_append(pointer, line) else { continue }
+            pointer = longer
+        }
+    }
+
+    deinit {
+        curl_slist_free_all(pointer)
+    }
 }

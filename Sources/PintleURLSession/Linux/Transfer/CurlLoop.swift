@@ -3,20 +3,20 @@ internal import Foundation
 internal import Glibc
 internal import Synchronization
 
-/// The loop of a transport's thread, on which libcurl runs, and its command queue.
+/// The event loop of a transport's thread, with its command queue. libcurl runs on it.
 ///
-/// `@unchecked`: other threads use only `send` and `wake`, which go through the locks. The multi handle's only
-/// call from there is `curl_multi_wakeup`, which is allowed, under the lock that also ends the handle's life. The
-/// rest belongs to the thread in `run`, once `init`, which comes before it, is over.
+/// `@unchecked`: other threads call only `send` and `wake`, which use the locks. The only libcurl function that `wake`
+/// calls is `curl_multi_wakeup`. libcurl allows it on any thread, and the lock keeps the multi handle alive meanwhile.
+/// Everything else belongs to the thread in `run`, which starts after `init`.
 final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(Transfer)
         case cancel(Transfer)
         case hold(Transfer, TransferHold)
         case release(Transfer, TransferHold)
-        /// Ends the transfers that have not started, as superseded.
+        /// Ends the transfers that have not started, with `superseded`.
         case retire
-        /// Takes no new transfers, and ends after the last.
+        /// Accepts no new transfers, and ends the loop after the last one.
         case finish
     }
 
@@ -28,8 +28,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private let inbox = Mutex(Inbox())
-    /// A Boolean value that indicates whether the multi handle still exists. It has a lock of its own, because the woken
-    /// thread locks the inbox at once.
+    /// A Boolean value that indicates whether the multi handle still exists.
+    ///
+    /// It does not share the inbox's lock, because the thread locks the inbox as soon as it wakes up.
     private let isAlive = Mutex(true)
     private let multi: UnsafeMutableRawPointer
     private let gathering = Gathering()
@@ -38,23 +39,24 @@ final class CurlLoop: @unchecked Sendable {
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
     /// The transfers that send content.
     private var uploads: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// The transfers that have ended, while a hold delays the report.
+    /// The transfers that have ended but whose end is not reported yet, because they are held.
     private var waiting: [ObjectIdentifier: Transfer] = [:]
     private var isFinishing = false
-    /// Uptime before which no transfer can have timed out.
+    /// The uptime before which no transfer can time out.
     private var nextDeadline = Double.infinity
-    /// Uptime at which a transfer is to be looked at, whatever the network does.
+    /// The uptime of the next check of the uploads, even if the network is silent.
     private var nextLook = Double.infinity
-    /// Uptime at which a socket was last ready.
+    /// The uptime at which a socket was last ready.
     private var lastNews = 0.0
 
-    /// The limit over all servers.
+    /// The limit of idle connections to all servers together.
     private static let idleConnections = 256
 
     init?(connectionsPerHost: Int) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
-        // By default libcurl keeps four idle connections for each transfer that runs: few, when few run.
+        // libcurl's default is four idle connections for each running transfer, which is too few when few transfers
+        // run.
         pintle_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, Self.idleConnections)
         queues = HostQueues(limit: connectionsPerHost)
     }
@@ -70,7 +72,7 @@ final class CurlLoop: @unchecked Sendable {
         if isClosed, case .start(let transfer) = command { transfer.end(.cancelled) }
     }
 
-    /// Ends the wait for something to happen, or the next one.
+    /// Ends the current wait for the network, or else the next one.
     func wake() {
         isAlive.withLock { isAlive in
             if isAlive { curl_multi_wakeup(multi) }
@@ -88,7 +90,7 @@ final class CurlLoop: @unchecked Sendable {
             obey()
             for transfer in gathering.removeYielding() { transfer.release([]) }
             curl_multi_perform(multi, &running)
-            // Commands that were sent before a response came are performed before the response is reported.
+            // A command that was sent before a response came takes effect before the response is reported.
             obey()
             handOver()
             collect()
@@ -103,8 +105,10 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// A peer that hangs up must not end the process. libcurl only sees to it where it may change what
-    /// signals do to the whole of it, which CURLOPT_NOSIGNAL forbids; the signal is this thread's alone.
+    /// Blocks SIGPIPE on this thread, so that a peer that hangs up cannot end the process.
+    ///
+    /// libcurl blocks the signal itself only if it may change the signal handling of the whole process, which
+    /// CURLOPT_NOSIGNAL forbids. Blocking it here affects only this thread.
     private func ignoreBrokenPipes() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -118,10 +122,10 @@ final class CurlLoop: @unchecked Sendable {
         if ready > 0 { lastNews = ProcessInfo.processInfo.systemUptime }
     }
 
-    /// Milliseconds until the next deadline. libcurl's own timers end the wait earlier.
+    /// The longest wait in milliseconds: until the next deadline. libcurl's own timers may end the wait earlier.
     ///
-    /// libcurl 7.88 sometimes hands data of several streams to some of them only, and waits with the rest for a socket that
-    /// may stay silent. So the loop asks it again, after a pause that grows with the time since the last data.
+    /// libcurl 7.88 sometimes delivers data of several streams to only some of them, and then waits for a socket that
+    /// may stay silent. So the loop polls libcurl again, with a back-off that grows with the time since the last data.
     private var patience: CInt {
         let now = ProcessInfo.processInfo.systemUptime
         let longest = transfers.values.contains(where: \.isReadyStream) ? min(max(now - lastNews, 0.05), 2) : 3_600
@@ -160,7 +164,7 @@ final class CurlLoop: @unchecked Sendable {
             case .release(let transfer, let hold):
                 transfer.release(hold)
                 if transfer.isOver { waiting[ObjectIdentifier(transfer)] = nil }
-                // It may have been passed over in its queue.
+                // The queue may have skipped the transfer while it was suspended.
                 if hold.contains(.suspended), transfer.handle == nil { startNext(for: transfer) }
             case .retire:
                 for transfer in queues.removeWaiting() { transfer.end(.superseded) }
@@ -170,7 +174,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func enqueue(_ transfer: Transfer) {
-        // Cancelled before it could start.
+        // The transfer was cancelled before it could start.
         guard !transfer.isOver else { return }
         guard transfer.generation.isCurrent else { return transfer.end(.superseded) }
         queues.add(transfer)
@@ -178,7 +182,7 @@ final class CurlLoop: @unchecked Sendable {
         startNext(for: transfer)
     }
 
-    /// Starts what may run beside, or in place of, a transfer to the same server.
+    /// Starts the queued transfers to the same server that may run now.
     private func startNext(for transfer: Transfer) {
         while let next = queues.next(for: transfer.request.url.endpoint) { start(next) }
     }
@@ -204,7 +208,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Takes a transfer out of wherever it is, and lets the next have its place.
+    /// Removes a transfer from the queue or from libcurl, and starts the next one in its place.
     private func remove(_ transfer: Transfer) {
         if transfer.handle == nil {
             queues.remove(transfer)
@@ -227,7 +231,7 @@ final class CurlLoop: @unchecked Sendable {
     private func handOver() {
         for transfer in gathering.removeAll() {
             transfer.handOver()
-            // What cannot be kept need not come.
+            // The content could not be stored, so stop receiving it.
             if transfer.handle != nil, let loss = transfer.handleState.contentLoss {
                 remove(transfer)
                 transfer.end(loss)
@@ -244,7 +248,7 @@ final class CurlLoop: @unchecked Sendable {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
                 let transfer = transfers[handle]
             else { continue }
-            // Removing the handle ends the message's life.
+            // Removing the handle would free the message.
             let result = pintle_curl_message_result(message)
             if transfer.mayBeRepeated {
                 detach(transfer)
@@ -252,7 +256,7 @@ final class CurlLoop: @unchecked Sendable {
                 start(transfer)
                 startNext(for: transfer)
             } else {
-                // Reported first: closing a connection takes longer.
+                // Reported first, because closing a connection takes longer.
                 transfer.end(result)
                 remove(transfer)
                 if !transfer.isOver { waiting[ObjectIdentifier(transfer)] = transfer }
@@ -265,7 +269,8 @@ final class CurlLoop: @unchecked Sendable {
         guard now >= nextDeadline else { return }
         nextDeadline = .infinity
         for transfer in Array(transfers.values) + queues.waiting + Array(waiting.values) {
-            // A transfer that waits in its queue, or has ended, is not slow: only the deadline of the task counts.
+            // The idle time-out does not apply to a transfer that is still queued or has already ended, only the
+            // deadline of the task.
             let deadline = transfer.handle == nil ? transfer.request.deadline : deadline(of: transfer)
             if deadline <= now {
                 remove(transfer)
@@ -284,7 +289,8 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in uploads.values { nextLook = min(nextLook, transfer.lookAgain(at: now)) }
     }
 
-    /// Returns the uptime at which a transfer times out. A hold stops the idle time-out, and not the deadline of the task.
+    /// Returns the uptime at which a transfer times out. A hold stops the idle time-out, but not the deadline of the
+    /// task.
     private func deadline(of transfer: Transfer) -> Double {
         guard transfer.holds.isEmpty else {
             return min(ProcessInfo.processInfo.systemUptime + transfer.request.idleTimeout, transfer.request.deadline)

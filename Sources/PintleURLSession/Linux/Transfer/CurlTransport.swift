@@ -1,28 +1,30 @@
+internal import CCurl
 internal import Foundation
+internal import PintleOpenSSL
 internal import Synchronization
 
-/// Carries transfers for one policy generation: one thread, one multi handle, and with it one pool of
-/// connections, so that none is ever used under another policy than it was judged by.
+/// The transport for one policy generation. It has one thread, one multi handle and its own connection pool, so a
+/// connection is never used under a policy other than the one that accepted it.
 ///
-/// When the last reference goes, running transfers end normally and the thread with them.
+/// When the last reference is released, running transfers end normally, and then the thread ends.
 final class CurlTransport: Sendable {
     struct Options: Sendable {
-        /// Connections for one host and port; more requests wait.
+        /// The number of connections to one host and port. Further requests wait.
         var connectionsPerHost = 6
-        /// Other limits than the default only in tests.
+        /// The limits on reading. Only tests change them.
         var readLimits = ReadLimits()
-        /// The instant at which verdicts are checked for being over.
+        /// The clock that decides whether a verdict has expired.
         var now: @Sendable () -> Date = { Date() }
-        /// Another value than the default only in tests of the second gate, which then has to stop the request.
+        /// The kind of receipts. Only tests of the second gate change it; the gate then has to stop the request.
         var receipts = HandshakeJudge.Receipts.written
-        /// `HOST:PORT:ADDRESS`, only in tests: names that lead to this machine without a name service.
+        /// Entries `HOST:PORT:ADDRESS` for tests, which resolve names to this machine without DNS.
         var addresses: [String] = []
     }
 
     let generation: PolicyGeneration
     private let options: Options
     private let loop: CurlLoop
-    /// The counter of the loop. Tests read it.
+    /// The counter of the loop, for tests.
     let counter: TurnCounter
 
     init(_ generation: PolicyGeneration, options: Options) throws(SessionRefusal) {
@@ -43,7 +45,7 @@ final class CurlTransport: Sendable {
         loop.send(.finish)
     }
 
-    /// Makes a transfer. It sends no event before ``start(_:)``, so that the caller can store it first.
+    /// Makes a transfer. It sends no event before ``start(_:)``, so the caller can store it first.
     func make(_ request: TransferRequest, events: any TransferEvents) -> Transfer {
         Transfer(request, in: generation, options: options, countedBy: counter, events: events)
     }
@@ -56,4 +58,32 @@ final class CurlTransport: Sendable {
     func cancel(_ transfer: Transfer) { loop.send(.cancel(transfer)) }
     func hold(_ transfer: Transfer, _ hold: TransferHold) { loop.send(.hold(transfer, hold)) }
     func release(_ transfer: Transfer, _ hold: TransferHold) { loop.send(.release(transfer, hold)) }
+}
+
+extension ProxyConfiguration {
+    /// Sets every proxy option of libcurl, so that it does not read the environment itself.
+    ///
+    /// - Parameter tunnels: `true` if an HTTP proxy must only pass bytes on, as TLS needs.
+    func set(on handle: UnsafeMutableRawPointer, tunnels: Bool) {
+        func set(_ option: CURLoption, _ text: String) { pintle_curl_set_pointer(handle, option, text) }
+        set(CURLOPT_NOPROXY, "")
+        switch self {
+        case .none:
+            set(CURLOPT_PROXY, "")
+        case .http(let proxy, let credentials):
+            set(CURLOPT_PROXY, "http://\(proxy)")
+            pintle_curl_set_long(handle, CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1 : 0)
+            if let credentials { setCredentials(credentials.user, credentials.password) }
+        case .socks5(let proxy, let credentials, let remoteDNS):
+            set(CURLOPT_PROXY, "\(remoteDNS ? "socks5h" : "socks5")://\(proxy)")
+            if let credentials { setCredentials(credentials.user, credentials.password) }
+        case .socks4a(let proxy, let user):
+            set(CURLOPT_PROXY, "socks4a://\(proxy)")
+            if let user { set(CURLOPT_PROXYUSERNAME, user) }
+        }
+        func setCredentials(_ user: String, _ password: String) {
+            set(CURLOPT_PROXYUSERNAME, user)
+            set(CURLOPT_PROXYPASSWORD, password)
+        }
+    }
 }

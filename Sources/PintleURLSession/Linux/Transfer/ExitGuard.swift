@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// Stands between the end of the process and the transfers that still run: `exit` has OpenSSL free what its
-/// connections share, while the threads that use them go on.
+/// A guard that stops running transfers when the process exits. `exit` makes OpenSSL free memory that its connections
+/// share, while other threads still use them.
 ///
 /// A loop that finds the process exiting stops where it is. Its tasks get no callbacks.
 enum ExitGuard {
@@ -13,13 +13,15 @@ enum ExitGuard {
     private static let isEnding = Atomic<Bool>(false)
     private static let running = Mutex<[ObjectIdentifier: Entry]>([:])
 
-    /// Handlers are called in the reverse order of their registration: this one has to come after OpenSSL's.
+    /// Registers the exit handler. Handlers run in the reverse order of their registration, so this one has to be
+    /// registered after OpenSSL's.
     private static let isRegistered: Bool = {
         guard CurlLibrary.refusal == nil else { return false }
         return atexit { ExitGuard.stopLoops() } == 0
     }()
 
-    /// In milliseconds. A handshake that is being judged takes a few; slower loops are not waited for.
+    /// The longest wait for the loops, in milliseconds. A handshake with a verdict takes a few milliseconds. The exit
+    /// does not wait longer for slower loops.
     private static let patience = 2_000
 
     static func enter(_ loop: CurlLoop) {
@@ -31,7 +33,7 @@ enum ExitGuard {
         running.withLock { $0[ObjectIdentifier(loop)] = nil }
     }
 
-    /// Where a loop is between two calls of libcurl; does not return once the process ends.
+    /// A checkpoint of a loop between two calls of libcurl. It does not return once the process exits.
     static func pass(_ loop: CurlLoop) {
         guard isEnding.load(ordering: .acquiring) else { return }
         leave(loop)

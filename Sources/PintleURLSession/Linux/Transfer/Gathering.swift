@@ -1,15 +1,17 @@
-/// The transfers of a loop that have gathered content since it last looked. Belongs to the transport's thread.
+/// The transfers of a loop that have gathered content since the loop last checked. Use it only on the transport's
+/// thread.
 final class Gathering {
     private var transfers: [Transfer] = []
     private var yielding: [Transfer] = []
-    /// The transfers that go on after those of ``yielding``.
+    /// The transfers that continue after those of ``yielding``.
     private var yieldingLast: [Transfer] = []
-    /// A Boolean value that indicates whether the next turn has work that no socket reports.
+    /// A Boolean value that indicates whether a transfer continues in the next turn, even if no socket is ready.
     var hasYielding: Bool { !yielding.isEmpty || !yieldingLast.isEmpty }
 
-    /// Notes a transfer that goes on in the next turn of the loop.
+    /// Records a transfer that continues in the next turn of the loop.
     ///
-    /// - Parameter behindOthers: whether the transfer had a share of this turn: those that had none go first.
+    /// - Parameter behindOthers: A Boolean value that indicates whether the transfer has already decoded content in
+    ///   this turn. Transfers that have not go first.
     func yield(_ transfer: Transfer, behindOthers: Bool) {
         if behindOthers { yieldingLast.append(transfer) } else { yielding.append(transfer) }
     }

@@ -1,9 +1,9 @@
 internal import Pintle
 
-/// Lets only so many transfers to one server run at a time; the others wait, first come, first served.
+/// A limit on the transfers to one server that run at a time. The others wait in a queue: first come, first served.
 ///
-/// libcurl can do this itself (`CURLMOPT_MAX_HOST_CONNECTIONS`), but 7.88 sometimes forgets those that it
-/// lets wait: of 512 at once, a hundred were left beside six idle connections, with nothing to wake them.
+/// libcurl can limit connections itself (`CURLMOPT_MAX_HOST_CONNECTIONS`), but 7.88 sometimes forgets waiting
+/// transfers: of 512 at once, a hundred stayed behind while six connections were idle, and nothing woke them.
 struct HostQueues {
     private struct Host {
         var running = 0
@@ -17,7 +17,7 @@ struct HostQueues {
     private let connectionLimit: Int
     private var hosts: [ServerEndpoint: Host] = [:]
 
-    /// - Parameter limit: connections for one host and port, which is as many transfers over HTTP/1.1.
+    /// - Parameter limit: The number of connections to one host and port. Over HTTP/1.1 each carries one transfer.
     init(limit: Int) {
         connectionLimit = max(1, limit)
     }
@@ -26,7 +26,7 @@ struct HostQueues {
     var waiting: [Transfer] { hosts.values.flatMap(\.waiting) }
     var isEmpty: Bool { hosts.isEmpty }
 
-    /// Adds a transfer, behind those of the same priority and before those of a lower one.
+    /// Adds a transfer to the queue of its server, behind those of the same priority and before those of a lower one.
     mutating func add(_ transfer: Transfer) {
         let priority = transfer.request.priority
         func insert(into waiting: inout ArraySlice<Transfer>) {
@@ -41,7 +41,7 @@ struct HostQueues {
         guard var host = hosts[endpoint], host.running < limit(of: host),
             let index = host.waiting.firstIndex(where: { !$0.holds.contains(.suspended) })
         else { return nil }
-        // The first one goes without moving the others.
+        // Removing the first element of a slice does not move the others.
         let transfer = index == host.waiting.startIndex ? host.waiting.removeFirst() : host.waiting.remove(at: index)
         host.running += 1
         hosts[endpoint] = host
@@ -57,7 +57,7 @@ struct HostQueues {
         hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
     }
 
-    /// Removes a transfer that waited.
+    /// Removes a transfer from the queue.
     mutating func remove(_ transfer: Transfer) {
         let endpoint = transfer.request.url.endpoint
         guard var host = hosts[endpoint] else { return }
@@ -65,7 +65,7 @@ struct HostQueues {
         hosts[endpoint] = host.running == 0 && host.waiting.isEmpty ? nil : host
     }
 
-    /// Removes and returns all transfers that wait.
+    /// Removes and returns all queued transfers.
     mutating func removeWaiting() -> [Transfer] {
         let waiting = waiting
         for (endpoint, var host) in hosts {

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Foundation
 
-/// Bytes, both ways.
+/// Callbacks for received and sent bytes.
 extension Transfer {
     func readHeadLine(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard !handleState.isConnecting else { return readTunnelLine(bytes, count) }
@@ -13,12 +13,12 @@ extension Transfer {
             return refuseHead(
                 "\(handleState.hasHead ? "what follows the content" : "the head of the response") \(excess)")
         }
-        // What comes after the content are trailers, which Foundation does not show.
+        // These lines are trailers, which Foundation does not pass to the app.
         guard !handleState.hasHead else { return count }
         var isInField = false
         switch HeadLine(UnsafeRawBufferPointer(start: bytes, count: count)) {
         case .status(let version, let status) where handleState.isHeadNew:
-            // Of a response in between (100, 103) nothing stays.
+            // The fields of an interim response (100, 103) are dropped.
             handleState.head = ResponseHead(status: status, version: version, receipt: handleState.head.receipt)
         case .field(let name, let value):
             handleState.head.fields.append((name, value))
@@ -30,7 +30,7 @@ extension Transfer {
             }
         case .end where handleState.head.status >= 200:
             if let fault = handleState.head.checkFraming(isStream: handleState.isStream) { return refuseHead(fault) }
-            // libcurl would take the 0 for the length of this response, and leave its content out.
+            // libcurl would use the interim response's length of 0 for this response and drop its content.
             if handleState.hasInterimLength, !handleState.head.hasFraming {
                 return refuseHead("an interim response has a length, and the final response has none")
             }
@@ -48,7 +48,7 @@ extension Transfer {
         return count
     }
 
-    /// - Returns: what ends the transfer.
+    /// - Returns: 0, which makes libcurl end the transfer.
     private func refuseHead(_ fault: String) -> Int {
         handleState.headFault = fault
         return 0
@@ -60,7 +60,7 @@ extension Transfer {
             handleState.isReceivePaused = true
             return pintle_CURL_WRITEFUNC_PAUSE
         }
-        // libcurl takes the bytes after an unrequested status of 101 for content.
+        // After an unrequested status 101 libcurl treats the following bytes as content.
         guard handleState.hasHead else { return refuseHead("there is content before the head of the response is over") }
         guard handleState.contentLoss == nil, let bytes, count > 0, !isOver else { return 0 }
         if handleState.isCoded, !mayDecode(count) {
@@ -74,7 +74,7 @@ extension Transfer {
     func supply(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         lastActivity = ProcessInfo.processInfo.systemUptime
         guard let reader = handleState.bodyReader else { return 0 }
-        // Received content is reported before content that is sent now.
+        // Report received content first, so that events keep their order.
         handOver()
         // A pending delegate answer or a backlog pauses receiving only. Sending stops only when the task is suspended.
         guard !holds.contains(.suspended) else {
@@ -97,7 +97,7 @@ extension Transfer {
             ? CInt(CURL_SEEKFUNC_OK) : CInt(CURL_SEEKFUNC_FAIL)
     }
 
-    /// Removes reasons to wait. An empty set reports that there is more content to send.
+    /// Removes reasons to hold the transfer. An empty set reports that there is more content to send.
     func release(_ hold: TransferHold) {
         holds.subtract(hold)
         if mayReportEnd { return reportEnd() }
@@ -107,11 +107,12 @@ extension Transfer {
         guard receives || sends, let handle else { return }
         if receives { handleState.isReceivePaused = false }
         if sends { handleState.isSendPaused = false }
-        // What libcurl held back comes through `receive` inside this call; it keeps nothing that is not taken.
+        // Inside this call libcurl passes the content that it held back to `receive`. It drops what `receive` does not
+        // take.
         recordLoss(curl_easy_pause(handle, pauses))
     }
 
-    /// Records that libcurl has lost content that it held back. The first reason counts.
+    /// Records that libcurl has lost content that it held back. Only the first reason is kept.
     func recordLoss(_ code: CURLcode) {
         if code != CURLE_OK { handleState.contentLoss = handleState.contentLoss ?? code }
     }
@@ -121,12 +122,12 @@ extension Transfer {
     }
 }
 
-/// A proxy's answer to CONNECT.
+/// The proxy's response to CONNECT.
 extension Transfer {
-    /// Takes a line of the answer's head. Ends the transfer at the status line of an answer that makes no tunnel.
+    /// Reads a line of the response's head. Ends the transfer at the status line of a response that opens no tunnel.
     ///
-    /// libcurl 7.88 reads the content of a 407 byte by byte inside one call, for as long as the socket has more of it. No
-    /// second round could follow: the only scheme is Basic, whose credentials go with the first CONNECT.
+    /// libcurl 7.88 would read the content of a 407 byte by byte inside one call, for as long as the socket has more of
+    /// it. Another attempt would be pointless: the only scheme is Basic, whose credentials go with the first CONNECT.
     func readTunnelLine(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         handleState.tunnelHeadSize += count
         guard handleState.tunnelHeadSize <= Self.tunnelHeadLimit else {
@@ -140,7 +141,7 @@ extension Transfer {
         case .status(_, let status) where status >= 300:
             handleState.tunnelFault = "the proxy answered CONNECT with status \(status)"
         case .status: break
-        // libcurl reads a status in more spellings than the standard has, such as `HTTP/1.1 0407`.
+        // libcurl accepts more spellings of a status than the standard, such as `HTTP/1.1 0407`.
         case _ where line.starts(with: "HTTP/".utf8):
             handleState.tunnelFault = "the proxy answered CONNECT with a status line that is not valid"
         default: break
@@ -149,29 +150,32 @@ extension Transfer {
     }
 }
 
-/// Content that libcurl decodes. A few bytes of it can stand for very many.
+/// Decoding. A few bytes of encoded content can expand to very many.
 extension Transfer {
-    /// Bytes of coded content that may come without any decoded content. The largest block that a zstd decoder has to have
-    /// as a whole is 128 KiB (RFC 8878 section 3.1.1.2.4); gzip, deflate and br give out what they have.
+    /// The number of encoded bytes that may come without any decoded content. A zstd decoder needs a whole block before
+    /// it produces output, which is at most 128 KiB (RFC 8878 section 3.1.1.2.4). Decoders for gzip, deflate and br
+    /// produce output as they go.
     static let silentDecodingLimit: Int64 = 256 << 10
 
-    /// Has libcurl report how much has come, for ``checkDecoder(_:)``.
+    /// Makes libcurl report the number of received bytes to ``checkDecoder(_:)``.
     ///
-    /// CURLOPT_BUFFERSIZE stays what it was: libcurl forbids a change while a transfer runs, and versions before 8.7 refuse
-    /// it. So what libcurl reads at once, 64 KiB at most, is also what it may decode beyond the share of a turn: a transfer
-    /// can be paused between two pieces, not within one.
+    /// A smaller CURLOPT_BUFFERSIZE would limit decoding more tightly, but libcurl forbids a change while a transfer
+    /// runs, and versions before 8.7 refuse it. A transfer can be paused between two reads, but not within one. So it
+    /// may exceed its share of a turn by the decoded content of one read, which has at most 64 KiB.
     func watchDecoder() {
         guard let handle else { return }
         handleState.isCoded = true
-        // A connection without TLS carries one transfer at a time.
+        // Without TLS a connection carries one transfer at a time, so it needs no shared budget.
         handleState.decoding = handleState.connectionJudge?.decoding ?? DecodingBudget(countedBy: counter)
         pintle_curl_set_progress(
             handle, { at, _, received, _, _ in Transfer.at(at)?.checkDecoder(Int64(received)) ?? 1 },
             Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// - Parameter received: bytes of the content so far, as they came.
-    /// - Returns: 0 to go on; anything else ends the transfer.
+    /// Ends the transfer if encoded content keeps coming but decodes to nothing.
+    ///
+    /// - Parameter received: The encoded bytes of the content so far.
+    /// - Returns: 0 to continue; any other value ends the transfer.
     private func checkDecoder(_ received: Int64) -> CInt {
         if handleState.hasDecoded {
             handleState.hasDecoded = false
@@ -182,7 +186,7 @@ extension Transfer {
         return 1
     }
 
-    /// Counts decoded content; returns `false` where the rest has to wait for the next turn.
+    /// Counts decoded content. Returns `false` if the rest has to wait for the next turn.
     func mayDecode(_ count: Int) -> Bool {
         handleState.hasDecoded = true
         guard handleState.decoding?.spend(count) == true else {
@@ -194,12 +198,12 @@ extension Transfer {
     }
 }
 
-/// Coalesces content. libcurl hands it over record by record, 16 KiB at most; the task gets one event for all that came in
-/// a turn of the loop.
+/// Coalescing of content. libcurl delivers content in TLS records of at most 16 KiB. The task gets one event for all
+/// that came in a turn of the loop.
 extension Transfer {
-    /// In bytes: this much content is handed over at once.
+    /// The number of bytes after which gathered content is handed over at once.
     private static let gatheringLimit = 256 << 10
-    /// In bytes. After a record of this size more records are likely to follow.
+    /// The size in bytes of a record after which more records are likely to follow.
     private static let likelyFullRecord = 8 << 10
 
     func gather(_ bytes: UnsafeRawBufferPointer) {
@@ -212,7 +216,8 @@ extension Transfer {
         if handleState.gathered.count >= Self.gatheringLimit { handOver() }
     }
 
-    /// Hands gathered content to the task. The task may hold the rest, or fail to keep the content, which is a loss.
+    /// Hands gathered content to the task. The task may hold the transfer, or fail to store the content, which counts
+    /// as a loss.
     func handOver() {
         guard !handleState.gathered.isEmpty, let events else { return }
         let content = handleState.gathered

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The options of an easy handle.
 extension Transfer {
-    /// Makes the easy handle. It borrows this object, which the loop keeps for longer.
+    /// Makes the easy handle. The handle does not retain this object; the loop keeps it alive for longer.
     func makeHandle() throws(TransferFailure) -> UnsafeMutableRawPointer {
         guard let handle = curl_easy_init() else { throw .library(code: CURLE_OUT_OF_MEMORY.rawValue, text: "") }
         do throws(TransferFailure) {
@@ -17,12 +17,12 @@ extension Transfer {
         let this = Unmanaged.passUnretained(self).toOpaque()
 
         set(CURLOPT_NOSIGNAL, 1)
-        // A cancelled look-up does not wait for the resolver's thread, which ends by itself.
+        // A cancelled DNS look-up does not wait for the resolver's thread, which ends by itself.
         pintle_curl_set_quick_exit(handle)
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         pintle_curl_set_url(handle, request.url.handle)
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // A proxy's answer to CONNECT comes through `readTunnelLine`.
+        // Without this libcurl would hide the proxy's response to CONNECT from `readTunnelLine`.
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 0)
         pintle_curl_set_socket_options(
             handle,
@@ -32,12 +32,12 @@ extension Transfer {
                 return CInt(CURL_SOCKOPT_OK)
             }, this)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        // Whatever this libcurl can undo: gzip, deflate, br, zstd.
+        // Every encoding that this libcurl can decode: gzip, deflate, br, zstd.
         pintle_curl_set_pointer(handle, CURLOPT_ACCEPT_ENCODING, "")
         set(CURLOPT_BUFFERSIZE, request.url.scheme == .https ? 64 * 1024 : Self.clearPieceSize)
         set(CURLOPT_FRESH_CONNECT, wantsFreshConnection ? 1 : 0)
         pintle_curl_set_pointer(handle, CURLOPT_HTTPHEADER, fields.pointer)
-        // They are the server's; a proxy that makes a tunnel gets none of them.
+        // These fields are for the server. A proxy that opens a tunnel gets none of them.
         set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
         if addresses.pointer != nil { pintle_curl_set_pointer(handle, CURLOPT_RESOLVE, addresses.pointer) }
         try setTrust(this)
@@ -50,19 +50,19 @@ extension Transfer {
         return handle
     }
 
-    /// Sets the options that the verdict rests on.
+    /// Sets the options that make libcurl depend on the verdict.
     ///
-    /// - Throws: where libcurl does not take an option that the verdict rests on.
+    /// - Throws: a refusal if libcurl does not accept one of these options.
     private func setTrust(_ this: UnsafeMutableRawPointer) throws(TransferFailure) {
         set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
-        // With 0 libcurl would go on where the verifier says no.
+        // With 0 libcurl would continue after the verifier has refused the server.
         try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1))
         handleState.acceptsOtherNames = generation.acceptsOtherNames(of: request.url.endpoint, at: options.now())
         try require(pintle_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, handleState.acceptsOtherNames ? 0 : 2))
-        // The roots are the validator's; libcurl would load its own for each connection, in 20 ms.
+        // The validator has the roots. libcurl would load its own for each connection, which takes 20 ms.
         pintle_curl_set_pointer(handle, CURLOPT_CAINFO, nil)
         pintle_curl_set_pointer(handle, CURLOPT_CAPATH, nil)
-        // A resumed session never calls the verifier.
+        // A resumed TLS session would never call the verifier.
         try require(pintle_curl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0))
         let asksJudge = pintle_curl_set_ssl_context(
             handle,
@@ -90,16 +90,17 @@ extension Transfer {
                     + String(cString: curl_easy_strerror(code)), hint: "install a libcurl built on OpenSSL"))
     }
 
-    /// Bytes that libcurl reads at once where there is no TLS. It reads a hundred times in a turn, so that a turn has no
-    /// more of them than of a connection with TLS; see ``ReadLimits``.
+    /// The number of bytes that libcurl reads at once without TLS. It reads up to a hundred times in a turn, so the
+    /// limit of a turn is the same as with TLS; see ``ReadLimits``.
     static let clearPieceSize = 2_560
 
-    /// Has libcurl read an answer over HTTP/2 to the end of its stream. At the end of its content libcurl 7.88
-    /// would cease to read, and so never hear that it may go on to send the content of the request.
+    /// Makes libcurl read a response over HTTP/2 to the end of its stream. Otherwise libcurl 7.88 stops reading at the
+    /// end of the announced content, and misses the server's permission to send more of the request's content.
     ///
     /// nghttp2 compares the length with the announced one (RFC 9113 section 8.1.1), and so does ``end(_:)``.
     ///
-    /// - Parameter isStream: `false` restores the rule. libcurl may repeat over HTTP/1.1 what a server refused over HTTP/2.
+    /// - Parameter isStream: `false` restores libcurl's default. libcurl may repeat over HTTP/1.1 a request that the
+    ///   server refused over HTTP/2.
     func readToEndOfStream(_ isStream: Bool) {
         set(CURLOPT_IGNORE_CONTENT_LENGTH, isStream ? 1 : 0)
     }
@@ -120,7 +121,7 @@ extension Transfer {
             set(CURLOPT_NOBODY, 1)
         }
         pintle_curl_set_pointer(handle, CURLOPT_CUSTOMREQUEST, request.method)
-        // Only HTTP/2 makes anything of it; 16 is what a stream has by itself, which is 0.5 here.
+        // Only HTTP/2 uses the weight. Its default of 16 is the priority 0.5.
         set(CURLOPT_STREAM_WEIGHT, max(Int(request.priority * 32), 1))
     }
 

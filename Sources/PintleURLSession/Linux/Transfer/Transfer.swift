@@ -2,21 +2,22 @@ internal import CCurl
 internal import Foundation
 internal import Pintle
 
-/// A request that runs: an easy handle and the state that its callbacks need.
+/// A running request: an easy handle and the state that its callbacks need.
 ///
-/// `@unchecked`: other threads read `request`, `generation` and `options`, which are `let` and Sendable. All
-/// else is used by `init`, then only on the transport's thread, by ``CurlLoop`` and by libcurl's callbacks, and by
-/// `deinit`. ``CurlLoop/send(_:)`` ends a transfer on another thread only when the loop is over: then only the thread that
-/// starts the transfer has it.
+/// `@unchecked`: other threads read only `request`, `generation` and `options`, which are `let` and Sendable. `init`
+/// and `deinit` use the rest, and between them only the transport's thread, through ``CurlLoop`` and libcurl's
+/// callbacks. ``CurlLoop/send(_:)`` ends a transfer on another thread only when the loop has ended; then only the
+/// thread that starts the transfer has a reference to it.
 final class Transfer: @unchecked Sendable {
     let request: TransferRequest
     let generation: PolicyGeneration
-    /// `nil` after the last event.
+    /// The receiver of events; `nil` after the last event.
     private(set) var events: (any TransferEvents)?
     var handle: UnsafeMutableRawPointer?
     var holds: TransferHold = []
     var lastActivity = ProcessInfo.processInfo.systemUptime
-    /// A Boolean value that indicates whether the connection has to be a new one, because the last verdict had expired.
+    /// A Boolean value that indicates whether the transfer needs a new connection, because the last verdict had
+    /// expired.
     var wantsFreshConnection = false
 
     let options: CurlTransport.Options
@@ -31,14 +32,17 @@ final class Transfer: @unchecked Sendable {
     /// The result, once there is one. A hold may delay its report.
     private(set) var end: Result<Void, TransferFailure>?
 
-    /// In bytes. Newer and patched versions of libcurl have the same limit; others have none.
+    /// The limit in bytes for all heads of a transfer. Newer and patched versions of libcurl have the same limit;
+    /// others have none.
     static let headLimit = 300 << 10
-    /// The size of a proxy's answers to CONNECT, in bytes. libcurl reads them byte by byte, with a system call for each.
+    /// The limit in bytes for a proxy's responses to CONNECT. libcurl reads them byte by byte, with a system call for
+    /// each.
     static let tunnelHeadLimit = 32 << 10
-    /// Lines of all heads: each costs more than its bytes.
+    /// The limit on the lines of all heads. A line costs more than its bytes.
     static let headLineLimit = 1_000
 
-    /// The state of one easy handle. If a transfer is repeated on another connection, its second handle starts from here.
+    /// The state of one easy handle. If a transfer is repeated on another connection, the second handle starts with a
+    /// new state.
     struct HandleState {
         var bodyReader: BodyReader?
         var judge: HandshakeJudge?
@@ -48,29 +52,30 @@ final class Transfer: @unchecked Sendable {
         var hasHead = false
         /// A Boolean value that indicates whether a 1xx response came with `Content-Length: 0`.
         var hasInterimLength = false
-        /// A Boolean value that indicates whether the next line of a head is its first.
+        /// A Boolean value that indicates whether the next line is the first of a head.
         var isHeadNew = true
-        /// Bytes of all heads, interim responses included.
+        /// The bytes of all heads, interim responses included.
         var headSize = 0
         var headLines = 0
-        /// A Boolean value that indicates whether a connection is being made: lines of a head are a proxy's until it is.
+        /// A Boolean value that indicates whether a connection is being made. Until it is made, head lines come from a
+        /// proxy.
         var isConnecting = false
         /// A Boolean value that indicates whether libcurl decodes the content.
         var isCoded = false
         var hasDecoded = false
-        /// Bytes of coded content that had come when decoded content came last.
+        /// The encoded bytes that had come when libcurl last delivered decoded content.
         var codedBefore: Int64 = 0
-        /// The turn of the loop in which decoded content was taken last.
+        /// The turn of the loop in which decoded content was last accepted.
         var decodingTurn = -1
-        /// The budget of the connection.
+        /// The decoding budget of the connection.
         var decoding: DecodingBudget?
         var decodingFault: String?
         var tunnelHeadSize = 0
         /// The reason why the proxy opened no tunnel.
         var tunnelFault: String?
-        /// Bytes of decoded content, handed over or gathered.
+        /// The bytes of decoded content, handed over or gathered.
         var received: Int64 = 0
-        /// Content that is handed over as soon as libcurl has no more at hand.
+        /// Content that waits until libcurl has no more in this turn, and is then handed over.
         var gathered = Data()
         /// A Boolean value that indicates whether the last line belongs to a field, so that a folded line may follow.
         var isInField = false
@@ -79,15 +84,16 @@ final class Transfer: @unchecked Sendable {
         /// A Boolean value that indicates whether libcurl was asked to pause receiving.
         var isReceivePaused = false
         var isSendPaused = false
-        /// Uptime.
+        /// The uptime of the last check by ``lookAgain(at:)``.
         var lastLook = 0.0
-        /// The reason why a part of the content was lost. The rest must not pass for the whole.
+        /// The reason why a part of the content was lost. The transfer must not report the rest as the complete
+        /// content.
         var contentLoss: CURLcode?
         /// A Boolean value that indicates whether the connection carries other transfers too (HTTP/2).
         var isStream = false
         var gateFailure: GateFailure?
-        /// A Boolean value that indicates whether libcurl leaves the server's name to the verdict, which then has to be
-        /// an approval.
+        /// A Boolean value that indicates whether libcurl does not check the server's name. The verdict then has to be
+        /// based on an approval.
         var acceptsOtherNames = false
     }
 
@@ -121,8 +127,10 @@ final class Transfer: @unchecked Sendable {
 // MARK: The gates
 
 extension Transfer {
-    /// Checks the host before any connection. If the policy rejects hosts that no rule covers, such a host gets no
-    /// connection and so does not learn its name from SNI. Without TLS the request was refused before.
+    /// Checks the host before libcurl makes a connection.
+    ///
+    /// If the policy rejects hosts that no rule covers, such a host gets no connection, and the client does not
+    /// send its name in SNI. Requests without TLS were refused before.
     func refuseForbiddenHost() throws(TransferFailure) {
         let (policy, endpoint) = (generation.policy, request.url.endpoint)
         guard policy.unpinnedHosts == .reject, policy.rule(for: endpoint) == nil else { return }
@@ -131,9 +139,9 @@ extension Transfer {
         throw .rejected(.hostNotAllowed(endpoint))
     }
 
-    /// Installs a judge on the context of a connection that is made for this transfer.
+    /// Installs a judge on the `SSL_CTX` of a connection that libcurl makes for this transfer.
     ///
-    /// - Returns: `false` where the connection must not be made.
+    /// - Returns: `false` if the connection must not be made.
     func install(on context: OpaquePointer) -> Bool {
         guard request.url.scheme == .https else { return false }
         let judge = HandshakeJudge(
@@ -143,8 +151,8 @@ extension Transfer {
         return judge.install(on: context)
     }
 
-    /// Returns `true` if the connection, a new or an idle one, has a verdict that allows the request. Runs before each
-    /// request.
+    /// Returns `true` if the connection, new or idle, has a verdict that allows the request. libcurl calls this before
+    /// each request.
     func passesGate() -> Bool {
         lastActivity = ProcessInfo.processInfo.systemUptime
         handleState.isConnecting = false
@@ -179,8 +187,8 @@ extension Transfer {
 // MARK: The end
 
 extension Transfer {
-    /// A Boolean value that indicates whether the transfer may be repeated on another connection. Nothing was sent, because
-    /// the verdict on the idle connection had expired.
+    /// A Boolean value that indicates whether the transfer may be repeated on another connection. This is safe: the
+    /// verdict on the idle connection had expired, so nothing was sent.
     var mayBeRepeated: Bool { handleState.gateFailure == .receiptOver && !wantsFreshConnection }
 
     /// A Boolean value that indicates whether this is a stream that waits only for the network.
@@ -199,7 +207,7 @@ extension Transfer {
     /// A Boolean value that indicates whether the last event was sent.
     var isOver: Bool { events == nil }
 
-    /// Records the result of libcurl. It is reported at once, or when no hold delays it any more.
+    /// Records libcurl's result. It is reported at once, or once no hold delays it.
     func end(_ result: CURLcode) {
         handOver()
         var result = judged(result)
@@ -207,10 +215,10 @@ extension Transfer {
             if let loss = handleState.contentLoss {
                 result = loss
             } else if !handleState.hasHead {
-                // libcurl takes a connection that ends within a head for the end of a response.
+                // libcurl treats a connection that ends within a head as a complete response.
                 result = CURLE_GOT_NOTHING
             } else if request.url.scheme == .https, isEndedByConnection, handleState.connectionJudge?.sawEnd != true {
-                // libcurl also takes a cut connection for the end of content without a length (RFC 9112 section 9.8).
+                // libcurl treats a truncated connection as the end of content without a length (RFC 9112 section 9.8).
                 result = CURLE_PARTIAL_FILE
             }
         }
@@ -218,7 +226,8 @@ extension Transfer {
         if mayReportEnd { reportEnd() }
     }
 
-    /// An error is reported at once, unless a delegate is choosing the next request: then the content may not matter.
+    /// A Boolean value that indicates whether the end may be reported now. A hold delays success. It delays an error
+    /// only while a delegate chooses the next request, because the content may then not matter.
     var mayReportEnd: Bool {
         switch end {
         case .success: holds.isEmpty
@@ -243,24 +252,26 @@ extension Transfer {
     }
 }
 
-/// Answers amid an upload.
+/// Responses that come during an upload.
 extension Transfer {
-    /// Has libcurl look at a stream of HTTP/2 that was answered before its content was sent, if nothing has been
-    /// heard of it for a while: where a stream ends while libcurl 7.88 itself sends, and where the server makes
-    /// room for more, it waits for a socket on which nothing need happen any more.
+    /// Makes libcurl check an HTTP/2 stream that got its response before its content was sent, if nothing has happened
+    /// on it for a while.
     ///
-    /// - Returns: the uptime of the next look.
+    /// libcurl 7.88 can wait for a socket that stays silent in two cases: the stream ends while libcurl is sending, or
+    /// the server's window for more content opens.
+    ///
+    /// - Returns: the uptime of the next check.
     func lookAgain(at now: Double) -> Double {
         guard handleState.hasHead, isMultiplexed, end == nil, holds.isEmpty, !handleState.isSendPaused, let handle
         else {
             return .infinity
         }
-        // Twice as long each time.
+        // Exponential back-off.
         let interval = min(max(handleState.lastLook - lastActivity, 0.05), 2)
         let next = max(handleState.lastLook, lastActivity) + interval
         guard now >= next else { return next }
         handleState.lastLook = now
-        // Going on after a pause is what makes it look.
+        // libcurl checks a stream when it is resumed after a pause.
         curl_easy_pause(handle, pauses | CInt(CURLPAUSE_SEND))
         recordLoss(curl_easy_pause(handle, pauses))
         return now + min(max(now - lastActivity, 0.05), 2)
@@ -280,8 +291,8 @@ extension Transfer {
         return handleState.head.values(of: "content-length").first.flatMap { Int64($0) }
     }
 
-    /// Returns success for a complete response, even if the rest of the request could not be sent: a server may refuse the
-    /// rest (RFC 9113 section 8.1), or hang up. Returns an error for an incomplete response.
+    /// Returns success for a complete response, even if the rest of the request could not be sent: a server may refuse
+    /// the rest (RFC 9113 section 8.1), or hang up. Returns an error for an incomplete response.
     func judged(_ result: CURLcode) -> CURLcode {
         guard request.hasContent, handleState.hasHead else { return result }
         switch result {
@@ -294,7 +305,7 @@ extension Transfer {
 }
 
 extension Transfer {
-    /// Returns the failure that a result of libcurl stands for.
+    /// Translates a result of libcurl into a failure.
     func failure(_ result: CURLcode) -> TransferFailure {
         if handleState.gateFailure == .superseded || handleState.judge?.isSuperseded == true { return .superseded }
         if let rejection = handleState.judge?.rejection { return .rejected(rejection) }
@@ -322,7 +333,8 @@ extension Transfer {
         if let fault = handleState.decodingFault {
             return .library(code: CURLE_BAD_CONTENT_ENCODING.rawValue, text: fault)
         }
-        // libcurl keeps 64 MiB of a paused transfer. It reports more as 27 (7.88) or 100 (8.6 and newer).
+        // libcurl buffers at most 64 MiB of a paused transfer. It reports more as error 27 (7.88) or 100 (8.6 and
+        // newer).
         if handleState.isCoded, [27, 100].contains(result.rawValue) {
             return .library(
                 code: CURLE_BAD_CONTENT_ENCODING.rawValue,

@@ -1,11 +1,47 @@
+internal import CCurl
 internal import Foundation
+internal import Pintle
 
 /// The events of a transfer. They come on the transport's thread, and no implementation may block it.
 protocol TransferEvents: AnyObject, Sendable {
     func transfer(_ transfer: Transfer, didSend count: Int)
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) -> TransferHold
-    /// `nil` ends the transfer.
+    /// Returns reasons to hold the transfer; `nil` ends it.
     func transfer(_ transfer: Transfer, didReceive data: Data) -> TransferHold?
-    /// The last event, and exactly one.
+    /// The last event. It comes exactly once.
     func transfer(_ transfer: Transfer, didComplete failure: TransferFailure?)
+}
+
+/// Reasons to pause a transfer.
+struct TransferHold: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    /// The delegate has been asked what to do.
+    static let answer = TransferHold(rawValue: 1)
+    /// Too much content is queued for the delegate.
+    static let backlog = TransferHold(rawValue: 2)
+    /// The task is suspended.
+    static let suspended = TransferHold(rawValue: 4)
+    /// The delegate is choosing the next request. Always set together with `answer`.
+    static let choice = TransferHold(rawValue: 8)
+}
+
+/// The reason why a transfer ended without a complete response.
+enum TransferFailure: Error {
+    case rejected(TrustRejection)
+    case refused(SessionRefusal)
+    case timedOut
+    case cancelled
+    /// The policy changed before anything was sent. The new policy decides about the request.
+    case superseded
+    /// The content has to be sent for the first time or again, and the delegate gives no stream.
+    case noBodyStream
+    /// The cache policy allows only the cache, which has no usable response.
+    case notCached
+    /// An error of libcurl.
+    case library(code: UInt32, text: String)
+
+    /// The failure of a transfer that ended before its response was accepted.
+    static let withoutResponse = TransferFailure.library(
+        code: CURLE_GOT_NOTHING.rawValue, text: "the transfer ended without a response")
 }

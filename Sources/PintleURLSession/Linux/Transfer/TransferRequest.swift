@@ -2,13 +2,13 @@ internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
 
-/// A request, ready for libcurl. A redirect or a repetition makes another one.
+/// A request in the form that libcurl needs. A redirect or a repetition makes another one.
 struct TransferRequest: Sendable {
     enum Body: Sendable {
         case data(Data)
-        /// A file, read while it is sent.
+        /// A file. The transfer reads it while it sends it.
         case file(path: String, size: Int64)
-        /// A stream, of a length that may not be known.
+        /// A stream whose length may be unknown.
         case stream(BodyStream, size: Int64?)
 
         var size: Int64? {
@@ -22,40 +22,41 @@ struct TransferRequest: Sendable {
 
     let url: CurlURL
     var method = "GET"
-    /// In order; names and values are known to hold no line break.
+    /// The header fields in order. Their names and values hold no line breaks.
     var fields: [(name: String, value: String)] = []
     var body: Body?
-    /// Whether there is content, if only of no length: where a method foresees content, even none at all
-    /// is announced (RFC 9110 section 8.6).
+    /// A Boolean value that indicates whether the request announces content. Methods that expect content announce even
+    /// an empty one (RFC 9110 section 8.6).
     var hasContent: Bool { body != nil || method != "GET" && method != "HEAD" }
-    /// Bytes of content; `nil` for a stream of unknown length.
+    /// The bytes of content; `nil` for a stream of unknown length.
     var announcedLength: Int64? { body.map(\.size) ?? 0 }
-    /// `nil` for plain http without a setting: libcurl reads the environment itself there.
+    /// The proxy; `nil` for plain HTTP without a proxy setting, where libcurl reads the environment itself.
     var proxy: ProxyConfiguration?
-    /// Seconds without a byte in either direction.
+    /// The time-out in seconds without a byte in either direction.
     var idleTimeout = 60.0
-    /// Uptime in seconds at which it ends whatever happens.
+    /// The system uptime in seconds at which the transfer times out in any case.
     var deadline = Double.infinity
-    /// From 0 to 1. Of the transfers that wait for the same server, those of the highest priority start first.
+    /// The priority from 0 to 1. Of the transfers that wait for the same server, those of the highest priority start
+    /// first.
     var priority: Float = 0.5
 }
 
 extension TransferRequest {
-    /// The header fields as CURLOPT_HTTPHEADER wants them.
+    /// The header fields in the form of CURLOPT_HTTPHEADER.
     var fieldLines: [String] {
         var lines = fields.map { field in
             let value = field.value.trimmingBlanks
-            // libcurl leaves a field without a value out, unless a semicolon follows the name.
+            // libcurl omits a field without a value, unless a semicolon follows the name.
             return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
         }
-        // Servers that do not know it make every upload wait a second.
+        // Servers that do not support `Expect` would delay every upload by a second.
         if hasContent { lines.append("Expect:") }
         return lines
     }
 }
 
 extension String {
-    /// Without what surrounds a field's value and is no part of it (RFC 9110 section 5.5).
+    /// The value without the blanks around it, which are not part of it (RFC 9110 section 5.5).
     fileprivate var trimmingBlanks: Substring {
         func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
         var rest = drop(while: isBlank)

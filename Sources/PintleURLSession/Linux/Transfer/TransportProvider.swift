@@ -4,7 +4,7 @@ internal import PintleOpenSSL
 internal import PintleReports
 internal import Synchronization
 
-/// Makes a transport for each policy that a source puts in force. Safe to use from any thread.
+/// A factory that makes one transport for each policy that a source puts in force. Safe to use from any thread.
 final class TransportProvider: Sendable {
     private typealias Transport = Result<CurlTransport, SessionRefusal>
 
@@ -12,10 +12,10 @@ final class TransportProvider: Sendable {
     private let observer: (any TrustFailureObserver)?
     private let validator: PathValidator
     private let options: CurlTransport.Options
-    /// For the newest policy that a task has asked for, with its generation; `nil` before the first.
+    /// The transport for the newest policy that a task has asked for, with its generation; `nil` before the first task.
     private let newest = Mutex<(generation: UInt64, transport: Transport)?>(nil)
 
-    /// - Parameter source: `nil` for a session that refuses everything.
+    /// - Parameter source: the source of policies; `nil` for a session that refuses every request.
     init(
         _ source: (any PolicySource)?, observer: (any TrustFailureObserver)?, validator: PathValidator,
         options: CurlTransport.Options
@@ -26,7 +26,7 @@ final class TransportProvider: Sendable {
         self.options = options
     }
 
-    /// Returns the transport that carries transfers under the policy in force now.
+    /// Returns the transport for the policy that is in force now.
     func transport() throws(SessionRefusal) -> CurlTransport {
         guard let source else {
             throw SessionRefusal(
@@ -34,14 +34,14 @@ final class TransportProvider: Sendable {
         }
         let snapshot = source.current
         let (transport, old) = newest.withLock { newest -> (Transport, Transport?) in
-            // Another task may have asked later and been faster: its policy is newer.
+            // Another task may have read a newer policy in the meantime.
             if let newest, newest.generation >= snapshot.generation { return (newest.transport, nil) }
             let old = newest?.transport
             let new = makeTransport(snapshot, of: source)
             newest = (snapshot.generation, new)
             return (new, old)
         }
-        // After the lock. The old transport ends with its last transfer.
+        // Outside the lock. The old transport ends with its last transfer.
         if case .success(let old) = old { old.retire() }
         return try transport.get()
     }

@@ -3,18 +3,19 @@ internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
 
-/// The proof that a connection was judged. The connection's `SSL` owns it.
+/// The proof that the policy accepted a connection. The connection's `SSL` owns it.
 ///
-/// This is the second gate. If a library, an option or a mistake ever leads a connection past the verifier, the connection
-/// has no receipt, and no request is sent over it.
+/// It is the second gate. If a library, an option or a mistake ever lets a connection bypass the verifier, that
+/// connection has no receipt, and libcurl sends no request over it.
 final class ConnectionReceipt: Sendable {
-    /// The decision, as the app gets it.
+    /// The decision, in the form that the app gets.
     let trust: TrustReceipt
-    /// The number of the ``PolicyGeneration`` that decided.
+    /// The serial number of the ``PolicyGeneration`` that decided.
     let serial: Int
     private let validFrom: Date
 
-    /// - Parameter isApproval: `false` only in a test of the second gate: leaves an approval out.
+    /// - Parameter isApproval: `false` only in a test of the second gate: the receipt then does not mention the
+    ///   approval.
     init?(
         _ evaluation: TrustEvaluation, in generation: PolicyGeneration, at instant: Date, isApproval: Bool = true
     ) {
@@ -22,7 +23,7 @@ final class ConnectionReceipt: Sendable {
         serial = generation.serial
         var time = Self.time(of: path, evaluation.rule, in: generation.policy, at: instant)
         if case .userApproved(let approval) = basis {
-            // A person has accepted that the certificate's last day has passed.
+            // The user has accepted an expired certificate.
             if approval.accepts.contains(.expired) { time.end = .distantFuture }
             if let end = approval.expiresAt { time.end = min(time.end, end) }
         }
@@ -38,18 +39,21 @@ final class ConnectionReceipt: Sendable {
             && instant < trust.validUntil
     }
 
-    /// Returns the time in which the verdict would be the same. It has a start, because a clock may be set back: before a
-    /// certificate was valid, or to a time at which expired pins still counted.
+    /// Returns the period in which the verdict would be the same.
+    ///
+    /// The period has a start because the clock may be set back: before a certificate was valid, or to a time at which
+    /// pins that have expired still applied.
     private static func time(
         of path: ValidatedPath, _ rule: MatchedRule?, in policy: PinningPolicy, at instant: Date
     ) -> (start: Date, end: Date) {
-        // Those on the path have been read before; if one cannot be, the connection serves no request.
+        // The validator has parsed these certificates before. If one fails to parse here, the connection serves no
+        // request.
         guard !path.certificates.isEmpty else { return (.distantFuture, .distantPast) }
         var (start, end) = (Date.distantPast, Date.distantFuture)
         for der in path.certificates {
             let validity = try? Validity(ofCertificate: der)
             start = max(start, validity?.notBefore ?? .distantFuture)
-            // A certificate counts to the end of its last second, as `Validity.contains` has it.
+            // A certificate is valid to the end of its last second; `Validity.contains` has the same rule.
             end = min(end, validity.map { $0.notAfter + 1 } ?? .distantPast)
         }
         if let rule, let pinsEnd = policy.hosts[rule.index].expiry.date {
@@ -62,14 +66,14 @@ final class ConnectionReceipt: Sendable {
 // MARK: On the connection
 
 extension ConnectionReceipt {
-    /// libcurl uses the index of `SSL_get_app_data`, so this one is our own.
+    /// An index of Pintle's own, because libcurl uses the one of `SSL_get_app_data`.
     private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL, 0, nil, nil, nil) {
         _, pointer, _, _, _, _ in
         guard let pointer else { return }
         Unmanaged<ConnectionReceipt>.fromOpaque(pointer).release()
     }
 
-    /// Hands a reference to the connection; false where OpenSSL has no memory.
+    /// Stores a reference in the connection. Returns `false` if OpenSSL has no memory.
     func attach(to ssl: OpaquePointer) -> Bool {
         let reference = Unmanaged.passRetained(self)
         if Self.index >= 0, SSL_set_ex_data(ssl, Self.index, reference.toOpaque()) == 1 { return true }
@@ -77,7 +81,7 @@ extension ConnectionReceipt {
         return false
     }
 
-    /// The receipt of a connection whose verdict still stands.
+    /// Returns the receipt of a connection that the verifier has accepted, or `nil`.
     static func attached(to ssl: OpaquePointer) -> ConnectionReceipt? {
         guard index >= 0, VerificationHook.hasAccepted(ssl), let pointer = SSL_get_ex_data(ssl, index) else {
             return nil

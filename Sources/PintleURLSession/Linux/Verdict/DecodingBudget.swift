@@ -1,14 +1,15 @@
-/// Limits how much decoded content one connection may bring in one turn of the loop.
+/// A limit on the decoded content that one connection may produce in one turn of the loop.
 ///
-/// A few bytes of coded content stand for very many, and HTTP/2 carries a hundred responses over one connection. All
-/// transfers of a connection share one budget. Once it is used up, ``ReadBudget`` reads nothing more from the connection
-/// in this turn either, so that the other responses have nothing to decode.
+/// A few compressed bytes can expand to very many, and HTTP/2 carries a hundred responses over one connection. All
+/// transfers of a connection share one budget. Once the budget is used up, ``ReadBudget`` also stops reading from the
+/// connection for the rest of the turn, so the other responses have nothing to decode.
 ///
-/// Everything happens on the transport's thread.
+/// Use it only on the transport's thread.
 final class DecodingBudget {
-    /// Bytes of decoded content that a connection may bring in one turn of the loop; what is handed over at once, 128 KiB
-    /// at most, may go beyond it. libcurl keeps what else it makes of the bytes that it has read, 64 MiB of each transfer at
-    /// most, until the next turn; beyond that the transfer fails.
+    /// The bytes of decoded content that a connection may produce in one turn of the loop.
+    ///
+    /// The last piece may exceed the limit by up to 128 KiB. libcurl keeps further decoded content until the next turn,
+    /// up to 64 MiB for each transfer; beyond that the transfer fails.
     static let perTurn = 32 << 20
 
     private let counter: TurnCounter
@@ -19,10 +20,10 @@ final class DecodingBudget {
         self.counter = counter
     }
 
-    /// A Boolean value that indicates whether the connection may bring nothing more in this turn.
+    /// A Boolean value that indicates whether the connection has used up its budget for this turn.
     var isUsedUp: Bool { turn == counter.turn && usedInTurn >= Self.perTurn }
 
-    /// Counts decoded content; returns `false` where it has to wait for the next turn.
+    /// Counts decoded content. Returns `false` if the content has to wait for the next turn.
     func spend(_ count: Int) -> Bool {
         guard !isUsedUp else { return false }
         if turn != counter.turn { (turn, usedInTurn) = (counter.turn, 0) }

@@ -3,16 +3,16 @@ internal import Foundation
 internal import Pintle
 internal import PintleOpenSSL
 
-/// Judges the server of one connection, inside its handshake.
+/// Checks the server of one connection inside its handshake.
 ///
 /// Everything happens on the transport's thread. libcurl makes an `SSL_CTX` for each connection. The `SSL_CTX` owns a
-/// reference to the judge, and the `SSL` owns the ``VerificationHook``, which keeps the judge too.
+/// reference to the judge. The `SSL` owns the ``VerificationHook``, which also keeps the judge alive.
 final class HandshakeJudge: HandshakeObserver {
-    /// The receipts that verdicts leave on their connections.
+    /// The kinds of receipt that an accepted connection gets. Only tests use another one than `written`.
     enum Receipts: Sendable {
         case written
         case missing
-        /// A receipt that does not say that a person has approved the server.
+        /// A receipt that does not mention the user's approval of the server.
         case withoutApproval
     }
 
@@ -23,34 +23,34 @@ final class HandshakeJudge: HandshakeObserver {
     private var hasBegun = false
     private var hasBudget = false
     private var sawCertificates = false
-    /// The state of the connection's hook.
+    /// The state of the connection's ``VerificationHook``.
     private(set) var state = VerificationHook.State.notAsked
-    /// A Boolean value that indicates whether OpenSSL stopped at certificates that it cannot parse. It asks for a verdict
-    /// as soon as it has parsed them.
+    /// A Boolean value that indicates whether OpenSSL stopped because it could not parse the server's certificates.
+    /// Otherwise it asks for a verdict as soon as it has parsed them.
     var hasUnreadableCertificates: Bool {
         sawCertificates && (state == .notAsked || state == .failed(.noChain))
     }
-    /// A Boolean value that indicates whether the server said that it sends no more (close_notify).
+    /// A Boolean value that indicates whether the server sent close_notify, after which it sends no more data.
     private(set) var sawEnd = false
-    /// A Boolean value that indicates whether OpenSSL had no memory for the hook, or for the filter that limits what it
-    /// reads.
+    /// A Boolean value that indicates whether OpenSSL had no memory for the hook or for the filter that limits reading.
     var lacksBudget: Bool { hasBegun && !hasBudget }
     /// A Boolean value that indicates whether the server sent more than ``ReadLimits/handshake``.
     var hasExceededBudget: Bool { budget.isExceeded }
-    /// The limit of decoded content on the connection.
+    /// The limit on decoded content for the connection.
     var decoding: DecodingBudget { budget.decoding }
-    /// Why the server was refused.
+    /// The reason why the policy refused the server.
     private(set) var rejection: TrustRejection?
-    /// A Boolean value that indicates whether another policy was in force when the server showed its certificates. This
-    /// one decided nothing.
+    /// A Boolean value that indicates whether a newer policy was in force when the server sent its certificates. This
+    /// judge's policy then decides nothing.
     var isSuperseded: Bool { state == .failed(.superseded) }
-    /// A Boolean value that indicates whether OpenSSL asked about another server than the transfer's, or twice.
+    /// A Boolean value that indicates whether OpenSSL asked for a verdict twice, or about a server other than the
+    /// transfer's.
     var lacksVerdict: Bool { state == .failed(.otherName) || state == .failed(.askedTwice) }
 
     /// - Parameters:
-    ///   - endpoint: the transfer's, never what SNI or a certificate says.
-    ///   - receipts: another value than `written` only in tests of the second gate.
-    ///   - budget: of this connection only.
+    ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
+    ///   - receipts: `written`, except in tests of the second gate.
+    ///   - budget: the read limit of this connection only.
     init(
         of endpoint: ServerEndpoint, in generation: PolicyGeneration, receipts: Receipts,
         reading budget: ReadBudget
@@ -61,17 +61,19 @@ final class HandshakeJudge: HandshakeObserver {
         self.budget = budget
     }
 
-    /// The judge's place on an `SSL_CTX`, which owns a reference from ``install(on:)`` on. OpenSSL calls this function once,
-    /// when it frees the `SSL_CTX`: after every `SSL` that was made of it, and so after the last callback.
+    /// The index of the judge on an `SSL_CTX`, which owns a reference to the judge after ``install(on:)``.
+    ///
+    /// OpenSSL calls this function once, when it frees the `SSL_CTX`. By then it has freed every `SSL` made from it, so
+    /// no callback can follow.
     private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
         _, pointer, _, _, _, _ in
         guard let pointer else { return }
         Unmanaged<HandshakeJudge>.fromOpaque(pointer).release()
     }
 
-    /// Puts the judge between the handshake and the request.
+    /// Makes a connection depend on the judge's verdict.
     ///
-    /// - Returns: `false` where the connection must not be made.
+    /// - Returns: `false` if the connection must not be made.
     func install(on context: OpaquePointer) -> Bool {
         let reference = Unmanaged.passRetained(self)
         guard Self.index >= 0, SSL_CTX_set_ex_data(context, Self.index, reference.toOpaque()) == 1 else {
@@ -86,8 +88,8 @@ final class HandshakeJudge: HandshakeObserver {
         return VerificationHook.install(on: context)
     }
 
-    /// Runs before the first byte of the handshake is read. If the limit on what is read cannot be installed, no hook is
-    /// attached, and OpenSSL's callback refuses the server.
+    /// Installs the read limit and the hook before OpenSSL reads the first byte of the handshake. If the read limit
+    /// cannot be installed, no hook is attached, and OpenSSL's callback then refuses the server.
     private func begin(_ ssl: OpaquePointer) {
         guard !hasBegun else { return }
         hasBegun = true
@@ -100,7 +102,7 @@ final class HandshakeJudge: HandshakeObserver {
         judge(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index))
     }
 
-    /// Returns whether client and server have agreed on HTTP/2 (RFC 7301).
+    /// Returns `true` if client and server have agreed on HTTP/2 (RFC 7301).
     static func speaksHTTP2(_ ssl: OpaquePointer) -> Bool {
         var name: UnsafePointer<UInt8>?
         var count: UInt32 = 0
@@ -109,7 +111,8 @@ final class HandshakeJudge: HandshakeObserver {
     }
 
     private static func judge(_ pointer: UnsafeMutableRawPointer?) -> HandshakeJudge? {
-        // The `SSL_CTX` holds a reference, see `index`, and the `SSL` of the caller one to its `SSL_CTX`.
+        // Unretained is safe: the `SSL_CTX` holds a reference (see `index`), and the caller's `SSL` keeps its `SSL_CTX`
+        // alive.
         pointer.map { Unmanaged<HandshakeJudge>.fromOpaque($0).takeUnretainedValue() }
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The policy that was in force when a transport was made. Each connection belongs to one generation.
 struct PolicyGeneration: Sendable {
-    /// Unique in this process.
+    /// A number that is unique in this process.
     let serial: Int
     let snapshot: PolicySnapshot
     let validator: PathValidator
@@ -18,7 +18,7 @@ struct PolicyGeneration: Sendable {
 
     private static let count = Atomic<Int>(0)
 
-    /// - Parameter snapshot: what `source` has returned.
+    /// - Parameter snapshot: the snapshot that `source` returned.
     init(
         _ snapshot: PolicySnapshot, of source: any PolicySource, validator: PathValidator,
         observer: (any TrustFailureObserver)? = nil
@@ -31,19 +31,21 @@ struct PolicyGeneration: Sendable {
         ports = PortsOfRules(snapshot.policy)
     }
 
-    /// A Boolean value that indicates whether no newer policy is in force. Under an older one no request may start.
+    /// A Boolean value that indicates whether this policy is still in force. No request may start under an older one.
     var isCurrent: Bool { inForce != nil }
 
-    /// The snapshot that the source has now, if it is still of this generation. An update with the same rules starts no new
-    /// generation, but has a later ``PolicySnapshot/newestKnownTime``.
+    /// The source's current snapshot, or `nil` if it belongs to a newer generation.
+    ///
+    /// An update with the same rules starts no new generation, but has a later ``PolicySnapshot/newestKnownTime``.
     var inForce: PolicySnapshot? {
         let current = source.current
         return current.generation == snapshot.generation ? current : nil
     }
 
-    /// Returns whether a person has approved the exact certificate of this server although it is for other names.
-    /// libcurl's own check of the name is off for such a server only; ``Transfer/passesGate()`` then demands that the
-    /// receipt stands on an approval.
+    /// Returns `true` if the user has approved exactly this server's certificate although it is for other names.
+    ///
+    /// libcurl's own name check is off only for such a server. ``Transfer/passesGate()`` then requires that the receipt
+    /// is based on an approval.
     func acceptsOtherNames(of endpoint: ServerEndpoint, at instant: @autoclosure () -> Date) -> Bool {
         guard policy.unpinnedHosts == .askUser, let approval = snapshot.approvals[endpoint],
             policy.rule(for: endpoint) == nil
@@ -51,7 +53,7 @@ struct PolicyGeneration: Sendable {
         return approval.acceptsOtherNames(at: instant())
     }
 
-    /// Posts a failure, or a mismatch that is only reported, to the observer. Does not wait for the observer.
+    /// Posts a failure, or a mismatch in report-only mode, to the observer. Does not wait for the observer.
     func report(_ evaluation: TrustEvaluation, at instant: Date) {
         guard let observer,
             let failure = TrustFailure(evaluation, by: policy, generation: snapshot.generation, at: instant)
@@ -59,11 +61,12 @@ struct PolicyGeneration: Sendable {
         TrustFailureFeed.shared.post(.verdict(failure), to: observer)
     }
 
-    /// Returns `true` if requests to a host may go without TLS, which the policy must not cover.
+    /// Returns `true` if the session may send plain HTTP requests to a host: the policy has no rule for it, on any
+    /// port, and leaves hosts without a rule to the system's trust.
     func allowsPlainHTTP(to endpoint: ServerEndpoint) -> Bool { policy.allowsPlainHTTP(to: endpoint, ports: ports.all) }
 }
 
-/// The ports in the rules of a policy, collected lazily: most sessions never make a plain request.
+/// The ports in a policy's rules, collected lazily: most sessions never make a plain HTTP request.
 private final class PortsOfRules: Sendable {
     private let policy: PinningPolicy
     private let known = Mutex<Set<UInt16>?>(nil)

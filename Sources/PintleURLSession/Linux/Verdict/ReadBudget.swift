@@ -1,26 +1,27 @@
 internal import COpenSSL
+internal import PintleOpenSSL
 internal import Synchronization
 
-/// Limits what OpenSSL reads from one connection, so that no peer keeps the transport's thread for itself.
+/// A limit on what OpenSSL reads from one connection, so that no server can monopolize the transport's thread.
 ///
-/// All transfers of a session run on one thread. Inside one call OpenSSL passes over HelloRequest messages, and nghttp2
-/// over PRIORITY frames and empty DATA frames, for as long as the socket has more of them. A filter BIO in front of the
-/// socket therefore says "try again later" (`SSL_ERROR_WANT_READ`) once the connection has used up its share of the
-/// current turn of the loop. libcurl then returns to the loop. Nothing is lost and nothing waits too long: the rest is
-/// still in the socket, and `poll` reports a socket with unread bytes at once.
+/// All transfers of a session run on one thread. Inside one call OpenSSL skips HelloRequest messages, and nghttp2 skips
+/// PRIORITY frames and empty DATA frames, for as long as the socket has more of them. So a filter BIO in front of the
+/// socket reports "try again later" (`SSL_ERROR_WANT_READ`) once the connection has used up its share of the current
+/// turn. libcurl then returns to the loop. No data is lost, and the delay is short: the rest is still in the socket,
+/// and `poll` reports a socket with unread bytes at once.
 ///
-/// Everything happens on the transport's thread. The BIO owns a reference, and the `SSL` owns the BIO.
+/// Use it only on the transport's thread. The BIO owns a reference, and the `SSL` owns the BIO.
 final class ReadBudget {
     private let limits: ReadLimits
     private let counter: TurnCounter
-    /// The limit of decoded content on the same connection.
+    /// The limit on decoded content for the same connection.
     let decoding: DecodingBudget
     private var turn = -1
     private var usedInTurn = 0
     private var usedInHandshake = 0
     private var isHandshaking = true
 
-    /// A Boolean value that indicates whether the server sent more than a handshake may have.
+    /// A Boolean value that indicates whether the server sent more bytes than a handshake may have.
     private(set) var isExceeded = false
 
     init(_ limits: ReadLimits, countedBy counter: TurnCounter) {
@@ -31,7 +32,7 @@ final class ReadBudget {
 
     func endHandshake() { isHandshaking = false }
 
-    /// Puts a filter in front of the BIO that `ssl` reads from; false where OpenSSL has no memory for one.
+    /// Puts a filter in front of the BIO that `ssl` reads from. Returns `false` if OpenSSL has no memory.
     func install(on ssl: OpaquePointer) -> Bool {
         guard limits.isAvailable, let method = Self.method, let source = SSL_get_rbio(ssl),
             let filter = BIO_new(method.pointer)
@@ -40,9 +41,9 @@ final class ReadBudget {
         }
         BIO_set_data(filter, Unmanaged.passRetained(self).toOpaque())
         BIO_set_init(filter, 1)
-        // SSL_set0_rbio gives up the reference of the SSL to the BIO that it had.
+        // SSL_set0_rbio releases the SSL's reference to its old BIO, which the filter still needs.
         BIO_up_ref(source)
-        // Not BIO_push: it also writes to `source`, which is the BIO for writing too.
+        // Not BIO_push: it would also modify `source`, which is the BIO for writing too.
         BIO_set_next(filter, source)
         SSL_set0_rbio(ssl, filter)
         return true
@@ -50,7 +51,7 @@ final class ReadBudget {
 
     private enum Allowance {
         case bytes(Int)
-        /// No more bytes in this turn of the loop.
+        /// The connection may read no more bytes in this turn of the loop.
         case later
         case never
     }
@@ -69,7 +70,7 @@ final class ReadBudget {
         return left > 0 && !decoding.isUsedUp ? .bytes(left) : .later
     }
 
-    /// Takes the price of a message that came after the handshake from what is left of this turn.
+    /// Charges a message that came after the handshake against this turn's limit.
     func chargeMessage() {
         if !isHandshaking { usedInTurn += limits.perMessage }
     }
@@ -106,11 +107,11 @@ final class ReadBudget {
 
     private static let method = Method()
 
-    /// The filter's functions for the calls of the BIO interface.
+    /// The functions that implement the filter BIO.
     ///
-    /// `@unchecked`: the pointer is constant, and nothing writes to the method after `init`.
+    /// `@unchecked`: the pointer is constant, and the method that it points to does not change after `init`.
     private final class Method: @unchecked Sendable {
-        /// `BIO_METHOD *`. It is never freed: connections may use it until the process ends.
+        /// The `BIO_METHOD *`, which is never freed: connections may use it until the process ends.
         let pointer: OpaquePointer
 
         init?() {
@@ -121,7 +122,7 @@ final class ReadBudget {
                 guard let bio, let buffer, count > 0 else { return 0 }
                 return ReadBudget.read(bio, buffer, count)
             }
-            // OpenSSL writes to the BIO behind this one. The three below keep the filter complete.
+            // OpenSSL writes to the BIO behind this filter, not through it. The functions below complete the interface.
             BIO_meth_set_write(method) { bio, bytes, count in
                 guard let bio, let source = BIO_next(bio) else { return -1 }
                 BIO_clear_flags(bio, ReadBudget.retryFlags)
@@ -145,4 +146,21 @@ final class ReadBudget {
             }
         }
     }
+}
+
+/// Limits on the bytes that OpenSSL may read from one connection.
+struct ReadLimits: Sendable {
+    /// The limit for one turn of the loop after the handshake. nghttp2 needs only a few milliseconds for this many
+    /// bytes of the smallest frames.
+    var perTurn = 256 << 10
+    /// The bytes of ``perTurn`` that a handshake message such as KeyUpdate costs after the handshake (RFC 8446 section
+    /// 4.6.3). OpenSSL needs 10 us for its 27 bytes.
+    var perMessage = 4 << 10
+    /// The limit for one turn of the loop during the handshake, when each byte costs more time.
+    var perTurnOfHandshake = 32 << 10
+    /// The limit for a whole handshake, the same as for the handshakes that Pintle makes itself.
+    var handshake = ContextRestriction.handshakeAllowance
+    /// A Boolean value that is `false` only in tests that simulate missing memory: the limit cannot be installed, so no
+    /// connection is made.
+    var isAvailable = true
 }

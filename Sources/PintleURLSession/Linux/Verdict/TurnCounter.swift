@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts the turns of a transport's loop, the bytes that came over TLS, and the content that was decoded.
+/// Counters for the turns of a transport's loop, the bytes received over TLS, and the decoded content.
 ///
 /// Only the transport's thread writes, so relaxed loads and stores are enough. Tests read from other threads.
 final class TurnCounter: Sendable {
@@ -10,13 +10,13 @@ final class TurnCounter: Sendable {
     private let decodedInTurn = Atomic<Int>(0)
     private let mostDecoded = Atomic<Int>(0)
 
-    /// The number of the turn that runs now.
+    /// The number of the current turn.
     var turn: Int { turns.load(ordering: .relaxed) }
-    /// Bytes that OpenSSL has read from the sockets of all connections of the loop, TLS framing included.
+    /// The bytes that OpenSSL has read from the sockets of all connections of the loop, TLS framing included.
     var byteCount: Int { received.load(ordering: .relaxed) }
-    /// Bytes of content that libcurl has decoded and handed over, for all transfers of the loop.
+    /// The bytes of content that libcurl has decoded and handed over, for all transfers of the loop.
     var decodedByteCount: Int { decoded.load(ordering: .relaxed) }
-    /// The largest number of such bytes in one turn.
+    /// The largest number of decoded bytes in one turn.
     var mostDecodedInTurn: Int { mostDecoded.load(ordering: .relaxed) }
 
     func beginTurn() {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Pintle
 import PintleOpenSSL
 
-// The same question with a path to validate: needs libssl beside what the core needs.
+// Decides with path validation, which links libssl in addition to the libraries of the core.
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
 let endpoint = ServerEndpoint(host: try ServerName("example.com"))
 let validator = PathValidator(system: SystemAnchors(replacedBy: []))

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Pintle
 
-// Reads, builds, decides and prints with the core alone: what it needs is linked.
+// Parses, builds, decides and prints with only the core, to show which libraries the core links.
 let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=")
 let json = #"{"version": 1, "hosts": [{"host": "example.com", "pins": ["\#(pin)"], "backupPins": "none-accepted"}]}"#
 let policy = try PinningPolicy(json: Array(json.utf8))

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Pintle
 import PintleReports
 
-// Reports without any transport: the network is whoever sends.
-struct Nobody: ReportTransport {
+// Creates a reporter without a network library: the app provides the transport.
+struct SilentTransport: ReportTransport {
     func send(_ request: ReportRequest) async throws -> ReportResponse { ReportResponse(status: 503) }
 }
 
-let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: Nobody())
+let reporter = try? PinReporter(folder: "/nowhere/at/all", transport: SilentTransport())
 let recorder = TrustFailureRecorder()
 let policy = try PinningPolicy(json: Array(#"{"version": 1, "hosts": []}"#.utf8))
 let evaluator = ServerTrustEvaluator(policy: policy) { _ in .invalid(PathFailure(.other, text: "")) }

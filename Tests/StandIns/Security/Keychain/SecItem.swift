@@ -15,8 +15,8 @@ public let kSecMatchLimit: CFString = "m_Limit"
 public let kSecMatchLimitOne: CFString = "m_LimitOne"
 public let kSecUseDataProtectionKeychain: CFString = "nleg"
 
-/// What a dictionary asks for. What this module does not know is a wrong parameter, and so is one for the other Keychain
-/// of macOS.
+/// The query in a dictionary. A key that this module does not know is a wrong parameter, and so is a query for the
+/// other Keychain of macOS.
 private struct ItemQuery {
     var service: String?
     var account: String?
@@ -45,7 +45,7 @@ private struct ItemQuery {
     }
 }
 
-/// Runs one call: the failure that a test has ordered, an access group that the app does not have, the call.
+/// Runs one call. It fails first if a test has set a failure, or if the app does not have the access group.
 private func perform(
     _ call: StandIn.KeychainCall, _ query: CFDictionary, _ body: (ItemQuery, inout StandIn.KeychainState) -> OSStatus
 ) -> OSStatus {
@@ -67,7 +67,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
     }
 }
 
-/// Of data alone, and of one item.
+/// Returns the data of one item.
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     perform(.copyMatching, query) { query, state in
         guard let (key, item) = state.items.first(where: { query.matches($0.key) }) else { return errSecItemNotFound }
@@ -78,7 +78,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 }
 
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-    // What is to change says neither a class nor a Keychain.
+    // The attributes to update contain neither a class nor a Keychain.
     let allowed = [kSecValueData, kSecAttrAccessible]
     guard attributesToUpdate.keys.allSatisfy(allowed.contains) else { return errSecParam }
     return perform(.update, query) { query, state in

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The Keychain of the stand-in: in memory, for the life of the process, which stands for the life of a device. Tests
-/// keep apart by their services.
+/// The Keychain of the stand-ins. It is in memory and lasts as long as the process, which plays the part of a device.
+/// Each test uses a service of its own.
 extension StandIn {
     public enum KeychainCall: Sendable {
         case add, copyMatching, update, delete
@@ -15,7 +15,7 @@ extension StandIn {
 
     public struct KeychainItem: Sendable, Equatable {
         public var data: Data?
-        /// When it can be read.
+        /// The accessibility attribute, which says when the item can be read.
         public var accessible: String?
     }
 
@@ -26,26 +26,26 @@ extension StandIn {
         var interruptions: [String: [KeychainCall: @Sendable () -> Void]] = [:]
     }
 
-    /// Those in the app's entitlements; the first is its own.
+    /// The access groups in the app's entitlements. The first is the app's own.
     public static let accessGroups = ["app", "group"]
 
     private static let keychain = Guarded(KeychainState())
 
     static func withKeychain<Result>(_ body: (inout KeychainState) -> Result) -> Result { keychain.with(body) }
 
-    /// Before the first unlocking of the device: what is there cannot be read and nothing can be added.
+    /// Puts the Keychain into the state before the first unlocking of the device: items can be neither read nor added.
     public static func lockKeychain(_ isLocked: Bool, service: String) {
         withKeychain { state in
             if isLocked { state.locked.insert(service) } else { state.locked.remove(service) }
         }
     }
 
-    /// From now on a call fails; `nil`: no more.
+    /// Makes a call fail from now on; `nil` ends the failures.
     public static func failKeychain(_ call: KeychainCall, with status: OSStatus?, service: String) {
         withKeychain { $0.failures[service, default: [:]][call] = status }
     }
 
-    /// Once, before the next such call is carried out: what another process does meanwhile.
+    /// Runs a closure once before the next call of this kind, as if another process acted at that moment.
     public static func beforeKeychain(_ call: KeychainCall, service: String, _ body: @escaping @Sendable () -> Void) {
         withKeychain { $0.interruptions[service, default: [:]][call] = body }
     }
@@ -58,7 +58,7 @@ extension StandIn {
         interruption?()
     }
 
-    /// By account.
+    /// Returns the items of a service by account.
     public static func keychainItems(service: String, group: String = "app") -> [String: KeychainItem] {
         withKeychain { state in
             var items: [String: KeychainItem] = [:]

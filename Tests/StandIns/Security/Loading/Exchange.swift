@@ -3,7 +3,7 @@ internal import COpenSSL
 internal import Foundation
 internal import FoundationNetworking
 
-/// One request and its response over a connection of their own, with libcurl.
+/// One request and its response, sent with libcurl over a connection of its own.
 final class Exchange {
     enum Outcome {
         case answered(HTTPURLResponse, Data)
@@ -21,8 +21,8 @@ final class Exchange {
     private var received = Data()
 
     /// - Parameters:
-    ///   - judge: asked in the handshake; what it returns ends it.
-    ///   - idle: where a connection comes from and goes to; `nil` for one of its own.
+    ///   - judge: A closure that is called in the handshake. The code that it returns ends the exchange.
+    ///   - idle: The pool of connections to use; `nil` for a connection of its own.
     init(
         _ request: URLRequest, body: Data?, judge: @escaping (SecTrust) -> URLError.Code?,
         isOver: @escaping () -> Bool, seconds: Double, idle: IdleConnections?
@@ -41,15 +41,15 @@ final class Exchange {
         let (kept, flushes) = idle?.take() ?? (nil, 0)
         guard Self.isReady, let url = request.url, let curl = kept ?? curl_easy_init() else { return .failed(.unknown) }
         defer { if let idle { idle.give(curl, flushes) } else { curl_easy_cleanup(curl) } }
-        // Lives until the transfer is over: nobody else holds it.
+        // Unretained is safe: this object stays alive until the transfer ends.
         let me = Unmanaged.passUnretained(self).toOpaque()
         pintle_curl_set_pointer(curl, CURLOPT_URL, url.absoluteString)
         pintle_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
         pintle_curl_set_long(curl, CURLOPT_TIMEOUT_MS, Int(seconds * 1_000))
         pintle_curl_set_long(curl, CURLOPT_SSL_VERIFYPEER, 1)
-        // Apple's loading system takes nothing older, unless an app asks for it.
+        // Apple's loading system accepts no older version, unless an app allows it.
         pintle_curl_set_long(curl, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // The name is for the trust object to compare.
+        // The trust object compares the name, not libcurl.
         pintle_curl_set_long(curl, CURLOPT_SSL_VERIFYHOST, 0)
         pintle_curl_set_long(curl, CURLOPT_SSL_SESSIONID_CACHE, 0)
         pintle_curl_set_pointer(curl, CURLOPT_CAINFO, nil)
@@ -154,20 +154,20 @@ final class Exchange {
     }
 }
 
-/// Handles of libcurl that no transfer uses, and the connections that they keep.
+/// A pool of libcurl handles that no transfer uses, with the connections that they keep.
 ///
-/// Sendable: touched under the lock alone, and a handle has one owner at a time.
+/// `@unchecked`: every access takes the lock, and a handle has one owner at a time.
 final class IdleConnections: @unchecked Sendable {
     private let state = Guarded<(handles: [UnsafeMutableRawPointer], flushes: Int)>(([], 0))
 
-    /// To be given back with the number.
+    /// Removes a handle from the pool. The caller returns it with the same number of flushes.
     func take() -> (handle: UnsafeMutableRawPointer?, flushes: Int) {
         state.with { ($0.handles.popLast(), $0.flushes) }
     }
 
-    /// What was taken before a flush is used by nobody after it.
+    /// Returns a handle to the pool, unless the pool was flushed after the handle was taken.
     func give(_ handle: UnsafeMutableRawPointer, _ flushes: Int) {
-        // Its connections stay.
+        // The reset keeps the handle's connections.
         curl_easy_reset(handle)
         let isKept = state.with { state in
             if state.flushes == flushes { state.handles.append(handle) }

@@ -1,13 +1,13 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// A loader that something has put into a configuration. The system asks it before its own, and it carries a request as
-/// it likes.
+/// A `URLProtocol` class that other code has put into a configuration. The system asks it before its own classes, and
+/// it may load a request in any way.
 final class ForeignLoader {
     private let kind: URLProtocol.Type
     private let request: URLRequest
 
-    /// `nil` where no such loader takes the request.
+    /// Returns `nil` if no such class accepts the request.
     init?(_ request: URLRequest, _ configuration: URLSessionConfiguration) {
         let kind = configuration.protocolClasses?.lazy.compactMap { $0 as? URLProtocol.Type }.first { kind in
             !String(reflecting: kind).hasPrefix("FoundationNetworking.") && kind.canInit(with: request)
@@ -16,14 +16,14 @@ final class ForeignLoader {
         (self.kind, self.request) = (kind, request)
     }
 
-    /// - Returns: `nil` where it has failed, or given no response by the time that it returns.
+    /// - Returns: The response and its content; `nil` if the class failed, or gave no response before it returned.
     func run() -> (HTTPURLResponse, Data)? {
         let client = Client()
         kind.init(request: request, cachedResponse: nil, client: client).startLoading()
         return client.response.map { ($0, client.data) }
     }
 
-    // Sendable: only the thread that runs the loader touches it.
+    // `@unchecked`: only the thread that runs the loader uses it.
     private final class Client: NSObject, URLProtocolClient, @unchecked Sendable {
         var response: HTTPURLResponse?
         var data = Data()

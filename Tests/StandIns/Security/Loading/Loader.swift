@@ -1,7 +1,7 @@
 internal import Foundation
 internal import FoundationNetworking
 
-/// Carries out one task, on a thread of its own: exchanges, redirects and the challenges in between.
+/// A loader that runs one task on a thread of its own: exchanges, redirects and the challenges in between.
 final class Loader: Sendable {
     private let task: URLSessionTask
     private var session: URLSession { task.session }
@@ -19,7 +19,7 @@ final class Loader: Sendable {
             }
             task.progress.with { $0.request = request }
             if let loader = ForeignLoader(request, session.configuration) {
-                // It does not ask about the server.
+                // A foreign loader does not ask the delegate about the server.
                 guard let (response, data) = loader.run() else {
                     return task.finish(with: URLError(.networkConnectionLost), data: Data())
                 }
@@ -80,7 +80,7 @@ final class Loader: Sendable {
         task.finish(with: nil, data: data)
     }
 
-    /// On the session's queue, and then until the answer comes.
+    /// Calls the delegate on the session's queue, and waits for its answer.
     private func wait<Answer: Sendable>(
         _ question: @escaping @Sendable (@escaping @Sendable (Answer) -> Void) -> Void
     ) -> Answer? {
@@ -92,7 +92,7 @@ final class Loader: Sendable {
                 isAnswered.signal()
             }
         }
-        // A task that is cancelled meanwhile waits no longer.
+        // Stop waiting if the task is cancelled.
         while isAnswered.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
             if task.isOver { return nil }
         }
@@ -132,9 +132,11 @@ final class Loader: Sendable {
         let credential: URLCredential?
     }
 
-    /// What Apple's loading system does with a server's trust: a delegate first, and what that leaves to the system
-    /// the system decides. Whether a task's own comes before the session's Apple does not say; here it does, which is
-    /// the worse case for whoever relies on the session's.
+    /// Decides about a server as Apple's loading system does: the delegate first, and the system if the delegate leaves
+    /// the decision to it.
+    ///
+    /// Apple does not document whether a task's own delegate comes before the session's. Here it does, because that is
+    /// the worse case for an app that relies on the session's delegate.
     private func judge(_ trust: SecTrust, host: String, port: Int) -> URLError.Code? {
         let space = URLProtectionSpace.serverTrust(trust, host: host, port: port)
         let challenge = URLAuthenticationChallenge(space)
@@ -153,7 +155,7 @@ final class Loader: Sendable {
         }
     }
 
-    /// Asks the session's method first, and the task's where the delegate has no such method.
+    /// Calls the delegate's session method, or its task method if it has no session method.
     private func ask(_ delegate: any URLSessionDelegate, _ challenge: URLAuthenticationChallenge) -> Answer? {
         let answer = wait { (answer: @escaping @Sendable (Answer) -> Void) in
             delegate.urlSession(self.session, didReceive: challenge) { disposition, credential in

@@ -1,11 +1,12 @@
 public import Foundation
-// The rest of the loading system's types are Foundation's for Linux; what stands in this module under the same name
-// hides them.
+// The other types of the loading system are those of Foundation for Linux. Types of this module hide those of the same
+// name.
 @_exported public import FoundationNetworking
 
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 
-/// Sendable: nothing in it changes. The trust object is the asker's to use from one place at a time, as with Apple's.
+/// `@unchecked`: its properties are constant. As with Apple's class, only one thread at a time may use the trust
+/// object.
 open class URLProtectionSpace: NSObject, @unchecked Sendable {
     public let host: String
     public let port: Int
@@ -39,7 +40,8 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
 
     open override func isProxy() -> Bool { false }
 
-    /// Apple's has no such initialiser: there, the loading system alone makes spaces with a trust object.
+    /// Makes a space with a trust object. Apple's class has no such initializer; there only the loading system makes
+    /// such spaces.
     public static func serverTrust(_ trust: SecTrust?, host: String, port: Int) -> URLProtectionSpace {
         URLProtectionSpace(
             host: host, port: port, protocol: "https", realm: nil,
@@ -47,7 +49,7 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
     }
 }
 
-/// Sendable: nothing in it changes.
+/// `@unchecked`: its properties are constant.
 open class URLCredential: NSObject, @unchecked Sendable {
     public enum Persistence: UInt, Sendable {
         case none, forSession, permanent, synchronizable
@@ -56,7 +58,7 @@ open class URLCredential: NSObject, @unchecked Sendable {
     public let user: String?
     public let password: String?
     public let persistence: Persistence
-    /// Apple's does not tell.
+    /// The trust object, which Apple's class does not expose.
     public let trust: SecTrust?
 
     public init(user: String, password: String, persistence: Persistence) {
@@ -73,14 +75,14 @@ open class URLCredential: NSObject, @unchecked Sendable {
         self.trust = trust
     }
 
-    /// The default of a delegate's method answers with it, so that the loader can tell an absent method from one that
-    /// leaves the answer to the system.
+    /// The credential that the default implementation of a delegate method returns. It tells the loader that the method
+    /// is absent, as opposed to a method that leaves the answer to the system.
     static let ofAbsentMethod = URLCredential(user: "", password: "", persistence: .none)
 }
 
 public protocol URLAuthenticationChallengeSender: AnyObject {}
 
-/// Sendable: nothing in it changes.
+/// `@unchecked`: its properties are constant.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
     public let protectionSpace: URLProtectionSpace
     public let proposedCredential: URLCredential?
@@ -102,7 +104,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
         self.previousFailureCount = previousFailureCount
     }
 
-    /// For tests that ask without a connection.
+    /// Makes a challenge for tests without a connection.
     public static func asked(_ space: URLProtectionSpace) -> URLAuthenticationChallenge {
         URLAuthenticationChallenge(space)
     }

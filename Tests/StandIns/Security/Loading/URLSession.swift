@@ -2,10 +2,11 @@ public import Foundation
 
 /// A session that asks its delegate about each server, as Apple's does and Foundation's for Linux does not.
 ///
-/// Each task has a thread and a connection of its own: nothing is pooled, shared or resumed, unless the configuration says
-/// `httpMaximumConnectionsPerHost` 1: then a connection is kept for the next task, which Apple's does by itself.
+/// Each task has a thread and a connection of its own. Nothing is pooled, shared or resumed, with one exception: if
+/// `httpMaximumConnectionsPerHost` is 1, a connection is kept for the next task. Apple's session always keeps
+/// connections.
 ///
-/// Sendable: what changes is behind the lock, and nobody changes a configuration that a session has.
+/// `@unchecked`: a lock protects the state that changes, and no code changes the configuration of a session.
 open class URLSession: NSObject, @unchecked Sendable {
     public enum AuthChallengeDisposition: Int, Sendable {
         case useCredential, performDefaultHandling, cancelAuthenticationChallenge, rejectProtectionSpace
@@ -55,12 +56,12 @@ open class URLSession: NSObject, @unchecked Sendable {
     func deliver(_ work: @escaping @Sendable () -> Void) { delegateQueue.addOperation(work) }
 
     private func register<Kind: URLSessionTask>(isHandled: Bool = true, _ make: (Int) -> Kind) -> Kind {
-        // Apple's raises an exception here too.
+        // Apple's session raises an exception here too.
         if isHandled, configuration.identifier != nil {
             preconditionFailure("a completion handler, or an upload from memory, in a background session")
         }
         let identifier = inner.with { state in
-            // Apple's raises an exception of Objective-C's, which nobody in Swift can catch.
+            // Apple's session raises an Objective-C exception, which Swift code cannot catch.
             guard !state.isInvalidated else { preconditionFailure("a task in a session that was invalidated") }
             state.lastIdentifier += 1
             return state.lastIdentifier
@@ -92,7 +93,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         deliver { delegate.urlSession(self, didBecomeInvalidWithError: nil) }
     }
 
-    /// What comes later goes over new connections.
+    /// Makes later requests use new connections.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         idle.flush()
         deliver(completionHandler)

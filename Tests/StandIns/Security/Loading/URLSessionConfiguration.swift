@@ -2,11 +2,11 @@ internal import Foundation
 public import FoundationNetworking
 
 extension URLSessionConfiguration {
-    // Fields that copies take along, and that no request carries.
+    // Names of header fields that copies of a configuration keep, and that no request sends.
     private static let earlyData = "standin-early-data"
 
-    /// A Boolean value that indicates whether a request may be sent before the handshake is over. Foundation's class for Linux
-    /// has no such property.
+    /// A Boolean value that indicates whether a request may be sent before the handshake ends. Foundation's class for
+    /// Linux has no such property.
     public var enablesEarlyData: Bool {
         get { httpAdditionalHeaders?[Self.earlyData] as? Bool ?? false }
         set {

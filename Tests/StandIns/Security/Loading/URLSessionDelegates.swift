@@ -1,7 +1,7 @@
 public import Foundation
 
-// Apple's protocols are Objective-C's, with optional methods. Here each has a default that does what Apple's loading
-// system does where the method is missing.
+// Apple's protocols are Objective-C protocols with optional methods. Here each method has a default implementation,
+// which does what Apple's loading system does if the method is missing.
 
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One request; made by a session. What a user may ask from any thread is behind the lock.
+/// One request, which a session makes. A lock protects the state that any thread may read.
 open class URLSessionTask: NSObject, @unchecked Sendable {
     public enum State: Int, Sendable {
         case running, suspended, canceling, completed
@@ -57,7 +57,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         Thread { loader.run() }.start()
     }
 
-    /// The caller hears of it at once; what runs below ends at its next step.
+    /// Cancels the task. The app is told at once; the loader ends at its next step.
     open func cancel() {
         let url = currentRequest?.url
         finish(with: URLError(.cancelled, userInfo: Self.information(of: url)), data: Data())
@@ -70,7 +70,7 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
         return [NSURLErrorFailingURLErrorKey: url]
     }
 
-    /// Once: whoever comes later says nothing.
+    /// Ends the task. Only the first call has an effect.
     func finish(with error: (any Error)?, data: Data) {
         let isFirst = progress.with { progress in
             guard !progress.isReported else { return false }
@@ -105,23 +105,23 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
     }
 }
 
-// Sendable as their superclass is: they add nothing.
+// `@unchecked`: the superclass is Sendable in the same way, and nothing is added.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
-/// Only its type is here, and a session makes one that goes nowhere.
+/// Only the type exists. A session makes one that connects to nothing.
 open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {}
-/// Only its type is here.
+/// Only the type exists.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     public enum CloseCode: Int, Sendable {
         case invalid = 0
         case normalClosure = 1000
     }
 }
-/// Nothing is measured.
+/// Only the type exists. Nothing is measured.
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {}
 
-/// A value behind a lock. Sendable: it is touched under the lock alone.
+/// A value behind a lock. `@unchecked`: every access takes the lock.
 final class Guarded<Value>: @unchecked Sendable {
     private let lock = NSLock()
     private var value: Value

@@ -1,6 +1,6 @@
 public import Foundation
 
-// What Apple's headers give Swift as Core Foundation types, as the Swift types that they are bridged to there.
+// Core Foundation types of Apple's headers, declared as the Swift types that they are bridged to on Apple's systems.
 public typealias CFTypeRef = Any
 public typealias CFArray = [Any]
 public typealias CFData = Data
@@ -10,7 +10,7 @@ public typealias CFError = NSError
 public typealias CFIndex = Int
 public typealias OSStatus = Int32
 
-/// Only its absence is ever passed on.
+/// An allocator. Callers only ever pass `nil` for it.
 public final class CFAllocator {
     private init() {}
 }

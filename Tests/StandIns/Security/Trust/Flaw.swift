@@ -1,5 +1,5 @@
-/// One thing that is wrong with a path. The kinds are in the order in which trustd names them: of several flaws only the
-/// status of the first kind reaches the app.
+/// One flaw of a path. The kinds are in the order in which trustd reports them: if there are several flaws, the app
+/// gets only the status of the first kind.
 struct Flaw {
     enum Kind: Int {
         case keySize, weakHash, denied, compliance, trust, usage, name, dates
@@ -13,7 +13,7 @@ struct Flaw {
         self.status = status
     }
 
-    /// Returns the status that is named; of two flaws of one kind the first that was found.
+    /// Returns the status that the app gets. Of several flaws of one kind, the one found first counts.
     static func status(of flaws: [Flaw]) -> OSStatus {
         var first: Flaw?
         for flaw in flaws where flaw.kind.rawValue < (first?.kind.rawValue ?? .max) { first = flaw }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Foundation
 
-/// The questions of policies about a single certificate.
+/// The checks of a single certificate that policies need.
 extension SecCertificate {
     enum Digest: CaseIterable {
         case md5, sha1
@@ -11,9 +11,10 @@ extension SecCertificate {
         X509_NAME_cmp(X509_get_subject_name(pointer), X509_get_issuer_name(pointer)) == 0
     }
 
-    /// Both in bits.
+    /// Returns `true` if the key has at least the given size in bits.
     ///
-    /// - Parameter edwards: whether Ed25519 and Ed448 are taken. Every other kind of key is weak.
+    /// - Parameter edwards: A Boolean value that indicates whether Ed25519 and Ed448 are accepted. Every other kind of
+    ///   key is weak.
     func hasKey(rsa: Int32, ellipticCurve: Int32, edwards: Bool) -> Bool {
         guard let key = X509_get0_pubkey(pointer) else { return false }
         return switch EVP_PKEY_get_base_id(key) {
@@ -30,7 +31,8 @@ extension SecCertificate {
         return found == (digest == .md5 ? NID_md5 : NID_sha1)
     }
 
-    /// An empty subject is for leaves whose alternative names are critical.
+    /// A Boolean value that indicates whether a required subject is empty. Only a leaf whose alternative names are
+    /// critical may have an empty subject.
     var lacksSubject: Bool {
         guard X509_NAME_entry_count(X509_get_subject_name(pointer)) == 0 else { return false }
         let index = X509_get_ext_by_NID(pointer, NID_subject_alt_name, -1)
@@ -38,7 +40,7 @@ extension SecCertificate {
         return X509_EXTENSION_get_critical(X509_get_ext(pointer, index)) != 1
     }
 
-    /// Only where both have an identifier of the key.
+    /// Returns `false` if the key identifiers differ. They are compared only if both certificates have one.
     func namesKey(of issuer: SecCertificate) -> Bool {
         guard let own = X509_get0_authority_key_id(pointer), let other = X509_get0_subject_key_id(issuer.pointer) else {
             return true
@@ -48,14 +50,17 @@ extension SecCertificate {
 
     // MARK: Usages and names
 
-    /// - Parameter strictly: whether a certificate without usages, or for any, is refused.
+    /// Returns `true` if the certificate may be used for servers.
+    ///
+    /// - Parameter strictly: A Boolean value that indicates whether a certificate without usages, or for any usage, is
+    ///   refused.
     func isForServers(strictly: Bool) -> Bool {
         let usages = X509_get_extended_key_usage(pointer)
         guard usages != UInt32.max else { return !strictly }
         return usages & UInt32(strictly ? XKU_SSL_SERVER : XKU_SSL_SERVER | XKU_SGC | XKU_ANYEKU) != 0
     }
 
-    /// By the subject alternative name only; without a host for anybody.
+    /// Returns `true` if the subject alternative name covers the host. Without a host every certificate does.
     func isFor(_ host: String?) -> Bool {
         guard let host, !host.isEmpty else { return true }
         if X509_check_ip_asc(pointer, host, 0) == 1 { return true }
@@ -65,7 +70,7 @@ extension SecCertificate {
 
     // MARK: Dates
 
-    /// Seconds since 1970, as are those that follow: 1 July 2019 in London, 1 March 2018 and 1 September 2020 in UTC.
+    /// Seconds since 1970: 1 July 2019 in London, then 1 March 2018 and 1 September 2020 in UTC.
     static let july2019 = 1_561_935_600
     private static let march2018 = 1_519_862_400
     private static let september2020 = 1_598_918_400
@@ -77,7 +82,8 @@ extension SecCertificate {
         (notBefore...max(notBefore, notAfter)).contains(Int(instant.timeIntervalSince1970.rounded(.down)))
     }
 
-    /// 825 days and an hour, of public authorities from September 2020 on 398 days.
+    /// Returns `true` if the certificate is valid for more than 825 days and an hour. For public authorities the limit
+    /// is 398 days from September 2020 on.
     func isValidTooLong(isSystem: Bool) -> Bool {
         let (length, longest) = (notAfter - notBefore, 825 * 86_400 + 3_600)
         if isSystem, notBefore >= Self.september2020, length > 398 * 86_400 { return true }

@@ -17,7 +17,7 @@ public final class SecCertificate {
         self.der = der
     }
 
-    /// Adds a count of its own.
+    /// Adds a reference of its own.
     convenience init?(borrowing pointer: OpaquePointer) {
         let count = i2d_X509(pointer, nil)
         guard count > 0 else { return nil }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The policy for TLS servers, or the basic one that asks for a path and nothing else.
+/// The policy for TLS servers, or the basic policy, which requires only a path.
 public final class SecPolicy {
     enum Rules {
         case basic
@@ -21,12 +21,12 @@ public func SecPolicyCreateSSL(_ server: Bool, _ hostname: CFString?) -> SecPoli
 public func SecPolicyCreateBasicX509() -> SecPolicy { SecPolicy(.basic) }
 
 extension SecPolicy {
-    /// Returns what this policy objects to, beside what OpenSSL has found.
+    /// Returns the flaws that this policy finds in addition to OpenSSL's.
     ///
     /// - Parameters:
-    ///   - path: leaf first.
-    ///   - isSystem: whether the path ends in a root of the system's.
-    ///   - instant: when the path has to be good.
+    ///   - path: The path, leaf first.
+    ///   - isSystem: A Boolean value that indicates whether the path ends in one of the system's roots.
+    ///   - instant: The time at which the path has to be valid.
     func flaws(of path: [SecCertificate], isSystem: Bool, at instant: Date) -> [Flaw] {
         basicFlaws(of: path) + serverFlaws(of: path, isSystem: isSystem, at: instant)
     }
@@ -52,9 +52,9 @@ extension SecPolicy {
         guard case .server(let host) = rules, let leaf = path.first, let root = path.last else { return [] }
         var flaws: [Flaw] = []
         for certificate in path {
-            // A person's setting is for one policy.
+            // A user's setting applies to one policy.
             if StandIn.isDenied(certificate.der) { flaws.append(Flaw(.denied, errSecTrustSettingDeny)) }
-            // Of other kinds the rules for servers name no length, and so they take none.
+            // The rules for servers list no length for other kinds of key, so they accept none of them.
             if !certificate.hasKey(rsa: 2_048, ellipticCurve: 256, edwards: false) {
                 flaws.append(Flaw(.keySize, errSecUnsupportedKeySize))
             }

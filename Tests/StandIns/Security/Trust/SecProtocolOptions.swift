@@ -1,6 +1,6 @@
 public import Dispatch
 
-// What Network.framework's options are made of. Apple's are protocols over Objective-C objects.
+// The parts of Network.framework's options. Apple's are protocols over Objective-C objects.
 public final class SecProtocolOptions {
     var verify: (queue: DispatchQueue, block: sec_protocol_verify_t)?
     public internal(set) var isResumptionEnabled = true
@@ -42,7 +42,8 @@ public func sec_protocol_options_set_tls_resumption_enabled(
 }
 
 extension SecProtocolOptions {
-    /// Asks the block, as the handshake of a connection would, and waits for its answer; `nil` where none was set.
+    /// Calls the verify block, as the handshake of a connection would, and waits for its answer. Returns `nil` if none
+    /// was set.
     public func verify(_ trust: SecTrust) -> Bool? {
         guard let verify else { return nil }
         let question = Question(reference: SecTrustReference(trust), block: verify.block)
@@ -58,7 +59,7 @@ extension SecProtocolOptions {
         return answer.with { $0 }
     }
 
-    /// Sendable: whoever asks waits, and touches nothing meanwhile.
+    /// `@unchecked`: the caller waits for the answer, and does not use the value meanwhile.
     private struct Question: @unchecked Sendable {
         let reference: SecTrustReference
         let block: sec_protocol_verify_t

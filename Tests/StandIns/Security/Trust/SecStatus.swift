@@ -38,7 +38,7 @@ public var errSecCertificateValidityPeriodTooLong: OSStatus { -67901 }
 public var errSecCertificateIsCA: OSStatus { -67902 }
 public var errSecCertificateDuplicateExtension: OSStatus { -67903 }
 
-/// Not Apple's words, which differ from release to release.
+/// Returns a text for a status. The texts are not Apple's, which differ from release to release.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     "stand-in for the text of status \(status)"
 }

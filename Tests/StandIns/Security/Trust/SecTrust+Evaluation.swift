@@ -1,8 +1,8 @@
 internal import COpenSSL
 internal import Foundation
 
-/// OpenSSL builds the path and says everything that is wrong with it: a validator of its own, so that what is tested
-/// against it is not tested against itself. The rules of Apple's policies come on top.
+/// The evaluation. OpenSSL builds the path and reports every flaw. It is a separate validator, so that Pintle's code is
+/// not tested against itself. The rules of Apple's policies are added to its flaws.
 extension SecTrust {
     var evaluated: (path: [SecCertificate], status: OSStatus) {
         if let result { return result }
@@ -19,7 +19,7 @@ extension SecTrust {
         let system = usesSystem ? StandIn.systemAnchors : []
         roots += system.compactMap { SecCertificate(der: $0) }
         for root in roots { X509_STORE_add_cert(store, root.pointer) }
-        // An issuer has the right name and key. Key identifiers are looked at when the path is there.
+        // An issuer needs the right name and key. Key identifiers are checked once the path is built.
         X509_STORE_set_check_issued(store) { _, subject, issuer in
             guard X509_NAME_cmp(X509_get_subject_name(issuer), X509_get_issuer_name(subject)) == 0 else { return 0 }
             return X509_verify(subject, X509_get0_pubkey(issuer)) == 1 ? 1 : 0
@@ -38,7 +38,7 @@ extension SecTrust {
             let parameters = X509_STORE_CTX_get0_param(context)
         else { return ([], errSecInternalError) }
         X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_PARTIAL_CHAIN))
-        // Strength and usages are the policies' to check.
+        // The policies check strength and usages.
         X509_VERIFY_PARAM_set_auth_level(parameters, 0)
         X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_ANY)
         X509_VERIFY_PARAM_set_time(parameters, Int(instant.timeIntervalSince1970.rounded(.down)))
@@ -78,7 +78,7 @@ extension SecTrust {
 
     private static func flaw(_ error: Int32, _ path: [SecCertificate]) -> Flaw? {
         switch error {
-        // Not valid yet has no status of its own.
+        // The system has no separate status for "not valid yet".
         case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: Flaw(.dates, errSecCertificateExpired)
         case X509_V_ERR_INVALID_CA: Flaw(.compliance, errSecNoBasicConstraintsCA)
         case X509_V_ERR_PATH_LENGTH_EXCEEDED: Flaw(.compliance, errSecPathLengthConstraintExceeded)

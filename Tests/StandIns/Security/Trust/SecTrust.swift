@@ -1,14 +1,15 @@
 public import Foundation
 
-/// What is to be evaluated, and how. Not `Sendable`, which is the stricter of what Apple's releases say.
+/// The input of an evaluation, and its result. Not `Sendable`: Apple's releases differ on this, and not `Sendable` is
+/// stricter.
 public final class SecTrust {
     let presented: [SecCertificate]
     var policies: [SecPolicy]
-    /// `nil`: the system's alone.
+    /// The anchors; `nil` for only the system's.
     var anchors: [SecCertificate]?
     var usesAnchorsOnly = true
     var instant: Date?
-    /// Until something is set anew.
+    /// The result, until an input changes.
     var result: (path: [SecCertificate], status: OSStatus)?
 
     init(presented: [SecCertificate], policies: [SecPolicy]) {
@@ -43,7 +44,8 @@ public func SecTrustCopyPolicies(_ trust: SecTrust, _ policies: UnsafeMutablePoi
     return errSecSuccess
 }
 
-/// As Apple's: without the call below the system's roots count no more, and `nil` brings them back.
+/// Sets the anchors. As with Apple's function, the system's roots then no longer apply unless the call below adds them;
+/// `nil` restores them.
 public func SecTrustSetAnchorCertificates(_ trust: SecTrust, _ anchorCertificates: CFArray?) -> OSStatus {
     if let anchorCertificates {
         guard let anchors = anchorCertificates as? [SecCertificate] else { return errSecParam }
@@ -78,7 +80,7 @@ public func SecTrustEvaluateWithError(
     return false
 }
 
-/// Evaluates first where nobody has.
+/// Returns the path. Evaluates first if that has not happened yet.
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? {
     let path = trust.evaluated.path
     return path.isEmpty ? nil : path

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a test sets and reads; Apple's modules have nothing like it.
+/// The controls of the stand-ins for tests. Apple's modules have nothing like it.
 public enum StandIn {
     private struct State {
         var systemAnchors: [[UInt8]] = []
@@ -11,7 +11,7 @@ public enum StandIn {
     }
 
     private static let lock = NSLock()
-    // Touched under the lock alone.
+    // `nonisolated(unsafe)`: every access takes the lock.
     private nonisolated(unsafe) static var state = State()
 
     private static func withState<Result>(_ body: (inout State) -> Result) -> Result {
@@ -22,16 +22,16 @@ public enum StandIn {
 
     static var systemAnchors: [[UInt8]] { withState { $0.systemAnchors } }
 
-    /// Makes a root one that the system trusts, for the rest of the process: DER.
+    /// Makes the system trust a root (DER) for the rest of the process.
     public static func addSystemAnchor(_ der: [UInt8]) { withState { $0.systemAnchors.append(der) } }
 
-    /// Makes a root one of the system's whose servers need proof that their certificates were logged; here no certificate
-    /// has one: DER.
+    /// Makes the system require proof that certificates under one of its roots (DER) were logged. In this module no
+    /// certificate has such a proof.
     public static func requireTransparency(of der: [UInt8]) { withState { _ = $0.transparent.insert(der) } }
 
     static func requiresTransparency(_ der: [UInt8]) -> Bool { withState { $0.transparent.contains(der) } }
 
-    /// Stands for a user's setting that a certificate is never to be trusted, for the rest of the process: DER.
+    /// Adds a user's setting that a certificate (DER) is never trusted, for the rest of the process.
     public static func deny(_ der: [UInt8]) { withState { _ = $0.denied.insert(der) } }
 
     static func isDenied(_ der: [UInt8]) -> Bool { withState { $0.denied.contains(der) } }
@@ -43,8 +43,8 @@ public enum StandIn {
         }
     }
 
-    /// How often trust was evaluated.
+    /// The number of trust evaluations.
     public static var evaluationCount: Int { withState { $0.evaluations } }
-    /// How often of these on the main thread.
+    /// The number of trust evaluations on the main thread.
     public static var mainThreadEvaluationCount: Int { withState { $0.evaluationsOnMainThread } }
 }

@@ -1,8 +1,8 @@
 import FoundationNetworking
 import Synchronization
 
-/// What a delegate is told, in order: of the same several times in a row, once.
-final class Diary: Sendable {
+/// A log of a delegate's callbacks in order. Repeats of the same callback count once.
+final class CallbackLog: Sendable {
     private let entries = Mutex<[String]>([])
     private let finished = AsyncStream<Void>.makeStream()
     var events: [String] { entries.withLock { $0 } }
@@ -13,7 +13,7 @@ final class Diary: Sendable {
         }
     }
 
-    /// Notes what whoever runs a task waits for.
+    /// Notes an event and ends ``run(_:)``.
     func noteEnd(_ event: String) {
         note(event)
         finished.continuation.yield()

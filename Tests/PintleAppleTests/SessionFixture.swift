@@ -3,12 +3,12 @@ import Pintle
 import PintleTestKit
 import Security
 
-/// An authority, and servers and policies that belong to it.
-struct Stage: Sendable {
+/// A certificate authority, with servers and policies that belong to it.
+struct SessionFixture: Sendable {
     let root: CertificateAuthority
     let identity: Identity
 
-    /// - Parameter isSystem: whether the system trusts the authority.
+    /// - Parameter isSystem: A Boolean value that indicates whether the system trusts the authority.
     init(isSystem: Bool = false) throws {
         root = try .root()
         identity = try root.issue(hosts: ["localhost", "127.0.0.1", "::1"])
@@ -21,7 +21,7 @@ struct Stage: Sendable {
         try LoopbackTLSServer(identity, handler: handler)
     }
 
-    /// A rule for one host: with the server's pin, or with a stranger's.
+    /// Returns a policy with a rule for one host: with the server's pin, or with the pin of another key.
     func policy(
         host: String = "localhost", rightPin: Bool = true, anchors: TrustAnchors? = nil,
         unpinnedHosts: PinningPolicy.UnpinnedHosts = .systemTrust
@@ -37,7 +37,7 @@ struct Stage: Sendable {
         get throws { .only([try Certificate(der: root.certificate.der)]) }
     }
 
-    /// What the system would ask about a server that shows this chain.
+    /// Returns the challenge of the system about a server that sends this chain.
     static func challenge(
         _ chain: [[UInt8]], host: String = "localhost", port: Int = 443
     ) throws -> URLAuthenticationChallenge {

@@ -2,15 +2,15 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A delegate that gives its answers at once, or keeps them until it is told to give them.
-final class Procrastinator: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+/// A delegate that gives its answers at once, or holds them back until the test releases them.
+final class DelayedDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     struct Log {
         var events: [String] = []
         var answers: [@Sendable () -> Void] = []
         var error: URLError?
     }
 
-    /// What it says to a challenge; redirects it follows where that is a credential.
+    /// The answer to a challenge. With `credential` the delegate also follows redirects.
     enum Answer: Sendable {
         case nothing, reject, credential
     }
@@ -26,7 +26,7 @@ final class Procrastinator: NSObject, URLSessionDataDelegate, URLSessionDownload
         self.isLate = isLate
     }
 
-    /// Waits for an event without keeping a thread of the pool, or for the end.
+    /// Waits for an event or for the end, without blocking a thread of the pool.
     func has(_ event: String) async -> Bool {
         for _ in 0..<6_000 where !events.contains(event) && !events.contains("complete") {
             try? await Task.sleep(for: .milliseconds(10))
@@ -34,7 +34,7 @@ final class Procrastinator: NSObject, URLSessionDataDelegate, URLSessionDownload
         return events.contains(event)
     }
 
-    /// Gives the answers that were kept.
+    /// Gives the answers that were held back.
     func giveAnswers() {
         let answers = log.withLock { log in
             defer { log.answers = [] }
@@ -43,7 +43,7 @@ final class Procrastinator: NSObject, URLSessionDataDelegate, URLSessionDownload
         for answer in answers { answer() }
     }
 
-    /// As ``giveAnswers()``. What comes of them is there when it returns.
+    /// Gives the answers that were held back, and waits until the delegate queue has run the callbacks that follow.
     func catchUp(on session: URLSession) async {
         giveAnswers()
         await withCheckedContinuation { continuation in

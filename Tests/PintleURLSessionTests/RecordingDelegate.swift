@@ -2,8 +2,8 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A delegate that answers challenges and gives streams, and writes down what it is asked, in order.
-final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
+/// A delegate that answers challenges, provides streams and records its callbacks in order.
+final class RecordingDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
     struct Log {
@@ -14,10 +14,10 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     }
 
     let log = Mutex(Log())
-    var events: [String] { diary.events }
+    var events: [String] { callbacks.events }
     var error: URLError? { log.withLock { $0.error as? URLError } }
 
-    private let diary = Diary()
+    private let callbacks = CallbackLog()
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let stream: @Sendable () -> InputStream?
     private let caches: Bool
@@ -33,13 +33,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         self.stream = stream
     }
 
-    func run(_ task: URLSessionTask) async { await diary.run(task) }
+    func run(_ task: URLSessionTask) async { await callbacks.run(task) }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        diary.note("challenge \(challenge.previousFailureCount)")
+        callbacks.note("challenge \(challenge.previousFailureCount)")
         log.withLock { $0.challenges.append(challenge) }
         let answer = answer(challenge)
         completionHandler(answer.0, answer.1)
@@ -49,7 +49,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        diary.note("stream")
+        callbacks.note("stream")
         completionHandler(stream())
     }
 
@@ -57,13 +57,13 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        diary.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        callbacks.note("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
         completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         log.withLock { $0.data.append(data) }
-        diary.note("data")
+        callbacks.note("data")
     }
 
     func urlSession(
@@ -71,7 +71,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         log.withLock { $0.proposals.append(proposedResponse) }
-        diary.note("cache")
+        callbacks.note("cache")
         completionHandler(caches ? proposedResponse : nil)
     }
 
@@ -79,7 +79,7 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        diary.note("redirect \(response.statusCode)")
+        callbacks.note("redirect \(response.statusCode)")
         completionHandler(follows ? request : nil)
     }
 
@@ -87,18 +87,18 @@ final class Correspondent: NSObject, URLSessionDataDelegate, URLSessionDownloadD
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {
-        diary.note("written")
+        callbacks.note("written")
     }
 
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
         log.withLock { $0.data = (try? Data(contentsOf: location)) ?? Data() }
-        diary.note("downloaded")
+        callbacks.note("downloaded")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         log.withLock { $0.error = error }
-        diary.noteEnd("complete")
+        callbacks.noteEnd("complete")
     }
 }

@@ -1,7 +1,7 @@
 @testable import Pintle
 
-/// A path of leaf, intermediate and root in which nothing is to be found, until something is changed.
-struct ProfileScene {
+/// A path of leaf, intermediate and root without findings, which a test changes.
+struct ProfileFixture {
     typealias D = DERBytes
 
     var leaf = UnsignedCertificate()
@@ -10,18 +10,18 @@ struct ProfileScene {
     var leafExtensions: [[UInt8]] = []
     var intermediateExtensions: [[UInt8]] = []
     var rootExtensions: [[UInt8]] = []
-    /// What the leaf is for: GeneralName elements.
+    /// The leaf's subject alternative names, as GeneralName elements.
     var names: [[UInt8]] = [Self.dns("server.example.test")]
     var isNamesCritical = false
-    /// The path is the leaf alone, and it is the configured anchor.
+    /// A Boolean value that indicates whether the path consists only of the leaf, which is the configured anchor.
     var leafIsAnchor = false
     var isPublicSuffix: @Sendable (String) -> Bool = { ["com", "co.uk"].contains($0) }
 
-    init(_ change: (inout ProfileScene) -> Void = { _ in }) {
+    init(_ change: (inout ProfileFixture) -> Void = { _ in }) {
         change(&self)
     }
 
-    /// `weak-key 0: a key of the kind ...`
+    /// Returns the findings as text: `weak-key 0: a key of the kind ...`.
     func findings() throws -> [String] {
         var leaf = leaf
         let alternativeNames = UnsignedCertificate.extensionField(
@@ -53,7 +53,7 @@ struct ProfileScene {
             D.sequence(lists.flatMap { tag, names in D.element(tag, names.flatMap { D.sequence(dns($0)) }) }))
     }
 
-    /// An RSA key with a modulus of so many bits.
+    /// Returns an RSA key whose modulus has this many bits.
     static func rsaKey(bits: Int) -> [UInt8] {
         let top: UInt8 = 1 << UInt8((bits - 1) % 8)
         let modulus = [top] + [UInt8](repeating: 0x5A, count: (bits + 7) / 8 - 2) + [1]

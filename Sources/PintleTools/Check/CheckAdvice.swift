@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleOpenSSL
 
-/// What to do after a verdict: the lines behind `next:`.
+/// The advice after a verdict: the lines behind `next:`.
 struct CheckAdvice {
     let findings: CheckFindings
     let invocation: Invocation
@@ -14,7 +14,7 @@ struct CheckAdvice {
         }
     }
 
-    /// As the command line takes it.
+    /// The server as the command line takes it.
     private var server: String {
         findings.endpoint.port == 443 ? "\(findings.endpoint.host)" : "\(findings.endpoint)"
     }
@@ -92,14 +92,14 @@ struct CheckAdvice {
         return [compare, invocation.commandLine(without: [.instant], adding: more)]
     }
 
-    /// As the command line takes it.
+    /// The store as the command line takes it.
     private var store: String { SafeText.escape(ShellWord.quoted(invocation.arguments.value(of: .store) ?? "FILE")) }
 
-    /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER: what home-made
-    /// authorities leave out most.
+    /// X509_V_ERR_MISSING_AUTHORITY_KEY_IDENTIFIER and X509_V_ERR_MISSING_SUBJECT_KEY_IDENTIFIER, the extensions that
+    /// home-made authorities most often omit.
     private static let missingKeyIdentifiers: Set<Int?> = [85, 86]
 
-    /// As slim containers do; where it is the machine's roots that count.
+    /// A Boolean value that indicates whether the machine's roots count but there are none, as in slim containers.
     private var lacksRoots: Bool {
         guard findings.host?.anchors.includesSystem != false, !invocation.arguments.has(.anchors) else { return false }
         return PublicAuthorities(environment: invocation.environment).isEmpty
@@ -142,7 +142,7 @@ struct CheckAdvice {
     }
 }
 
-/// What is wrong with a path, in a sentence.
+/// Explains the failure of a path in a sentence.
 enum PathFailureText {
     static func sentence(_ failure: PathFailure, of findings: CheckFindings) -> String {
         let depth = failure.primary.depth ?? 0
@@ -195,7 +195,8 @@ enum PathFailureText {
 }
 
 extension CheckFindings {
-    /// `true` where the path is valid and does not meet the rule's terms about its length or the leaf's issuer.
+    /// A Boolean value that indicates whether the path is valid but does not meet the rule's terms about its length or the
+    /// leaf's issuer.
     var rejectsTerms: Bool {
         guard case .rejected(.invalidPath) = evaluation.decision else { return false }
         return evaluation.path != nil

@@ -9,9 +9,9 @@ struct LiveCheck {
     let instant: Date
     let handshake: LiveHandshake
 
-    /// - Parameter approvals: what people have said about servers that no rule covers.
-    /// - Throws: that there was nothing to decide about, or that the server broke off a handshake whose
-    ///   certificate was accepted: it has not proved that it holds the key.
+    /// - Parameter approvals: the approvals of servers that no rule covers.
+    /// - Throws: an error if no certificate arrived, or if the server broke off a handshake whose certificate was accepted:
+    ///   it has not proved that it holds the key.
     func run(_ approvals: TrustApprovals = .none) throws(ToolError) -> CheckFindings {
         let verdict = LiveVerdict(
             of: handshake.endpoint, by: policy, validator: validator, instant: instant, approvals: approvals)
@@ -19,7 +19,7 @@ struct LiveCheck {
     }
 }
 
-/// What a policy says of one server, inside a handshake that somebody else makes.
+/// The verdict of a policy about one server, inside a handshake that the caller makes.
 final class LiveVerdict {
     private let endpoint: ServerEndpoint
     private let policy: PinningPolicy
@@ -46,7 +46,7 @@ final class LiveVerdict {
         return evaluation.decision.handshakeVerdict
     }
 
-    /// - Throws: as ``LiveCheck/run(_:)`` does.
+    /// - Throws: the errors of ``LiveCheck/run(_:)``.
     func findings(_ outcome: LiveHandshake.Outcome) throws(ToolError) -> CheckFindings {
         if let evaluation {
             if evaluation.decision.isTrusted, let error = outcome.error { throw Self.broken(error) }
@@ -77,18 +77,18 @@ final class LiveVerdict {
     }
 }
 
-/// What `check` has to tell.
+/// The findings of `check`.
 struct CheckFindings {
     let endpoint: ServerEndpoint
-    /// When it was decided, or for when.
+    /// The instant of the decision.
     let instant: Date
     let evaluation: TrustEvaluation
     var decision: TrustDecision { evaluation.decision }
     let rule: MatchedRule?
-    /// The rule's content.
+    /// The content of the rule.
     let host: PinnedHost?
     let positions: PathPositions
-    /// Where the verdict let the handshake end well.
+    /// The connection, if the verdict let the handshake end well.
     let connection: TLSConnection?
     /// The name of the alert that the server was sent.
     let alert: String?
@@ -97,7 +97,7 @@ struct CheckFindings {
 extension CheckFindings {
     /// `{host, port, decision, reason, pathFailure?, raw?, detail?, rule?, matchedPin?, depth?, configuredPins,
     /// presentedCertificates, validatedPath, approval?, previousApproval?, approvalRecord?, unacceptableFailure?,
-    /// backupsInUse?}`, and what the handshake showed beside.
+    /// backupsInUse?}`, and the other results of the handshake.
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.object { json in
@@ -128,7 +128,7 @@ extension CheckFindings {
         return json
     }
 
-    /// What a person has said about this server: what counted, or what does no more.
+    /// Writes the approvals of this server: the one that decided, or the one that has ended.
     private func writeApprovals(to json: inout JSONWriter) {
         func write(_ key: String, _ approval: TrustApproval) {
             json.key(key)
@@ -150,7 +150,7 @@ extension CheckFindings {
 }
 
 extension TrustDecision {
-    /// The mismatch, whether it was enforced or only reported.
+    /// The mismatch, enforced or only reported.
     var mismatch: PinMismatch? {
         switch self {
         case .rejected(.pinMismatch(let mismatch)), .trusted(.mismatchReportedOnly(let mismatch)): mismatch
@@ -160,8 +160,8 @@ extension TrustDecision {
 }
 
 extension PathPositions.Place {
-    /// `{position, subject, issuer, certificateSHA256, spkiPin, notAfter}`; of a certificate that cannot be read
-    /// the hash alone.
+    /// Writes `{position, subject, issuer, certificateSHA256, spkiPin, notAfter}`; only the hash for a certificate that
+    /// cannot be read.
     func write(to json: inout JSONWriter) {
         json.object { json in
             json.member("position", position)
@@ -174,14 +174,14 @@ extension PathPositions.Place {
     }
 }
 
-/// A backup pin whose key or certificate the server uses already: whoever loses the one loses the other.
+/// A backup pin whose key or certificate the server uses already. A thief of the server's keys then has the backup too.
 struct BackupInUse {
     let pin: Pin
     let position: String
-    /// On the validated path; `nil` where it was sent beside it, or where there is no path.
+    /// The depth on the validated path; `nil` if it was sent beside the path, or if there is no path.
     let depth: Int?
 
-    /// What is wrong, to stand behind the pin.
+    /// The problem in words, to print behind the pin.
     var sentence: String {
         depth.map { "in the live chain at depth \($0): no backup" }
             ?? "sent by the server, not on the path: no backup"
@@ -197,8 +197,8 @@ struct BackupInUse {
 }
 
 extension CheckFindings {
-    /// Where the server uses the key or certificate of this backup pin. Where the pin says it may match does not
-    /// count: the key is out of the drawer all the same.
+    /// Returns the place where the server uses the key or certificate of this backup pin. The position of the pin does not
+    /// count, because the key is in use in any case.
     func use(of pin: Pin) -> BackupInUse? {
         for (index, place) in positions.places.enumerated() where place.shows(pin.subject) {
             return BackupInUse(pin: pin, position: place.position, depth: place.isOnPath ? index : nil)

@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// What `check` prints for people: the verdict first, what to do next last.
+/// The text of `check`: the verdict first, the advice last.
 struct CheckReport {
     let findings: CheckFindings
     let policy: PinningPolicy
@@ -107,7 +107,7 @@ struct CheckReport {
         return kind + (match.isBackup ? "backup pin" : "pin") + number
     }
 
-    /// The pin that matched stands with the path.
+    /// Prints the backup pins, except the pin that matched, which is printed with the path.
     private func printBackups(matching match: PinMatch? = nil) {
         for pin in findings.host?.backupPins ?? [] where pin != match?.pin {
             let use = findings.use(of: pin)
@@ -193,7 +193,7 @@ struct CheckReport {
         return "approved until \(previous.expiresAt.map(ValidityText.day) ?? "now")\(other)"
     }
 
-    /// A changed key is an alarm: what was approved, and what is there now.
+    /// Prints the alarm about a changed key: the approved one and the present one.
     private func printChange(_ change: ApprovalMismatch) {
         let what: String
         let (before, now): (String, String)
@@ -254,7 +254,7 @@ struct CheckReport {
         fieldList("names", names.isEmpty ? ["(none)"] : names)
     }
 
-    /// One line, or with `-v` all of them.
+    /// Prints one line, or with `-v` all items.
     private func fieldList(_ label: String, _ items: [String]) {
         let items = items.map(SafeText.claim)
         let width = console.width - 10

@@ -8,14 +8,14 @@ extension Command {
         name: "demo",
         summary: "See servers judged on this machine, in a few seconds",
         examples: [
-            Example(line: "pintle demo", purpose: "what pins change, and what they do not"),
+            Example(line: "pintle demo", purpose: "the effect of pins, and their limits"),
             Example(line: "pintle demo --keep", purpose: "the same, and the certificates and policies to play with"),
         ],
         overview: [
             """
-            Starts real TLS servers on loopback with certificates made on the spot, and connects to each as an app \
-            would. Nothing leaves this machine, and nothing is changed on it: the two authorities of the story are \
-            trusted within this process alone.
+            Starts real TLS servers on loopback with new certificates, and connects to each as an app would. Nothing \
+            leaves this machine, and nothing on it is changed: only this process trusts the two authorities of the \
+            story.
             """
         ],
         arguments: [],
@@ -24,6 +24,7 @@ extension Command {
             (.fine, "every scene ended as it should"), (.rejected, "a scene did not"),
             (.unusable, "the servers could not be started"),
         ],
+        articles: [.decisions],
         run: { invocation throws(ToolError) in try DemoCommand(invocation).run() }
     )
 }
@@ -126,12 +127,12 @@ struct DemoCommand {
     }
 }
 
-/// The files of a demonstration, left for playing with.
+/// The files of a demonstration that `--keep` leaves.
 struct DemoFolder {
-    /// Absolute.
+    /// The absolute path.
     let path: String
 
-    /// Commands that the files are good for.
+    /// Commands to try with the files.
     var suggestions: [String] {
         [
             "pintle inspect \(path)/policy.json",

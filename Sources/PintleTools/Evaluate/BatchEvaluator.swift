@@ -6,15 +6,15 @@ internal import PintleOpenSSL
 struct BatchEvaluator {
     struct Answer {
         let json: JSONWriter
-        /// False where the line could not be read.
+        /// A Boolean value that indicates whether the line could be read.
         let isVerdict: Bool
     }
 
-    /// The instant of cases that name none.
+    /// The instant of cases without `at`.
     private let now: Date
     private let pathOnly: PinningPolicy
     private let machine = PathValidator()
-    // Parsed once where lines repeat them, as they do when many chains are judged by one policy.
+    // Policies and anchors are parsed once if consecutive cases repeat them.
     private var policies = RecentlyParsed<PinningPolicy>()
     private var validators = RecentlyParsed<PathValidator>()
 
@@ -103,11 +103,11 @@ struct BatchEvaluator {
     }
 }
 
-/// Why a line is no case.
+/// The reason why a line cannot be read as a case.
 struct BatchProblem: Error {
     let code: String
     let message: String
-    /// Within the line.
+    /// The column within the line.
     var column: Int?
     var hint: String?
 
@@ -133,10 +133,10 @@ struct BatchProblem: Error {
     }
 }
 
-/// What was parsed last, by its text.
+/// The values that were parsed last, by their text.
 struct RecentlyParsed<Value> {
     private static var capacity: Int { 16 }
-    /// A text longer than this is parsed anew each time, so that memory stays bounded.
+    /// A longer text is parsed again each time, so that memory stays bounded.
     private static var longestText: Int { 1 << 20 }
 
     private var entries: [(text: ArraySlice<UInt8>, value: Value)] = []
@@ -146,14 +146,14 @@ struct RecentlyParsed<Value> {
     ) throws(Failure) -> Value {
         let text = json.source
         if let known = entries.firstIndex(where: { $0.text == text }) {
-            // The newest stands at the end.
+            // The newest entry is the last.
             if known != entries.count - 1 { entries.append(entries.remove(at: known)) }
             return entries[entries.count - 1].value
         }
         let value = try make(json)
         if text.count <= Self.longestText {
             if entries.count == Self.capacity { entries.removeFirst() }
-            // A copy: the slice would keep the whole line.
+            // A copy, because the slice would keep the whole line in memory.
             entries.append((ArraySlice(Array(text)), value))
         }
         return value
@@ -161,8 +161,8 @@ struct RecentlyParsed<Value> {
 }
 
 extension JSONWriter {
-    /// `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members that a verdict
-    /// has wherever one is written. Those that do not apply are absent.
+    /// Writes `decision`, `reason`, `pathFailure`, `raw`, `detail`, `matchedPin`, `depth`: the members of every verdict.
+    /// Those that do not apply are absent.
     mutating func write(_ decision: TrustDecision) {
         member("decision", decision.isTrusted ? "trusted" : "rejected")
         member("reason", decision.reason)

@@ -1,19 +1,19 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A policy cut down to what a format can say, and every loss on the way.
+/// A policy reduced to the features of a format, with every loss.
 ///
 /// The writers of the formats write exactly these rules and lose nothing more.
 struct ExportPlan {
     let format: ForeignFormat
-    /// In the order of the policy.
+    /// The rules that are written, in the order of the policy.
     private(set) var rules: [ExportRule] = []
     private(set) var losses = LossList()
     private let traits: FormatTraits
-    /// What a pin that says no position is taken for; `nil`: for a pin that matches anywhere.
+    /// The position of a pin that has none; `nil` for a pin that matches anywhere.
     private let positionless: PinPosition?
 
-    /// - Parameter positionless: `.leaf` or `.ca`, where the author knows what the pins without a position are.
+    /// - Parameter positionless: `.leaf` or `.ca`, if the author knows the position of pins without one.
     init(_ policy: PinningPolicy, to format: ForeignFormat, positionless: PinPosition? = nil) {
         self.format = format
         traits = format.traits
@@ -26,7 +26,7 @@ struct ExportPlan {
         relate()
     }
 
-    /// Whether a policy has pins without a position that the format cannot hold as they are.
+    /// Returns whether a policy has pins without a position that the format cannot keep.
     static func needsPositions(_ policy: PinningPolicy, for format: ForeignFormat) -> Bool {
         guard format.traits.positions == .leafAndCA else { return false }
         return policy.hosts.contains { host in
@@ -58,7 +58,7 @@ struct ExportPlan {
 
     // MARK: Ports
 
-    /// The rules that are kept: where there are no ports, one for each host.
+    /// Returns the rules that are kept: for a format without ports, one for each host.
     private mutating func selection(of policy: PinningPolicy) -> [Int] {
         let hosts = policy.hosts
         guard !traits.hasPorts else { return Array(hosts.indices) }
@@ -88,7 +88,7 @@ struct ExportPlan {
                 losses.add(.port, .stricter, "there are no ports: the rule holds for all of them", rule.description)
                 loseOtherPorts(of: rule, in: policy, named: ports)
             }
-            // A rule with a port decides before one without, however long their names are.
+            // A rule with a port decides before a rule without one, also if the other name is longer.
             let overruled = ports.contains { port in
                 guard let choice = policy.rule(for: ServerEndpoint(host: host, port: port)) else { return false }
                 return hosts[choice.index].host != host
@@ -98,7 +98,7 @@ struct ExportPlan {
         return order.compactMap { chosen[$0] }
     }
 
-    /// A rule for one port decides for those too that no rule names, which another rule decided or none.
+    /// Reports a rule for one port that now decides for other ports too, which another rule or no rule decided before.
     private mutating func loseOtherPorts(of rule: PinnedHost, in policy: PinningPolicy, named ports: Set<UInt16>) {
         guard let other = (1...UInt16.max).first(where: { !ports.contains($0) }) else { return }
         if let choice = policy.rule(for: ServerEndpoint(host: rule.host, port: other)) {
@@ -112,14 +112,14 @@ struct ExportPlan {
         }
     }
 
-    /// One rule in the place of another accepts what that refuses, and the other way round.
+    /// Reports a rule that replaces another: each accepts servers that the other refuses.
     private mutating func exchange(_ message: String, _ rule: PinnedHost) {
         for effect in [PolicyLoss.Effect.weaker, .stricter] {
             losses.add(.portRule, effect, message, rule.description)
         }
     }
 
-    /// The port that browsers use, else every port, else the lowest.
+    /// Returns 443, else every port, else the lowest port.
     private static func isPreferred(_ port: UInt16?, to other: UInt16?) -> Bool {
         func rank(_ port: UInt16?) -> Int { port == 443 ? -2 : port.map(Int.init) ?? -1 }
         return rank(port) < rank(other)
@@ -127,7 +127,7 @@ struct ExportPlan {
 
     // MARK: A rule by itself
 
-    /// `nil` where nothing of it can be said.
+    /// Returns the rule in the foreign format; `nil` if the format can say nothing of it.
     private mutating func cut(_ host: PinnedHost, _ index: Int) -> ExportRule? {
         var rule = ExportRule(host, index: index)
         if host.minimumPathLength ?? 1 > 1 { lose(.pathLength, .weaker, "paths may have any length", rule) }
@@ -255,7 +255,7 @@ struct ExportPlan {
         drop(.certificatePins, "certificates cannot be pinned", from: &rule) { $0.fingerprint != nil }
     }
 
-    /// Takes pins away, which refuses servers as long as others are left, and accepts all where none is.
+    /// Removes pins. Servers are refused as long as other pins are left; if none is left, all are accepted.
     private mutating func drop(
         _ kind: PolicyLoss.Kind, _ reason: String, from rule: inout ExportRule,
         where isDropped: (ExportRule.Entry) -> Bool
@@ -356,7 +356,7 @@ struct ExportPlan {
         }
     }
 
-    /// Whether a rule without pins has an entry. Where no pins would hold anyway it needs none.
+    /// Returns whether a rule without pins has an entry. If no pins would apply to the host anyway, it needs none.
     private mutating func needsEntry(_ rule: inout ExportRule, isUnderPins: Bool) -> Bool {
         switch traits.exclusions {
         case .full:
@@ -380,7 +380,7 @@ extension PinPosition {
 }
 
 extension PinnedHost {
-    /// Whether it asks for the same as another, whatever the port.
+    /// Returns whether it demands the same as another rule, on any port.
     fileprivate func hasTerms(of other: PinnedHost) -> Bool {
         includesSubdomains == other.includesSubdomains && Set(pins + backupPins) == Set(other.pins + other.backupPins)
             && requires == other.requires && expiry == other.expiry && enforcement == other.enforcement

@@ -2,22 +2,22 @@ internal import Pintle
 
 /// A file of an export.
 struct ExportedFile {
-    /// Relative to the folder that is exported to, with `/`.
+    /// The path relative to the folder that is exported to, with `/`.
     let name: String
     let content: String
 }
 
-/// What the writers take beside the rules.
+/// The input of the writers beside the rules.
 struct ExportSettings {
     var language: ForeignLanguage?
-    /// PEM: certificates that debug builds trust too, and that skip the pins there.
+    /// Certificates in PEM that debug builds trust too, without pins.
     var debugRoots: [String] = []
-    /// Seconds since 1970, for formats that carry the time of writing.
+    /// The time of writing in seconds since 1970, for formats that carry it.
     var writtenAt = 0
 }
 
 extension ExportPlan {
-    /// The files of the format: the first is the one that matters, certificates follow.
+    /// Returns the files of the format: first the main file, then certificates.
     func files(_ settings: ExportSettings) -> [ExportedFile] {
         let language = settings.language ?? ForeignLanguage.choices(for: format).first
         return switch format {
@@ -80,8 +80,7 @@ enum NSCExport {
         return [ExportedFile(name: path, content: lines.joined(separator: "\n"))] + certificates
     }
 
-    /// A `domain-config`: what one is made of stands in it even where it is the default, because defaults differ
-    /// from one version of Android to the next.
+    /// Returns a `domain-config`. Default values are written too, because defaults differ between versions of Android.
     private static func append(
         _ group: [ExportRule], to lines: inout [String], _ certificates: inout [ExportedFile]
     ) {
@@ -137,7 +136,7 @@ enum OkHttpExport {
         return ["// Needs OkHttp 4 or later: OkHttp 3 reads **. and matches no host with it."]
     }
 
-    /// - Parameter comma: whether the language lets a comma stand after the last argument.
+    /// - Parameter comma: a Boolean value that indicates whether the language allows a comma after the last argument.
     private static func calls(_ rule: ExportRule, indent: String, comma: Bool) -> [String] {
         let pattern = rule.includesSubdomains ? "**.\(rule.host)" : rule.host.description
         let keys = rule.keys
@@ -149,7 +148,7 @@ enum OkHttpExport {
     }
 }
 
-/// A command for each host.
+/// A curl command for each host.
 enum CurlExport {
     static func files(_ rules: [ExportRule]) -> [ExportedFile] {
         var lines = ["# \(ExportRemark.text)"]
@@ -168,7 +167,7 @@ enum CurlExport {
                     bundles.append(ExportedFile(name: name, content: pem.joined()))
                 }
             }
-            // Brackets are patterns to curl.
+            // curl takes brackets for patterns.
             let isPattern = rule.urlHost.hasPrefix("[")
             let url = "https://\(rule.urlHost)\(rule.port.map { ":\($0)" } ?? "")/"
             words.append(isPattern ? "--globoff '\(url)'" : url)

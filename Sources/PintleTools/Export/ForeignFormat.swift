@@ -1,4 +1,4 @@
-/// A format of pins that is not ours.
+/// A format of pins on another platform.
 enum ForeignFormat: String, CaseIterable, Sendable {
     /// `NSPinnedDomains` of App Transport Security, a property list.
     case ats
@@ -15,7 +15,7 @@ enum ForeignFormat: String, CaseIterable, Sendable {
     /// The static pin list, JSON with comments and a file of named keys.
     case chromium
 
-    /// What messages call it.
+    /// The name in messages.
     var title: String {
         switch self {
         case .ats: "App Transport Security"
@@ -29,11 +29,11 @@ enum ForeignFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// The language a format is written in, where there is a choice.
+/// The language of a format that has several.
 enum ForeignLanguage: String, CaseIterable, Sendable {
     case kotlin, java, swift, plist
 
-    /// Those of a format, the default first; empty where there is no choice.
+    /// Returns the languages of a format, the default first; empty if it has only one.
     static func choices(for format: ForeignFormat) -> [ForeignLanguage] {
         switch format {
         case .okhttp: [.kotlin, .java]
@@ -43,19 +43,19 @@ enum ForeignLanguage: String, CaseIterable, Sendable {
     }
 }
 
-/// What a format can say. From it follows what of a policy is lost: see `ExportPlan`.
+/// The features of a format. `ExportPlan` derives the losses from them.
 struct FormatTraits: Sendable {
     enum Subdomains {
         case everyDepth, oneLabel, none
     }
 
-    /// Where pins are looked for on a path.
+    /// The places on a path where pins are looked for.
     enum Positions {
-        /// Anywhere, always.
+        /// Any place.
         case anywhere
-        /// In two lists, one for the leaf and one for what is above, both of which must match where both are there.
+        /// Two lists, one for the leaf and one for the authorities. If both have pins, both must match.
         case leafAndCA
-        /// The leaf alone.
+        /// Only the leaf.
         case leaf
     }
 
@@ -63,21 +63,21 @@ struct FormatTraits: Sendable {
         case none
         /// A day that begins at midnight in UTC.
         case day
-        /// A day that begins at midnight where the device is.
+        /// A day that begins at midnight in the device's time zone.
         case localDay
     }
 
-    /// Whether a host can be taken out of its parent's pins.
+    /// The hosts that can be excluded from their parent's pins.
     enum Exclusions {
         case none
-        /// The host itself, not what lies under it.
+        /// The host itself, without its sub-domains.
         case hostAlone
         case full
     }
 
     enum Anchors {
         case none
-        /// Private roots or the system's, not both.
+        /// Private roots or the system's, but not both.
         case either
         case both
     }
@@ -89,19 +89,20 @@ struct FormatTraits: Sendable {
     var anchors = Anchors.none
     var hasPorts = false
     var hasAddresses = true
-    /// Whether names of one label can have rules.
+    /// A Boolean value that indicates whether names of one label can have rules.
     var hasLabels = true
     var hasCertificatePins = false
     var hasReportOnly = false
-    /// How many addresses for reports a rule may have.
+    /// The number of report addresses that a rule may have.
     var maximumReports = 0
-    /// Whether a host's pins are those of every rule that covers it.
+    /// A Boolean value that indicates whether a host has the pins of every rule that covers it.
     var poolsRules = false
-    /// Whether it is not defined which of two parents decides.
+    /// A Boolean value that indicates whether it is undefined which of two parents decides.
     var confusesParents = false
-    /// Whether pins stop being enforced as the list grows old, and are passed over for roots that were installed.
+    /// A Boolean value that indicates whether pins are not enforced once the list is old, and never for roots that were
+    /// installed locally.
     var lapses = false
-    /// Fewer are refused.
+    /// The fewest pins that are accepted.
     var minimumPins = 1
 }
 

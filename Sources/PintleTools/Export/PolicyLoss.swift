@@ -1,17 +1,17 @@
 internal import Pintle
 
-/// Something that one side says and the other cannot, and what becomes of it.
+/// Something that one side can say and the other cannot, with its effect.
 struct PolicyLoss: Sendable, Hashable {
     enum Effect: String, Sendable, CaseIterable {
         /// Servers that were refused may be accepted.
         case weaker
         /// Servers that were accepted may be refused.
         case stricter
-        /// What is accepted stays the same.
+        /// The same servers are accepted.
         case other
     }
 
-    /// What it is about. Stable: scripts compare them, and the article "Exports" explains each.
+    /// The subject of the loss. Stable: scripts compare it, and the article "Exports" explains each.
     enum Kind: String, Sendable, CaseIterable {
         case address
         case anchors
@@ -51,11 +51,11 @@ struct PolicyLoss: Sendable, Hashable {
     let effect: Effect
     /// One sentence, lower case, no full stop; the same for all of ``hosts``.
     let message: String
-    /// The rules it is about, in the order of the policy; empty where it is the policy as a whole.
+    /// The rules concerned, in the order of the policy; empty if the whole policy is.
     fileprivate(set) var hosts: [String]
 }
 
-/// Losses in the order in which they were found, each told once however many rules it is about.
+/// Losses in the order in which they were found. Each appears once, with all rules concerned.
 struct LossList: Sendable {
     private struct Key: Hashable {
         let kind: PolicyLoss.Kind
@@ -66,7 +66,7 @@ struct LossList: Sendable {
     private(set) var losses: [PolicyLoss] = []
     private var places: [Key: Int] = [:]
 
-    /// - Parameter host: the rule, as `PinnedHost.description` has it; `nil` for the policy as a whole.
+    /// - Parameter host: the rule, as in `PinnedHost.description`; `nil` for the whole policy.
     mutating func add(_ kind: PolicyLoss.Kind, _ effect: PolicyLoss.Effect, _ message: String, _ host: String? = nil) {
         let key = Key(kind: kind, effect: effect, message: message)
         if let place = places[key] {
@@ -78,7 +78,7 @@ struct LossList: Sendable {
         losses.append(PolicyLoss(kind: kind, effect: effect, message: message, hosts: host.map { [$0] } ?? []))
     }
 
-    /// The weaker ones first.
+    /// The losses with those that weaken first.
     var sorted: [PolicyLoss] {
         PolicyLoss.Effect.allCases.flatMap { effect in losses.filter { $0.effect == effect } }
     }
@@ -89,10 +89,10 @@ struct LossList: Sendable {
 /// Losses for people and for scripts.
 struct LossReport {
     let losses: LossList
-    /// What was read or written: `ats`.
+    /// The name of the format: `ats`.
     let format: ForeignFormat
 
-    /// Tells every loss on standard error, the ones that weaken first.
+    /// Prints every loss to standard error, those that weaken first.
     func write(to console: Console, isVerbose: Bool) {
         guard !losses.losses.isEmpty else { return }
         let counts = PolicyLoss.Effect.allCases.compactMap { effect in
@@ -125,10 +125,10 @@ struct LossReport {
         }
     }
 
-    /// Under `--strict`: nothing is written that would accept more.
+    /// Refuses under `--strict` to write a policy that would accept more.
     ///
-    /// - Returns: whether that is so and a JSON document has said it: the exit code is 1.
-    /// - Throws: exit code 1, where no document is asked for.
+    /// - Returns: true if it refused and a JSON document says so. The exit code is then 1.
+    /// - Throws: an error with exit code 1, if no document is asked for.
     func refusesWeaker(_ invocation: Invocation) throws(ToolError) -> Bool {
         let count = losses.count(.weaker)
         guard invocation.arguments.has(.strict), count > 0 else { return false }
@@ -151,9 +151,9 @@ struct LossReport {
 
 extension OptionSpecification {
     static let strict = OptionSpecification(
-        name: "strict", help: "Write nothing and exit with 1 where servers would be accepted that are refused now")
+        name: "strict", help: "Write nothing and exit with 1 if servers would be accepted that are refused now")
     static let output = OptionSpecification(
         name: "out", short: "o", value: .file("PATH"),
-        help: "Write there; a folder, where there is more than one file",
+        help: "Write to this file, or to this folder if there is more than one file",
         defaultText: "stdout")
 }

@@ -2,8 +2,8 @@ internal import Pintle
 
 /// Chromium's static pin list and the file of keys beside it.
 ///
-/// Until 2018 the list of pins was part of the list of hosts that are reached over https only
-/// (`transport_security_state_static.json`), most of which have no pins; since then it is a file of its own. Both are read.
+/// Until 2018 the list of pins was part of the list of hosts that are reached only over https
+/// (`transport_security_state_static.json`), most of which have no pins. Since then it is a file of its own. Both are read.
 struct ChromiumImport {
     private struct PinSet {
         let place: JSONValue
@@ -43,7 +43,7 @@ struct ChromiumImport {
         }
         var places: [Int: ForeignPlace] = [:]
         let elements = Array(try entries.elements("entries"))
-        // One pass for all places: each by itself would read the file from its beginning.
+        // All places are found in one pass, because each search by itself would read the file from its beginning.
         for (index, place) in root.places(of: elements).enumerated() { places[index] = place }
         for (index, entry) in elements.enumerated() {
             try reader.read(entry, at: places[index] ?? entry.foreignPlace)
@@ -115,7 +115,7 @@ struct ChromiumImport {
         for (key, value) in try entry.members("an entry", known: Self.entryKeys) {
             switch key {
             case "name": host = try ForeignValues.host(value.text(key), at: place)
-            // Either is enough for pins; the first is for https as well.
+            // Either key covers pins; the first also covers https.
             case "include_subdomains", "include_subdomains_for_pinning":
                 if try value.flag(key) { includesSubdomains = true }
             case "pins":
@@ -151,7 +151,7 @@ struct ChromiumImport {
         draft.add(rule, at: place)
     }
 
-    /// Names what an entry says beside its pins.
+    /// Reports the members of an entry that are not about pins.
     private mutating func lose(_ keys: Set<String>, of host: ServerName, isPinned: Bool) {
         guard !keys.isEmpty else { return }
         let name = host.description
@@ -171,8 +171,8 @@ struct ChromiumImport {
         if keys.contains("policy") { draft.lose(.listMetadata, .other, "policy: how a host came to the list", name) }
     }
 
-    /// An entry without pins becomes no rule. Chromium takes its host out of the pins of a parent domain, which then hold
-    /// for it here.
+    /// Leaves out an entry without pins. Chromium exempts its host from the pins of a parent domain; here these pins apply
+    /// to it.
     private mutating func loseUnpinned() {
         for entry in unpinned {
             let name = entry.host.description
@@ -198,7 +198,7 @@ struct ChromiumKeys {
     fileprivate(set) var pins: [String: PublicKeyPin] = [:]
     fileprivate(set) var hasTimestamp = false
 
-    /// No keys at all.
+    /// A file without keys.
     static let none = ChromiumKeys()
 
     private init() {}

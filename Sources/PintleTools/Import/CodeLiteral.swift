@@ -3,10 +3,10 @@ struct CodeLiteral {
     private let tokens: [CodeToken]
     private var index: Int
 
-    /// The dictionary that has a key, which is a string or a constant named after it, with a `k` before. Where no
-    /// bracket is open before the key, it is one with that member alone.
+    /// Finds the dictionary that has a key, which is a string or a constant named after it with a `k` before it. If no
+    /// bracket is open before the key, the dictionary has only that member.
     ///
-    /// - Throws: where it is not there, or there more than once.
+    /// - Throws: an error if the key is not there, or there more than once.
     static func dictionary(with key: String, in tokens: [CodeToken]) throws(ForeignError) -> Setting {
         var found: Int?
         for (index, token) in tokens.enumerated() where token.isKey(key) {
@@ -31,7 +31,7 @@ struct CodeLiteral {
         return Setting(value: try literal.container(depth: 0), place: tokens[start].place)
     }
 
-    /// The bracket that is open where a token stands.
+    /// Returns the bracket that is open at a token.
     private static func bracket(before index: Int, in tokens: [CodeToken]) -> Int? {
         var closed = 0
         for place in (0..<index).reversed() {
@@ -98,7 +98,7 @@ struct CodeLiteral {
             at: following?.place ?? tokens.last?.place)
     }
 
-    /// What follows `[`.
+    /// Reads the literal behind `[`.
     private mutating func container(depth: Int) throws(ForeignError) -> Setting.Value {
         if skip("]") { return .array([]) }
         if skip(":") {
@@ -130,7 +130,7 @@ struct CodeLiteral {
         return members.isEmpty ? .array(items) : .dictionary(members)
     }
 
-    /// `as [String: Any]`, which changes no value.
+    /// Skips `as [String: Any]`, which changes no value.
     private mutating func skipCast() throws(ForeignError) {
         while following?.isIdentifier("as") == true {
             index += 1
@@ -151,7 +151,7 @@ struct CodeLiteral {
 }
 
 extension CodeToken {
-    /// As a key: a string, or a constant such as `kTSKPinnedDomains`, without its `k`.
+    /// The key: a string, or a constant such as `kTSKPinnedDomains`, without its `k`.
     fileprivate var key: String? {
         switch kind {
         case .string(let text): text

@@ -27,7 +27,7 @@ struct CurlImport {
         self.files = files
     }
 
-    /// Options that have nothing to do with whom curl trusts.
+    /// Options that do not affect which servers curl trusts.
     private static let switches: Set<String> = [
         "-s", "--silent", "-S", "--show-error", "-f", "--fail", "-v", "--verbose", "-i", "--include", "-g",
         "--globoff", "-O", "--remote-name", "-I", "--head", "--compressed", "--http1.1", "--http2", "--fail-with-body",
@@ -53,7 +53,7 @@ struct CurlImport {
         while let word = rest.popFirst() {
             switch word.text {
             case "--pinnedpubkey":
-                // The last one counts.
+                // The last value counts.
                 pins = try keys(value(of: word, &rest))
             case "--cacert":
                 let file = try value(of: word, &rest)
@@ -85,7 +85,7 @@ struct CurlImport {
         try add(url, pins ?? [], anchors)
     }
 
-    /// `-sSf`
+    /// Reads switches in one word: `-sSf`.
     private static func isCombined(_ text: String) -> Bool {
         text.count > 2 && !text.hasPrefix("--") && text.dropFirst().allSatisfy { switches.contains("-\($0)") }
     }
@@ -119,14 +119,14 @@ struct CurlImport {
     }
 }
 
-/// Words of a shell's command lines, as far as they stand for themselves.
+/// The words of a shell's command lines, if the shell would not expand them.
 struct ShellWords {
     struct Word: Sendable {
         var text: String
         let place: ForeignPlace
     }
 
-    /// A command a line; a line that ends in a backslash goes on in the next.
+    /// Returns the commands, one a line; a line that ends in a backslash goes on in the next.
     static func lines(_ bytes: [UInt8]) throws(ForeignError) -> [[Word]] {
         guard bytes.count <= ForeignLimits.fileSize else {
             throw ForeignError("too-large", "larger than \(ForeignLimits.fileSize >> 20) MiB", at: nil)

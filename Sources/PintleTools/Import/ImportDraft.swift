@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// A policy as it comes out of a foreign file: rules with their places, and what the policy cannot say.
+/// A policy from a foreign file: rules with their places, and the losses.
 struct ImportDraft {
     private(set) var rules: [PinnedHost] = []
     private var places: [ForeignPlace] = []
@@ -13,7 +13,7 @@ struct ImportDraft {
         losses.add(kind, effect, message, rule)
     }
 
-    /// What a foreign entry becomes. The formats do not tell backups from pins in use, so a rule never has any.
+    /// A rule from a foreign entry. The formats do not distinguish backups from pins in use, so a rule never has backups.
     struct Rule {
         let host: ServerName
         var port: UInt16?
@@ -24,7 +24,7 @@ struct ImportDraft {
             self.host = host
         }
 
-        /// The host, with the port where there is one.
+        /// The host, with the port if there is one.
         var name: String { port.map { ServerEndpoint(host: host, port: $0).description } ?? host.description }
     }
 
@@ -42,7 +42,7 @@ struct ImportDraft {
         places.append(place)
     }
 
-    /// - Throws: what is wrong with the rules taken together, at the place of the rule.
+    /// - Throws: the problem of the rules taken together, at the place of the rule.
     func policy() throws(ForeignError) -> PinningPolicy {
         do {
             return try PinningPolicy(hosts: rules)
@@ -56,8 +56,8 @@ struct ImportDraft {
     }
 }
 
-/// What foreign files say in words of their own. Places are asked for where something is wrong alone: to find one takes
-/// as long as the file.
+/// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search takes
+/// as long as reading the file.
 enum ForeignValues {
     static func host(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> ServerName {
         do {
@@ -67,7 +67,7 @@ enum ForeignValues {
         }
     }
 
-    /// Base64 of 32 bytes, without a prefix.
+    /// Reads base64 of 32 bytes, without a prefix.
     static func key(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> PublicKeyPin {
         do {
             return try PublicKeyPin(text)
@@ -76,7 +76,7 @@ enum ForeignValues {
         }
     }
 
-    /// Keys, without the one that stands in where a format wants two.
+    /// Removes the placeholder that stands in if a format wants two keys.
     static func keys(_ texts: [(String, ForeignPlace)]) throws(ForeignError) -> [PublicKeyPin] {
         var keys: [PublicKeyPin] = []
         for (text, place) in texts {
@@ -86,7 +86,7 @@ enum ForeignValues {
         return keys
     }
 
-    /// `2027-11-20`, the beginning of that day in UTC.
+    /// Reads `2027-11-20` as the beginning of that day in UTC.
     static func day(_ text: String, at place: ForeignPlace) throws(ForeignError) -> Date {
         let isDay = text.utf8.count == 10
         guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
@@ -112,20 +112,21 @@ enum ForeignValues {
 
 /// Files that a foreign file names.
 struct ForeignFolder {
-    /// Answers the content of a file, or `nil` where there is none.
+    /// Returns the content of a file, or `nil` if it does not exist.
     let read: (_ path: String) -> [UInt8]?
 
-    /// Knows no files.
+    /// A source without files.
     static var none: ForeignFolder { ForeignFolder { _ in nil } }
 }
 
-/// Where something stands in a foreign file, counted as editors do, from 1.
+/// A place in a foreign file, counted as editors do, from 1.
 struct ForeignPlace: Sendable, Hashable {
     let line: Int
     let column: Int
 }
 
-/// Why a foreign file cannot be read as a policy. Reading ends at the first reason: what follows can only be guessed.
+/// The reason why a foreign file cannot be read as a policy. Reading ends at the first reason, because the rest could only
+/// be guessed.
 struct ForeignError: Error, Sendable {
     let place: ForeignPlace?
     /// Stable, for scripts.
@@ -150,11 +151,11 @@ extension ToolError {
     }
 }
 
-/// What readers of foreign files never go beyond.
+/// The limits of readers of foreign files.
 enum ForeignLimits {
     static let fileSize = 16 << 20
-    /// Elements, values or words.
+    /// The most elements, values or words.
     static let items = 1 << 20
-    /// Elements, arrays or dictionaries in one another.
+    /// The deepest nesting of elements, arrays or dictionaries.
     static let depth = 48
 }

@@ -1,8 +1,8 @@
 internal import Pintle
 
-/// Android's network security configuration.
+/// A reader of Android's network security configuration.
 struct NSCImport {
-    /// The folder `res`, where `@raw/` names certificates.
+    /// The folder `res`, in which `@raw/` names certificates.
     private let resources: ForeignFolder
     private var draft = ImportDraft()
 
@@ -14,7 +14,7 @@ struct NSCImport {
         var reader = NSCImport(resources: resources)
         try reader.check(root, attributes: [], children: ["base-config", "domain-config", "debug-overrides"])
         var defaults = Terms(anchors: .system)
-        // The defaults hold for what stands before them too.
+        // The defaults also apply to the elements before them.
         for child in root.children where child.name == "base-config" { try reader.readBase(child, &defaults) }
         for child in root.children {
             switch child.name {
@@ -31,14 +31,15 @@ struct NSCImport {
         self.resources = resources
     }
 
-    /// What a configuration says, or has from the one around it.
+    /// The values of a configuration, its own or inherited.
     private struct Terms {
         var anchors: TrustAnchors
         var pins: [PublicKeyPin] = []
         var expiry = PinExpiry.never
     }
 
-    /// - Throws: at what is not known. Android passes over it; here it might be a restriction that gets lost.
+    /// - Throws: an error for an element that is not known. Android ignores it, but here it might be a restriction that
+    ///   gets lost.
     private func check(_ element: XMLElement, attributes: [String], children: [String]) throws(ForeignError) {
         for (name, _) in element.attributes
         where !attributes.contains(name) && !name.hasPrefix("xmlns") && !name.hasPrefix("tools:") {
@@ -121,9 +122,9 @@ struct NSCImport {
         }
     }
 
-    /// The child of that name.
+    /// Returns the child of that name.
     ///
-    /// - Throws: where there are two.
+    /// - Throws: an error if there are two.
     private func only(_ name: String, in element: XMLElement) throws(ForeignError) -> XMLElement? {
         let found = element.children.filter { $0.name == name }
         if found.count > 1 {

@@ -3,7 +3,7 @@ struct Setting: Sendable {
     indirect enum Value: Sendable {
         case string(String)
         case boolean(Bool)
-        /// Numbers, dates and data: nothing here needs them, and their text is kept for messages alone.
+        /// Numbers, dates and data. No format needs them; their text is kept for messages only.
         case other(String)
         case array([Setting])
         case dictionary([Member])
@@ -58,7 +58,7 @@ struct Setting: Sendable {
         ForeignError("wrong-type", "\(name) is not \(wanted)", at: place)
     }
 
-    /// - Throws: at the second of two equal keys: one reader would take the first, another the last.
+    /// - Throws: an error at the second of two equal keys, because parsers differ in which one they take.
     static func refuseDuplicates(_ members: [Member]) throws(ForeignError) {
         var seen: Set<String> = []
         for member in members where !seen.insert(member.key).inserted {
@@ -133,6 +133,6 @@ enum PropertyListReader {
 }
 
 extension XMLElement {
-    /// Whether there is nothing but elements in it.
+    /// A Boolean value that indicates whether it contains only elements.
     var hasNoText: Bool { text.allSatisfy(\.isWhitespace) }
 }

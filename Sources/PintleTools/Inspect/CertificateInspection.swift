@@ -9,7 +9,7 @@ struct CertificateInspection {
     let now: Date
     let isVerbose: Bool
 
-    /// One line of a block: what it is called for people, in JSON, and what it says.
+    /// One line of a block: its label for people, its JSON key, and its value.
     private struct Field {
         let label: String
         let text: String
@@ -100,7 +100,7 @@ struct CertificateInspection {
         return json
     }
 
-    /// `certificate`, `request` or `key`, after the first item.
+    /// Returns `certificate`, `request` or `key`, after the first item.
     private static func kind(of entries: [PinEntry]) -> String {
         switch entries.first?.item {
         case .certificate, nil: "certificate"

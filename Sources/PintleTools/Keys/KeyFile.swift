@@ -2,16 +2,16 @@ internal import COpenSSL
 internal import Pintle
 internal import PintleCrypto
 
-/// Keys in the forms that are not a SubjectPublicKeyInfo: what they are is libcrypto's to say.
+/// A reader of keys that are not a SubjectPublicKeyInfo; libcrypto parses them.
 enum KeyFile {
-    /// Why a key cannot be used.
+    /// The reason why a key cannot be used.
     struct Failure: Error {
         let message: String
         let hint: String
     }
 
-    /// The SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or
-    /// SEC1 (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
+    /// Returns the SubjectPublicKeyInfo, DER, of an unencrypted private key: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1
+    /// (RFC 5915), DER. libcrypto wipes its copy when it frees the key; see also ``wipe(_:)``.
     static func publicHalf(of privateKey: [UInt8]) throws(Failure) -> [UInt8] {
         let key = privateKey.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             var cursor = buffer.baseAddress
@@ -26,8 +26,8 @@ enum KeyFile {
         return try subjectPublicKeyInfo(of: key)
     }
 
-    /// The SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER: what stands in
-    /// "RSA PUBLIC KEY" files.
+    /// Returns the SubjectPublicKeyInfo, DER, of an `RSAPublicKey` (RFC 8017 appendix A.1.1), DER, which files with "RSA
+    /// PUBLIC KEY" hold.
     static func subjectPublicKeyInfo(ofRSAPublicKey der: [UInt8]) throws(Failure) -> [UInt8] {
         guard let key = rsaPublicKey(der) else {
             throw Failure(
@@ -37,8 +37,8 @@ enum KeyFile {
         return try subjectPublicKeyInfo(of: key)
     }
 
-    /// Whether DER that nothing names is an `RSAPublicKey`: signatures and parameters are two integers as well,
-    /// but the second of them is no small odd number.
+    /// Returns whether DER without a label is an `RSAPublicKey`. Signatures and parameters are two integers as well, but
+    /// the second one is not a small odd number.
     static func isRSAPublicKey(_ der: [UInt8]) -> Bool {
         guard let key = rsaPublicKey(der) else { return false }
         defer { EVP_PKEY_free(key) }
@@ -61,10 +61,10 @@ enum KeyFile {
         }
     }
 
-    /// Overwrites bytes that were secret, where they stand if nobody else holds the array.
+    /// Overwrites secret bytes in place, if no other variable shares the array's memory.
     ///
-    /// That makes a key's time in memory short, and no more: pieces that were copied on the way, by reading and
-    /// by decoding, stay until their memory is used again.
+    /// This only shortens a key's time in memory. Pieces that were copied while reading and decoding stay until their
+    /// memory is used again.
     static func wipe(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
@@ -85,7 +85,8 @@ enum KeyFile {
     }
 }
 
-/// DER files that hold keys or certificates in a wrapping that is not read, known by how they begin.
+/// Kinds of DER files that are not supported because their keys or certificates are wrapped, recognised by their first
+/// bytes.
 enum ForeignDER {
     case encryptedKey, pkcs12, pkcs7
 
@@ -136,14 +137,14 @@ enum ForeignDER {
         [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05], [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01],
     ]
 
-    /// What follows the header of a SEQUENCE, whatever length the header claims.
+    /// Returns the bytes behind the header of a SEQUENCE, without checking the length in the header.
     private static func content(ofSequence bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard bytes.first == 0x30, let length = bytes.dropFirst().first else { return nil }
         return bytes.dropFirst(length < 0x80 ? 2 : 2 + Int(length & 0x7F))
     }
 }
 
-/// A request for a certificate (PKCS#10, RFC 2986), as far as a pin needs it: its signature is not checked.
+/// A certificate request (PKCS#10, RFC 2986). Its signature is not checked.
 ///
 ///     CertificationRequest ::= SEQUENCE {
 ///         certificationRequestInfo  SEQUENCE {
@@ -177,7 +178,7 @@ struct CertificateRequest: Sendable, Hashable {
         let name = try info.next(DERTag.sequence, in: bytes, reading: "subject")
         try DistinguishedName.check(name, in: bytes)
         let key = try info.next(DERTag.sequence, in: bytes, reading: "subjectPKInfo")
-        // Some tools leave the empty set of attributes out, against the standard.
+        // Some tools omit the empty set of attributes, against the standard.
         _ = try info.nextIfPresent(DERTag.constructed(0), in: bytes, reading: "attributes")
         try info.finish(reading: "certificationRequestInfo")
         subject = DistinguishedName(name, in: bytes)

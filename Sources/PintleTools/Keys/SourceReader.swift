@@ -1,15 +1,16 @@
 internal import Pintle
 internal import PintleUpdates
 
-/// Reads everything that has a pin out of a file: PEM blocks in their order, or one DER value.
+/// A reader of everything in a file that has a pin: PEM blocks in their order, or one DER value.
 ///
-/// A block that cannot be read is an error, never skipped: there would be fewer pins than the file's owner
-/// thinks.
+/// A block that cannot be read is an error and is never skipped, because the file's owner would get fewer pins than
+/// expected.
 struct SourceReader {
     private let name: String
     private var errors: [ToolError] = []
 
-    /// Wipes the file's bytes unless all of them turned out to be public: what cannot be read may be a key too.
+    /// Reads the items, and wipes the file's bytes unless all of them turned out to be public: an unreadable block may be a
+    /// key too.
     ///
     /// - Throws: every unreadable block, each with its line.
     static func items(in file: inout InputFile) throws(ToolError) -> [SourceItem] {
@@ -40,8 +41,8 @@ struct SourceReader {
     private mutating func pemItems(_ bytes: [UInt8]) throws(ToolError) -> [SourceItem] {
         var reader = PEMReader(bytes)
         var items: [SourceItem] = []
-        // Blocks of a foreign kind do not count as errors while there is something else: servers' files carry
-        // parameters beside their key.
+        // Blocks of another kind are errors only if there is nothing else, because the files of servers have parameters
+        // beside their key.
         var skipped: [String] = []
         var isAtEnd = false
         while !isAtEnd {
@@ -78,7 +79,7 @@ struct SourceReader {
         return items
     }
 
-    /// A file of 16 MiB holds half a million blocks; nobody reads as many errors.
+    /// A file of 16 MiB can hold half a million blocks, and each could be an error.
     private static let maximumErrors = 20
 
     private static let parameterLabels: Set<String> = ["EC PARAMETERS", "DH PARAMETERS", "DSA PARAMETERS"]
@@ -94,7 +95,7 @@ struct SourceReader {
         }
     }
 
-    /// What is wrong with one block.
+    /// The problem of one block.
     private struct Problem: Error {
         let code: String
         let message: String
@@ -195,7 +196,7 @@ struct SourceReader {
         }
         if let request = try? CertificateRequest(der: bytes) { return .request(request) }
         if let key = try? SourceItem.PublicKey(subjectPublicKeyInfo: bytes) { return .key(key, isPrivate: false) }
-        // A private key; anything else that begins like DER was meant to be a certificate.
+        // Only a private key is recognised. Other bytes that begin like DER were meant to be a certificate.
         guard bytes.first == 0x30 else {
             throw .unusable(
                 "unknown-format", "neither PEM nor DER", file: name,
@@ -216,7 +217,7 @@ struct SourceReader {
     }
 }
 
-/// Something that has a pin, found in a file.
+/// An item in a file that has a pin.
 enum SourceItem {
     case certificate(Certificate)
     case request(CertificateRequest)
@@ -227,7 +228,7 @@ enum SourceItem {
     struct PublicKey {
         let description: PublicKeyDescription
         let pin: PublicKeyPin
-        /// What updates call it, if it is a key that can sign them.
+        /// The id that updates use for the key, if it can sign them.
         let updateKeyID: String?
 
         init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Pintle
 
-/// What `pin` prints for people, and its JSON twin.
+/// The output of `pin`, as text and as JSON.
 struct PinReport {
     let console: Console
     let now: Date
@@ -98,7 +98,7 @@ struct PinReport {
 
     // MARK: Advice
 
-    /// Why the pins of a server are of no use as long as its path is not valid.
+    /// Returns the reason why the pins of a server are useless until its path is valid.
     static func obstacle(_ failure: PathFailure) -> [String] {
         let start = "the path is not valid here (\(failure.code.rawValue)), and a pin never makes it so"
         switch failure.code {
@@ -191,16 +191,16 @@ struct PinEntry {
     /// `leaf`, `1`, `2`..., `root`, `extra`, `key`, `csr`.
     let position: String
     let item: SourceItem
-    /// Whether the server sent it; `nil` for files.
+    /// A Boolean value that indicates whether the server sent it; `nil` for files.
     var isSent: Bool?
-    /// Whether the validated path runs through it; `nil` for files.
+    /// A Boolean value that indicates whether it is on the validated path; `nil` for files.
     var isOnPath: Bool?
-    /// What the position alone does not say.
+    /// A remark about the position.
     var remark: String?
 
-    /// Certificates in the order of a chain file, whose first is the leaf: the name says where a certificate
-    /// stands in the file, not that anyone has validated it. A last one that names itself as its issuer is
-    /// called root. Keys and requests stand where they are.
+    /// Lists the items of a file. A file of certificates begins with the leaf, as a chain file does, so the position is
+    /// that in the file and does not mean that the path was validated. A last certificate that names itself as its issuer
+    /// is called root. Keys and requests are listed where they are.
     static func list(_ items: [SourceItem]) -> [PinEntry] {
         let certificateCount = items.count { $0.certificate != nil }
         var depth = 0
@@ -223,19 +223,19 @@ struct PinEntry {
     }
 }
 
-/// What `pin` found in one source.
+/// The result of `pin` for one source.
 struct PinListing {
-    /// As it was given; `host:port` for servers.
+    /// The source as it was given; `host:port` for servers.
     let source: String
     let entries: [PinEntry]
     var server: ServerFindings?
 
-    /// What a handshake showed beside the certificates.
+    /// The results of a handshake beside the certificates.
     struct ServerFindings {
         let endpoint: ServerEndpoint
-        /// Why the system does not trust it; `nil` where it does.
+        /// The reason why the system does not trust it; `nil` if it does.
         let failure: PathFailure?
-        /// `TLS 1.3`; `nil` where the handshake broke after the certificate.
+        /// `TLS 1.3`; `nil` if the handshake broke after the certificate.
         let protocolVersion: String?
         let address: String?
     }

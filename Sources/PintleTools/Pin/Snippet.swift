@@ -1,6 +1,6 @@
 internal import Pintle
 
-/// Something ready to paste, made from pins.
+/// A text to paste, made from pins.
 enum Snippet: String, CaseIterable {
     case policy, swift, ats, nsc, okhttp, trustkit, curl
 
@@ -15,11 +15,11 @@ enum Snippet: String, CaseIterable {
         }
     }
 
-    /// The rules in a foreign format, as the pins of the servers' own keys; `nil` for the others.
+    /// Returns the rules in a foreign format, as the pins of the servers' own keys; `nil` for other forms.
     private func plan(_ rules: [SnippetRule]) throws(ToolError) -> ExportPlan? {
         guard self != .curl, let format = ForeignFormat(rawValue: rawValue) else { return nil }
         do throws(PolicyError) {
-            // Servers and certificates give the keys of leaves, and ATS wants to know.
+            // Servers and certificates give the keys of leaves, and ATS needs to know that.
             let position: PinPosition = self == .ats ? .leaf : .any
             var hosts: [PinnedHost] = []
             for rule in rules {
@@ -37,7 +37,7 @@ enum Snippet: String, CaseIterable {
         }
     }
 
-    /// What whoever pastes it should know.
+    /// Returns advice for users of the snippet.
     func advice(on rules: [SnippetRule]) -> [String] {
         var advice: [String] = []
         if rules.contains(where: \.backupPins.isEmpty) {
@@ -105,9 +105,9 @@ struct SnippetRule {
     var pins: [PublicKeyPin] = []
     var backupPins: [PublicKeyPin] = []
 
-    /// Servers and certificates give the pin of their leaf, keys and requests give backup pins.
+    /// Returns the rules: servers and certificates give the pin of their leaf, keys and requests give backup pins.
     ///
-    /// - Parameter host: what the command line says; it stands for certificates' own names.
+    /// - Parameter host: the host of the command line, which replaces the certificates' own names.
     static func rules(for listings: [PinListing], host: String?) throws(ToolError) -> [SnippetRule] {
         var rules: [SnippetRule] = []
         func add(_ pin: PublicKeyPin?, to endpoint: ServerEndpoint) {
@@ -139,7 +139,7 @@ struct SnippetRule {
         return rules
     }
 
-    /// The rule that certificates from files belong to: the only server's, or the host that has a name.
+    /// Returns the index of the rule for certificates from files: that of the only server, or of the host that was named.
     private static func target(_ named: ServerEndpoint?, _ rules: [SnippetRule]) throws(ToolError) -> ServerEndpoint? {
         if rules.count > 1 {
             throw .usage("to which of the hosts do the certificates belong? run it for each", of: .pin)
@@ -153,10 +153,10 @@ struct SnippetRule {
 }
 
 extension PinListing {
-    /// Whether it is a file whose certificate names no host where clients look for it.
+    /// A Boolean value that indicates whether it is a file whose certificate has no subject alternative name.
     var isNameless: Bool { server == nil && leaf?.lacksAlternativeNames == true }
 
-    /// The first certificate.
+    /// The first certificate in the listing.
     fileprivate var leaf: Certificate? {
         entries.lazy.compactMap(\.item.certificate).first
     }
@@ -175,8 +175,8 @@ extension PinEntry {
 extension Certificate {
     fileprivate var lacksAlternativeNames: Bool { subjectAlternativeNames?.isEmpty ?? true }
 
-    /// The first DNS name that is a host and no wildcard, or address. Where there are no alternative names at all,
-    /// as in what `openssl req -x509` makes unasked, the common name: a suggestion that no client goes by.
+    /// The first DNS name that is a host and not a wildcard, or the first address. If there are no alternative names, as in
+    /// certificates of `openssl req -x509`, the common name is suggested, although no client accepts it.
     fileprivate var firstHost: ServerEndpoint? {
         for name in subjectAlternativeNames ?? [] {
             switch name {

@@ -5,7 +5,7 @@ internal import PintleStorage
 
 /// A policy file and the files that it names.
 struct PolicyInput {
-    /// The largest policy that is read, and a little more, so that it is the reader that says which limit it broke.
+    /// The largest policy that is read, and a little more, so that the policy's reader reports the limit.
     private static let maximumSize = (64 << 20) + 1
 
     var file: InputFile
@@ -14,7 +14,7 @@ struct PolicyInput {
         file = try InputFile(path, limit: Self.maximumSize, standardInput: invocation.input)
     }
 
-    /// - Throws: every problem with its place.
+    /// - Throws: every problem, each with its place.
     func policy() throws(ToolError) -> PinningPolicy {
         do {
             return try PinningPolicy(
@@ -24,14 +24,14 @@ struct PolicyInput {
         }
     }
 
-    /// The content of a file that `anchors.include` names: relative to the policy's folder.
+    /// Returns the content of a file that `anchors.include` names, relative to the policy's folder.
     func anchorFile(_ path: String) throws(FileError) -> [UInt8] {
         try PolicyFolder(ofFile: file.path).content(of: path)
     }
 }
 
 extension ToolError {
-    /// All problems of a policy.
+    /// Joins all problems of a policy.
     init(_ error: PolicyError, file: String) {
         let errors = error.problems.map { problem in
             ToolError.unusable(
@@ -43,7 +43,7 @@ extension ToolError {
 }
 
 extension PinningPolicy {
-    /// Nothing is pinned: the path alone decides.
+    /// Returns a policy without rules: only the path decides.
     static func withoutRules() throws(ToolError) -> PinningPolicy {
         do {
             return try PinningPolicy(hosts: [])
@@ -85,7 +85,7 @@ enum RuleText {
         return "\(verb) \(ValidityText.day(date)), \(then)"
     }
 
-    /// The pin and, where it has one, its position.
+    /// Returns the pin with its position, if it has one.
     static func pin(_ pin: Pin) -> String {
         let kind = if case .certificate = pin.subject { "certificate " } else { "" }
         let position = pin.position == .any ? "" : "  at \(pin.position.rawValue)"

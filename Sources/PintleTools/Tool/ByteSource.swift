@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Where bytes come from: standard input, a file, or a test.
+/// A source of bytes: standard input, a file, or a test.
 struct ByteSource {
-    /// Whether a person types it.
+    /// A Boolean value that indicates whether a person types the bytes.
     let isTerminal: Bool
-    /// Drops what was typed before it was asked for; where nobody types, nothing.
+    /// Drops the bytes that were typed before the question. Does nothing for a source without a terminal.
     let discardTyped: () -> Void
-    /// At most so many bytes, at least one; none at the end. Throws the number of a system error.
+    /// Reads at least one byte and at most the given number; returns none at the end. Throws the number of a system error.
     let readSome: (Int) throws(SystemError) -> [UInt8]
 
     struct SystemError: Error {
@@ -42,7 +42,7 @@ struct ByteSource {
         }
     }
 
-    /// Everything, up to `limit` bytes; `nil` where there is more.
+    /// Returns everything, or `nil` if there are more than `limit` bytes.
     func readAll(limit: Int) throws(SystemError) -> [UInt8]? {
         var content: [UInt8] = []
         while true {
@@ -54,13 +54,13 @@ struct ByteSource {
     }
 }
 
-/// Where text goes: a terminal, a file, a pipe, or a test.
+/// A destination of text: a terminal, a file, a pipe, or a test.
 struct ByteSink {
-    /// Whether a person looks at it directly: colours and progress only there.
+    /// A Boolean value that indicates whether a person looks at it directly. Only then there are colours and progress.
     let isTerminal: Bool
-    /// Columns, where known.
+    /// The width in columns, if it is known.
     let width: Int?
-    /// Gives false where the bytes could not be written.
+    /// Writes the bytes. Returns `false` if they could not be written.
     let write: ([UInt8]) -> Bool
 
     init(isTerminal: Bool = false, width: Int? = nil, write: @escaping ([UInt8]) -> Bool) {
@@ -69,7 +69,7 @@ struct ByteSink {
         self.write = write
     }
 
-    /// An open file, such as 1 for standard output.
+    /// Writes to an open file, such as 1 for standard output.
     init(descriptor: Int32) {
         isTerminal = isatty(descriptor) == 1
         width = Self.columns(descriptor)
@@ -80,7 +80,7 @@ struct ByteSink {
                 if count < 0, errno == EINTR, !Interrupts.areAsking { continue }
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)
-                // What a signal cut short would wait again.
+                // A write that a signal cut short would block again.
                 if !rest.isEmpty, Interrupts.areAsking { return false }
             }
             return true

@@ -2,18 +2,18 @@ internal import Glibc
 
 /// A file that was read whole.
 struct InputFile {
-    /// As it was given; `-` is standard input.
+    /// The path as it was given; `-` is standard input.
     let path: String
     var bytes: [UInt8]
 
-    /// What messages call it.
+    /// The name of the file in messages.
     var name: String { path == "-" ? "stdin" : path }
 
-    /// What the command line names: a file, a pipe such as `<(...)`, or standard input. What another file names is
-    /// read by `PolicyFolder`.
+    /// Reads a file that the command line names, a pipe such as `<(...)`, or standard input. `PolicyFolder` reads the files
+    /// that other files name.
     ///
     /// - Parameter limit: a larger file is refused.
-    /// - Throws: what is wrong, with the path and the remedy.
+    /// - Throws: the problem with the path and the remedy.
     init(_ path: String, limit: Int = 16 << 20, standardInput: ByteSource) throws(ToolError) {
         if path == "-" {
             try self.init(path, limit: limit, from: standardInput)
@@ -66,16 +66,16 @@ struct InputFile {
 /// Splits a stream into lines, in memory that does not grow with the stream.
 struct LineReader {
     enum Line {
-        /// Without its line break.
+        /// A line without its line break.
         case text([UInt8])
-        /// Longer than allowed; it was read past and not kept.
+        /// A line that is longer than allowed. It was skipped.
         case tooLong
     }
 
     private let source: ByteSource
     private let limit: Int
     private var buffer: [UInt8] = []
-    /// What of `buffer` was handed out already.
+    /// The index of the first byte in `buffer` that was not handed out yet.
     private var start = 0
     private var isAtEnd = false
 
@@ -85,7 +85,7 @@ struct LineReader {
         self.limit = limit
     }
 
-    /// The next line, or `nil` at the end. What follows the last line break counts as a line unless it is empty.
+    /// Returns the next line, or `nil` at the end. Bytes behind the last line break are a line if there are any.
     mutating func next() throws(ByteSource.SystemError) -> Line? {
         var scanned = start
         var isSkipping = false

@@ -12,7 +12,7 @@ struct ParsedArguments: Sendable {
 
     func values(of option: OptionSpecification) -> [String] { values[option.name] ?? [] }
 
-    /// - Parameter arguments: what follows the command's name.
+    /// - Parameter arguments: the words behind the command's name.
     init(_ arguments: some Sequence<String>, for command: Command) throws(ToolError) {
         self.command = command
         var positionals: [String] = []
@@ -37,11 +37,11 @@ struct ParsedArguments: Sendable {
         }
         self.positionals = positionals
         self.values = values
-        // Whoever asks for help need not get the rest right.
+        // With `--help` the rest of the command line need not be right.
         if !has(.help) { try Self.checkCount(positionals, of: command) }
     }
 
-    /// `--name`, `--name=value`, `-v`, or several switches in one: `-vh`.
+    /// Returns the options in `--name`, `--name=value`, `-v`, or several switches in one: `-vh`.
     private static func options(
         in argument: String, of command: Command
     ) throws(ToolError) -> [(OptionSpecification, attached: String?)] {
@@ -111,9 +111,9 @@ struct ParsedArguments: Sendable {
     }
 }
 
-/// Finds the word that was meant.
+/// A search for the word that a misspelt one stands for.
 enum Spelling {
-    /// The nearest of `words`, if it is near enough that whoever typed `text` may have meant it.
+    /// Returns the nearest of `words`, if it is near enough to be the word that the user meant.
     static func nearest(to text: String, among words: [String]) -> String? {
         let limit = max(1, min(3, text.count / 3))
         let typed = Array(text.utf8.prefix(64))

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Hands the lines of a survey from the thread that makes them to the thread that takes them.
 ///
-/// A verdict runs inside OpenSSL, which cannot be interrupted. So a survey has a thread of its own, and the thread that
-/// waits for it can stop waiting at any time: what the survey's thread does from then on is ignored.
+/// A verdict runs inside OpenSSL, which cannot be interrupted. A survey therefore has a thread of its own, and the thread
+/// that waits for it can stop waiting at any time. Lines that the survey puts after that are ignored.
 final class SurveyThread: Sendable {
     private struct State {
         var lines: [[UInt8]] = []
@@ -23,8 +23,8 @@ final class SurveyThread: Sendable {
     private let state = Mutex(State())
     private static let abandoned = Atomic(false)
 
-    /// A Boolean value that indicates whether a thread was left behind. The process must then end by `_exit`: what runs
-    /// at a normal exit frees memory that OpenSSL still uses on that thread.
+    /// A Boolean value that indicates whether a thread was left behind. The process must then end by `_exit`, because a
+    /// normal exit frees memory that OpenSSL still uses on that thread.
     static var isAnyLeftBehind: Bool { abandoned.load(ordering: .relaxed) }
 
     init() throws(ToolError) {

@@ -5,37 +5,36 @@ internal import PintleStorage
 extension Command {
     static let trust = Command(
         name: "trust",
-        summary: "What people have decided about servers that no rule covers",
+        summary: "List, approve and revoke servers that no rule covers",
         examples: [
             Example(
                 line: "pintle trust list --store trust.json",
-                purpose: "who is approved, since when and until when, and who was revoked"),
+                purpose: "every approval with its dates, and those that were revoked"),
             Example(
                 line: "pintle trust approve nas.home.arpa --certificate A2:2A:F0:... --store trust.json",
                 purpose: "a fingerprint that you got another way: from the device itself or from its owner"),
             Example(
                 line: "pintle trust approve nas.home.arpa:8443 --key sha256/... --expires 2027-11-20T00:00:00Z "
                     + "--store trust.json",
-                purpose: "a key, in whatever certificate for that name, until then"),
+                purpose: "a key, in any certificate for that name, until that day"),
             Example(
                 line: "pintle trust revoke nas.home.arpa --store trust.json",
-                purpose: "it is asked about again"),
+                purpose: "end the approval; the next contact asks again"),
         ],
         overview: [
             """
-            Approvals count for hosts that no rule of a policy covers, and only where the policy says \
-            "unpinnedHosts": "askUser". Each is for one host and port, and for one certificate or key. It forgives \
-            that no authority which this machine trusts vouches for the server, and nothing else: name and dates still \
-            count. An approval of the exact certificate can also accept that it is for another name, or that its last day \
-            has passed: --accept name-mismatch, --accept expired.
+            Approvals count for hosts that no rule of a policy covers, and only if the policy says \
+            `"unpinnedHosts": "askUser"`. Each is for one host and port, and for one certificate or key. It accepts that \
+            no authority which this machine trusts vouches for the server. Name and dates still count, unless you \
+            approve the exact certificate with `--accept name-mismatch` or `--accept expired`.
             """,
             """
-            An approval of another certificate is never replaced: a changed key is an alarm. Revoke the old one first, \
-            once the server's owner has confirmed the change. Several processes may use a store at a time.
+            An approval never replaces that of another certificate, because a changed key is an alarm. Revoke the old one \
+            first, once the server's owner has confirmed the change. Several processes may use a store at a time.
             """,
         ],
         arguments: [
-            Argument(name: "ACTION", help: "What to do", words: TrustCommand.Action.allCases.map(\.rawValue)),
+            Argument(name: "ACTION", help: "The action", words: TrustCommand.Action.allCases.map(\.rawValue)),
             Argument(
                 name: "HOST[:PORT]", help: "For approve and revoke; port 443 by default, IPv6 in brackets",
                 isOptional: true),
@@ -49,13 +48,50 @@ extension Command {
             ),
             (.unusable, "the command line or the store cannot be used"),
         ],
+        sections: [
+            ReferenceSection(
+                "Actions",
+                .table(
+                    "Action", "Effect",
+                    [
+                        ("`list`", "Prints every approval and its state"),
+                        ("`export`", "Prints the store as JSON, always in the same spelling"),
+                        ("`approve`", "Approves a certificate's fingerprint, in any form, or the pin of a key"),
+                        ("`revoke`", "Ends the approval of a server"),
+                    ])),
+            ReferenceSection(
+                "Damaged stores",
+                .paragraph(
+                    """
+                    A damaged store approves no server. `list` and `export` leave it as it is and exit with 2. `approve` \
+                    and `revoke` rename it to `NAME.corrupt`, say so, go on without it and exit with 1. Look into that \
+                    file, then move it away.
+                    """),
+                .paragraph(
+                    """
+                    A file that does not look like a store is always left as it is, and the exit code is 2. If it was \
+                    the store once, move it away yourself.
+                    """)),
+            .json(
+                """
+                `pintle trust list` writes `store`, `generation`, `record` (`complete`, or `lost` while `NAME.corrupt` stands \
+                beside the store) and `approvals`, a list of these objects. `approve` and `revoke` write one of them.
+                """,
+                keys: [
+                    ("host, port", "The server"), ("state", "`live`, `expired` or `revoked`"),
+                    ("certificate, spki", "The fingerprint or the pin that is approved"),
+                    ("accepts", "The accepted failures"),
+                    ("approvedAt, expiresAt, revokedAt", "Instants"), ("note", "Your own words"),
+                ]),
+        ],
+        articles: [.userDecisions],
         run: { invocation throws(ToolError) in try TrustCommand(invocation).run() }
     )
 }
 
 extension OptionSpecification {
     static let store = OptionSpecification(
-        name: "store", value: .file("FILE"), help: "The file of approvals; it need not be there yet")
+        name: "store", value: .file("FILE"), help: "The file of approvals; it need not exist yet")
     fileprivate static let certificate = OptionSpecification(
         name: "certificate", value: .text("HEX"), help: "Approve this certificate: its SHA-256 fingerprint")
     fileprivate static let key = OptionSpecification(
@@ -63,9 +99,9 @@ extension OptionSpecification {
     fileprivate static let accept = OptionSpecification(
         name: "accept", value: .choice("FAILURE", TrustApproval.AcceptedFailure.ofCertificate.map(\.rawValue).sorted()),
         mayRepeat: true,
-        help: "With --certificate, also accept that it is for another name, or that its last day has passed")
+        help: "With `--certificate`, also accept that it is for another name, or that its last day has passed")
     fileprivate static let expires = OptionSpecification(
-        name: "expires", value: .text("TIME"), help: "The approval ends then, such as 2027-11-20T00:00:00Z",
+        name: "expires", value: .text("TIME"), help: "The end of the approval, such as 2027-11-20T00:00:00Z",
         defaultText: "never")
     fileprivate static let note = OptionSpecification(
         name: "note", value: .text("TEXT"), help: "Your own words, kept beside the approval")
@@ -93,7 +129,8 @@ struct TrustCommand {
             throw .usage("--store FILE is missing: it is where approvals are kept", of: .trust, code: "missing-option")
         }
         let store = try ApprovalStore(path, console)
-        // A change sets a damaged store aside. Whoever looks gets no list that says less than there was.
+        // A change sets a damaged store aside. `list` and `export` instead fail, because an empty list would hide that
+        // approvals were lost.
         if action == .list || action == .export, let problem = store.problem { throw ToolError(problem) }
         switch (action, endpoint) {
         case (.approve, let endpoint?):
@@ -108,7 +145,7 @@ struct TrustCommand {
             }
             printChange("revoked", revoked)
         case (.export, _):
-            // The one spelling of what counts, whatever the file looks like.
+            // The valid approvals in one spelling, also if the file is spelt otherwise.
             console.write(store.approvals.json())
         default:
             list(store)
@@ -158,7 +195,8 @@ struct TrustCommand {
 // MARK: What an approval leaves out
 
 extension TrustCommand {
-    /// A device that is reached by an address which its certificate lacks is refused all the same, so say so now.
+    /// Prints what the approval does not cover. A device that is reached by an address which its certificate lacks is still
+    /// refused.
     private func printLimits(_ approval: TrustApproval) {
         let isKey = if case .publicKey = approval.subject { true } else { false }
         var gaps: [String] = []
@@ -195,7 +233,7 @@ extension TrustCommand {
         }
     }
 
-    /// An option that is passed over is a wish that is not granted.
+    /// Throws for an option of another action, because ignoring it would mislead the user.
     private func refuseOptions(of action: Action) throws(ToolError) {
         guard action != .approve else { return }
         for option in [OptionSpecification.certificate, .key, .accept, .expires, .note] where arguments.has(option) {
@@ -240,7 +278,7 @@ extension ToolError {
     }
 }
 
-/// An approval for people and for machines.
+/// An approval as text and as JSON.
 enum ApprovalText {
     /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
     static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
@@ -261,7 +299,7 @@ enum ApprovalText {
         }
     }
 
-    /// The server first, what is known about it below.
+    /// Returns the lines: the server first, its facts below.
     static func lines(_ approval: TrustApproval, at instant: Date, _ palette: Palette) -> [String] {
         let state = state(approval, at: instant)
         let word = state == "live" ? palette.good(state) : palette.warning(state)

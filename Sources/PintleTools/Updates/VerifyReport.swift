@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Pintle
 internal import PintleUpdates
 
-/// What `verify` prints: the verdict first, what to do next last.
+/// The output of `verify`: the verdict first, the advice last.
 struct VerifyReport {
     let outcome: Result<VerifiedUpdate, UpdateRejection>
     let trust: UpdateTrust
@@ -81,7 +81,7 @@ struct VerifyReport {
 
     private func day(_ date: Date) -> String { ValidityText.day(date) }
 
-    /// With --verbose: every check in its order, up to the one that failed.
+    /// Prints, with `--verbose`, every check in its order, up to the one that failed.
     private func printChecks(until code: UpdateFailure.Code?) {
         guard invocation.isVerbose else { return }
         console.print()
@@ -176,7 +176,7 @@ struct UpdateCheck {
 }
 
 extension UpdateFailure {
-    /// What it means.
+    /// The meaning of the check.
     var explanation: String {
         switch self {
         case .tooLarge: "Nothing of it was read. An app stops reading there too."
@@ -196,7 +196,7 @@ extension UpdateFailure {
         }
     }
 
-    /// All of it, where the one line of the verdict holds the first only; at most twenty.
+    /// Every problem, because the line of the verdict has only the first; at most twenty.
     var details: [String] {
         let lines: [String] =
             switch self {

@@ -29,7 +29,7 @@ extension Command {
             an app with this policy would. A refused server gets a TLS alert; nothing else is ever sent.
             """,
             """
-            With `--store`, the approvals in that file count for hosts that no rule covers, if the policy says \
+            With `--store`, the approvals in that file count for hosts that no rule covers. The policy must say \
             `"unpinnedHosts": "askUser"`. With `--ask`, an unknown server is shown on the terminal with a question: yes, \
             no, or its fingerprint, pasted. A server whose certificate has changed since its approval is refused \
             without a question. So is every unknown server while earlier approvals may be lost.
@@ -124,12 +124,12 @@ struct CheckCommand {
     func run() throws(ToolError) -> ExitCode {
         if arguments.has(.ask) {
             guard arguments.has(.store) else {
-                throw .usage("--ask needs --store FILE: an answer is to be kept", of: .check, code: "missing-option")
+                throw .usage("--ask needs --store FILE to keep the answer", of: .check, code: "missing-option")
             }
             if arguments.has(.instant) { throw .usage("--ask is about now: leave --at out", of: .check) }
         }
         guard let path = invocation.arguments.value(of: .policy) else {
-            throw .usage("--policy FILE is missing: it is what decides", of: .check, code: "missing-option")
+            throw .usage("--policy FILE is missing; the policy decides", of: .check, code: "missing-option")
         }
         let endpoint = try HostArgument.endpoint(invocation.arguments.positionals[0])
         let handshake = try LiveHandshake(endpoint, invocation)
@@ -141,7 +141,7 @@ struct CheckCommand {
         store?.warnOfProblem()
         if store != nil, policy.unpinnedHosts != .askUser {
             console.warn(
-                "the policy asks nobody: \"unpinnedHosts\" is \"\(policy.unpinnedHosts.rawValue)\", so approvals do not count"
+                "approvals do not count, because \"unpinnedHosts\" of the policy is \"\(policy.unpinnedHosts.rawValue)\""
             )
         }
         let findings = try check.run(store?.approvals ?? .none)
@@ -176,7 +176,7 @@ struct CheckCommand {
             let code = printReport(report)
             let exceptions = host.exceptionsOfCertificate.map { " --accept \($0.rawValue)" }.sorted().joined()
             console.hint(
-                "there is no terminal to ask on; once the fingerprint has been compared: pintle trust approve "
+                "there is no terminal to ask on; once you have compared the fingerprint: pintle trust approve "
                     + "\(host.endpoint) --certificate FINGERPRINT\(exceptions) --store \(path)")
             return code
         }

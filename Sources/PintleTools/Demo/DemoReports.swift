@@ -38,8 +38,8 @@ final class DemoReports {
         rmdir(folder)
     }
 
-    /// The app is refused and reports it while the collector is down; an hour later the collector is up, and the app sends
-    /// what it has kept; an hour after that it has nothing left to send.
+    /// Plays the story: the app is refused and reports it while the collector is down. An hour later the collector is up,
+    /// and the app sends the reports that it kept. After another hour it has nothing left to send.
     ///
     /// - Returns: the reports that were kept and delivered, and whether the result is right.
     func report(_ failure: TrustFailure, at now: Date) throws(ToolError) -> (text: String, isAsExpected: Bool) {

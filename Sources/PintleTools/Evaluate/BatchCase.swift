@@ -76,7 +76,7 @@ struct BatchCase {
         var port: UInt16 = 443
         if let value = members.port {
             guard let number = value.integer.flatMap(UInt16.init(exactly:)), number > 0 else {
-                throw BatchProblem("invalid-port", "port is no integer from 1 to 65535", at: value)
+                throw BatchProblem("invalid-port", "port is not an integer from 1 to 65535", at: value)
             }
             port = number
         }
@@ -134,7 +134,7 @@ struct BatchCase {
             do {
                 certificates.append(try Certificate(der: der))
             } catch {
-                throw BatchProblem("invalid-anchor", "\(name) is no certificate: \(error)", at: element)
+                throw BatchProblem("invalid-anchor", "\(name) is not a certificate: \(error)", at: element)
             }
         }
         return certificates

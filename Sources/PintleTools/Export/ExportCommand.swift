@@ -39,9 +39,9 @@ extension Command {
                 "Rules that a format would lock out",
                 .paragraph(
                     """
-                    A rule whose servers would all be refused is the error `locks-out`: a rule that pins only \
-                    authorities, for a format that compares pins with the leaf, or a rule of which only backups would be \
-                    written. For `ats`, each of its two lists needs a pin in use.
+                    A rule whose servers would all be refused is the error `locks-out`. This is a rule that pins \
+                    only authorities, for a format that compares pins with the leaf, or a rule of which only backups \
+                    would be written. For `ats`, each of its two lists needs a pin in use.
                     """),
                 .paragraph(
                     """
@@ -115,7 +115,7 @@ struct ExportCommand {
             settings.language = language
         }
         if let path = invocation.arguments.value(of: .debugRoots) {
-            guard format == .nsc else { throw .usage("--debug-anchors is for nsc alone", of: .export) }
+            guard format == .nsc else { throw .usage("--debug-anchors is for nsc only", of: .export) }
             let certificates = try invocation.certificates(in: path)
             settings.debugRoots = certificates.map { PEMBlock.text(label: "CERTIFICATE", bytes: $0.der) }
         }

@@ -99,7 +99,7 @@ struct ExportLockOut {
                 "\(format.title) would compare pins of authorities with the leaf and refuse every server of \(names)",
                 format.traits.positions == .leaf
                     ? "\(format.title) cannot pin an authority; if the pins are servers' own keys, say so: --pins-at leaf"
-                    : "say whose the pins are that do not say it: --pins-at ca for authorities, --pins-at leaf for servers"
+                    : "say whose keys the pins without a position are: --pins-at ca for authorities, --pins-at leaf for servers"
             )
         case .backups:
             (
@@ -110,7 +110,7 @@ struct ExportLockOut {
             (
                 "\(format.title) wants both a leaf and an authority to match, and only backups would stand for one of "
                     + "them: it would refuse every server of \(names)",
-                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins that say none, \"at\" for the "
+                "give the pins of a rule one position: --pins-at ca or --pins-at leaf for pins without a position, \"at\" for the "
                     + "others"
             )
         }

@@ -49,7 +49,8 @@ struct ExportPlan {
         switch policy.unpinnedHosts {
         case .systemTrust: break
         case .reject: lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, not refused")
-        case .askUser: lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, nobody is asked")
+        case .askUser:
+            lose(.unpinnedHosts, .weaker, "hosts without a rule are left to the system, and the user is not asked")
         }
         if policy.updateVersion > 0 || policy.allowsUpdatesForAnyHost {
             lose(.updates, .other, "there are no signed updates, so their version and scope are left out")
@@ -138,7 +139,7 @@ struct ExportPlan {
         }
         if traits.hasPorts, rule.port == nil { loseEveryPort(but: 443, rule) }
         if !host.backupPins.isEmpty { lose(.backups, .other, "which pins are backups is not kept", rule) }
-        if host.withdrawalReason != nil { lose(.updates, .other, "why pins are withdrawn is left out", rule) }
+        if host.withdrawalReason != nil { lose(.updates, .other, "the reason for withdrawn pins is left out", rule) }
         loseReports(&rule)
         loseAnchors(&rule)
         loseEnforcement(&rule)
@@ -149,16 +150,16 @@ struct ExportPlan {
         }
         if rule.isPinned, traits.lapses {
             lose(.listAge, .weaker, "pins are enforced for ten weeks after the list's timestamp", rule)
-            lose(.userAnchors, .weaker, "pins are passed over where a root decides that was installed locally", rule)
+            lose(.userAnchors, .weaker, "pins are ignored for paths to a root that was installed locally", rule)
         }
         if rule.isPinned, rule.keys.count + rule.fingerprints.count < traits.minimumPins {
-            lose(.tooFewPins, .other, "two pins at least are wanted: the second one is the hash of no key", rule)
+            lose(.tooFewPins, .other, "at least two pins are required: the second one is not the hash of a key", rule)
         }
         return rule
     }
 
     private mutating func loseEveryPort(but port: UInt16, _ rule: ExportRule) {
-        let message = "an entry for port \(port) alone is written"
+        let message = "only an entry for port \(port) is written"
         let isEnforced = rule.isPinned && rule.enforcement == .enforce
         if isEnforced || !rule.anchors.includesSystem {
             lose(.port, .weaker, "\(message): at others the system's trust decides", rule)
@@ -186,7 +187,7 @@ struct ExportPlan {
 
     private mutating func loseReports(_ rule: inout ExportRule) {
         guard rule.reportTo.count > traits.maximumReports else { return }
-        let rest = traits.maximumReports == 0 ? "no reports are sent" : "reports go to the first address alone"
+        let rest = traits.maximumReports == 0 ? "no reports are sent" : "reports go only to the first address"
         lose(.reports, .other, rest, rule)
         rule.reportTo = Array(rule.reportTo.prefix(traits.maximumReports))
     }
@@ -213,10 +214,11 @@ struct ExportPlan {
     private mutating func loseEnforcement(_ rule: inout ExportRule) {
         guard rule.isPinned, rule.enforcement == .reportOnly, !traits.hasReportOnly else { return }
         lose(
-            .reportOnly, .other, "nothing is reported only: the pins are left out, and nobody hears of a mismatch", rule
+            .reportOnly, .other,
+            "reporting without enforcing is not possible: the pins are left out, and mismatches are not reported", rule
         )
         if case .rejecting = rule.expiry {
-            lose(.expiry, .weaker, "after the pins' date the system's trust decides, nothing is refused", rule)
+            lose(.expiry, .weaker, "after the pins' date the system's trust decides, and nothing is refused", rule)
         }
         rule.unpin()
     }
@@ -228,13 +230,13 @@ struct ExportPlan {
             if rejects {
                 lose(.expiry, .weaker, "pins do not expire: after their date they go on being accepted", rule)
             } else {
-                lose(.expiry, .stricter, "pins do not expire: apps that nobody updates are locked out one day", rule)
+                lose(.expiry, .stricter, "pins do not expire: apps without updates are locked out one day", rule)
             }
             rule.expiry = .never
             return
         }
         if rejects {
-            lose(.expiry, .weaker, "after the pins' date the system's trust decides, nothing is refused", rule)
+            lose(.expiry, .weaker, "after the pins' date the system's trust decides, and nothing is refused", rule)
         }
         let day = (date.timeIntervalSince1970 / 86_400).rounded(.up) * 86_400
         if day != date.timeIntervalSince1970 {
@@ -242,7 +244,8 @@ struct ExportPlan {
         }
         if traits.expiry == .localDay {
             lose(
-                .expiryTime, .other, "pins end at midnight where the device is: up to 14 hours earlier, or 12 later",
+                .expiryTime, .other,
+                "pins end at midnight in the device's time zone: up to 14 hours earlier, or 12 later",
                 rule)
         }
         rule.expiry = .systemTrust(after: Date(timeIntervalSince1970: day))
@@ -270,7 +273,7 @@ struct ExportPlan {
             lose(.requires, .weaker, "\(reason): of the pins for leaf and ca one kind is left", rule)
             rule.requires = .anyPin
         } else {
-            lose(kind, .stricter, "\(reason): servers that match by those pins alone are refused", rule)
+            lose(kind, .stricter, "\(reason): servers that match only by those pins are refused", rule)
         }
         rule.pins = kept
     }
@@ -303,7 +306,7 @@ struct ExportPlan {
             rule.requires = .anyPin
         }
         guard rule.pins.contains(where: { $0.position != .any }) else { return }
-        lose(.position, .weaker, "a pin matches anywhere on the path, whatever it says", rule)
+        lose(.position, .weaker, "a pin matches anywhere on the path, whatever its position", rule)
         for index in rule.pins.indices { rule.pins[index].position = .any }
     }
 
@@ -344,7 +347,7 @@ struct ExportPlan {
         case .everyDepth: break
         case .oneLabel:
             guard rule.isPinned else { return }
-            lose(.subdomains, .weaker, "of the sub-domains only those one label longer are pinned", rule)
+            lose(.subdomains, .weaker, "only sub-domains that are one label longer are pinned", rule)
         case .none:
             if rule.isPinned || !rule.anchors.includesSystem {
                 lose(.subdomains, .weaker, "sub-domains have no entry: the system's trust decides", rule)

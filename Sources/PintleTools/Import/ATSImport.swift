@@ -35,7 +35,7 @@ enum ATSImport {
         if Set(rule.terms.pins.map(\.position)).count > 1 { rule.terms.requires = .leafAndCA }
         if rule.includesSubdomains {
             draft.lose(
-                .subdomains, .stricter, "sub-domains of every depth are pinned, not those of one label alone", rule.name
+                .subdomains, .stricter, "sub-domains of every depth are pinned, not only those of one label", rule.name
             )
         }
         draft.add(rule, at: member.place)

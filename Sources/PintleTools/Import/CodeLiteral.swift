@@ -13,7 +13,7 @@ struct CodeLiteral {
             guard index + 1 < tokens.count, tokens[index + 1].isPunctuation(":") else { continue }
             guard found == nil else {
                 throw ForeignError(
-                    "ambiguous", "\(key) is there twice", at: token.place, hint: "give one of them alone")
+                    "ambiguous", "\(key) is there twice", at: token.place, hint: "give only one of them")
             }
             found = index
         }
@@ -74,7 +74,7 @@ struct CodeLiteral {
         case .punctuation("["): value = try container(depth: depth)
         default:
             throw ForeignError(
-                "not-a-literal", "\(token.text) is not a literal, and what it stands for is not known", at: token.place,
+                "not-a-literal", "\(token.text) is not a literal, and its value is not known", at: token.place,
                 hint: "write the value itself")
         }
         try skipCast()
@@ -118,7 +118,7 @@ struct CodeLiteral {
             } else {
                 guard members.isEmpty else {
                     throw ForeignError(
-                        "not-a-literal", "\(token.text) is no key that can be read", at: token.place,
+                        "not-a-literal", "\(token.text) is not a key that can be read", at: token.place,
                         hint: "write the host itself, in quotes")
                 }
                 index = start

@@ -21,7 +21,7 @@ struct CodeToken: Sendable {
         switch kind {
         case .identifier(let name), .number(let name): name
         case .string(let text): "\"\(text.prefix(40))\""
-        case .otherString: "a string with something in it that is not its own text"
+        case .otherString: "a string with an interpolation or an escape that cannot be read"
         case .punctuation(let character): "\(character)"
         }
     }

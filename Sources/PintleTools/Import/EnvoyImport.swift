@@ -41,7 +41,7 @@ struct EnvoyImport {
         try Self.refuseCamelCase(cluster, "a cluster")
         if let matches = cluster["transport_socket_matches"] {
             throw ForeignError(
-                "not-expressible", "which TLS context holds depends on the endpoint", at: matches.foreignPlace)
+                "not-expressible", "the TLS context depends on the endpoint", at: matches.foreignPlace)
         }
         guard let socket = cluster["transport_socket"] else { return }
         guard let config = socket["typed_config"], let type = config["@type"]?.string else {

@@ -72,7 +72,7 @@ struct ImportCommand {
             throw .usage("--from FORMAT is missing", of: .import, code: "missing-option")
         }
         if format != .chromium, invocation.arguments.has(.keys) {
-            throw .usage("--keys is for chromium alone", of: .import)
+            throw .usage("--keys is for chromium only", of: .import)
         }
         let file = try InputFile(path, limit: ForeignLimits.fileSize, standardInput: invocation.input)
         let keys = format == .chromium ? try chromiumKeys() : nil

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Pintle
 
 /// A policy from a foreign file: rules with their places, and the losses.
@@ -56,60 +55,6 @@ struct ImportDraft {
     }
 }
 
-/// Values that all foreign formats spell in the same way. Places are found lazily, only for errors, because a search takes
-/// as long as reading the file.
-enum ForeignValues {
-    static func host(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> ServerName {
-        do {
-            return try ServerName(text)
-        } catch {
-            throw ForeignError("invalid-host", error.description, at: place(), hint: error.hint)
-        }
-    }
-
-    /// Reads base64 of 32 bytes, without a prefix.
-    static func key(_ text: String, at place: @autoclosure () -> ForeignPlace) throws(ForeignError) -> PublicKeyPin {
-        do {
-            return try PublicKeyPin(text)
-        } catch {
-            throw ForeignError(error.code, error.description, at: place(), hint: error.hint)
-        }
-    }
-
-    /// Removes the placeholder that stands in if a format wants two keys.
-    static func keys(_ texts: [(String, ForeignPlace)]) throws(ForeignError) -> [PublicKeyPin] {
-        var keys: [PublicKeyPin] = []
-        for (text, place) in texts {
-            let key = try key(text, at: place)
-            if key != .ofNoKey { keys.append(key) }
-        }
-        return keys
-    }
-
-    /// Reads `2027-11-20` as the beginning of that day in UTC.
-    static func day(_ text: String, at place: ForeignPlace) throws(ForeignError) -> Date {
-        let isDay = text.utf8.count == 10
-        guard isDay, let date = try? RFC3339.date(from: text + "T00:00:00Z") else {
-            throw ForeignError(
-                "invalid-date", "\"\(text)\" is not a day", at: place, hint: "write it like 2027-11-20")
-        }
-        return date
-    }
-
-    static func certificates(
-        _ bytes: [UInt8], name: String, at place: @autoclosure () -> ForeignPlace
-    ) throws(ForeignError) -> [Certificate] {
-        do {
-            return try CertificateBundle(bytes).certificates
-        } catch {
-            let problem = error.problems.first
-            throw ForeignError(
-                "invalid-anchor", "\(name): \(problem?.message ?? "no certificate in it")", at: place(),
-                hint: problem?.help)
-        }
-    }
-}
-
 /// Files that a foreign file names.
 struct ForeignFolder {
     /// Returns the content of a file, or `nil` if it does not exist.
@@ -117,45 +62,4 @@ struct ForeignFolder {
 
     /// A source without files.
     static var none: ForeignFolder { ForeignFolder { _ in nil } }
-}
-
-/// A place in a foreign file, counted as editors do, from 1.
-struct ForeignPlace: Sendable, Hashable {
-    let line: Int
-    let column: Int
-}
-
-/// The reason why a foreign file cannot be read as a policy. Reading ends at the first reason, because the rest could only
-/// be guessed.
-struct ForeignError: Error, Sendable {
-    let place: ForeignPlace?
-    /// Stable, for scripts.
-    let code: String
-    /// One line, lower case, no full stop.
-    let message: String
-    var hint: String?
-
-    init(_ code: String, _ message: String, at place: ForeignPlace?, hint: String? = nil) {
-        self.place = place
-        self.code = code
-        self.message = message
-        self.hint = hint
-    }
-}
-
-extension ToolError {
-    init(_ error: ForeignError, file: String) {
-        self = .unusable(
-            error.code, error.message, file: file, line: error.place?.line, column: error.place?.column,
-            hint: error.hint)
-    }
-}
-
-/// The limits of readers of foreign files.
-enum ForeignLimits {
-    static let fileSize = 16 << 20
-    /// The most elements, values or words.
-    static let items = 1 << 20
-    /// The deepest nesting of elements, arrays or dictionaries.
-    static let depth = 48
 }

@@ -20,7 +20,7 @@ struct NSCImport {
             switch child.name {
             case "domain-config": try reader.read(child, defaults, depth: 0)
             case "debug-overrides":
-                reader.draft.lose(.debugOverrides, .other, "what debug builds trust beside is left out")
+                reader.draft.lose(.debugOverrides, .other, "the additional roots of debug builds are left out")
             default: break
             }
         }
@@ -48,7 +48,7 @@ struct NSCImport {
         for child in element.children where !children.contains(child.name) {
             throw ForeignError(
                 "unknown-element", "<\(child.name)> in <\(element.name)> is not known", at: child.place,
-                hint: "what is not understood may restrict the pins: take it out, or write the policy by hand")
+                hint: "an unknown setting may restrict the pins: take it out, or write the policy by hand")
         }
         guard element.children.isEmpty || element.hasNoText else {
             throw ForeignError("unexpected-text", "text beside the elements of <\(element.name)>", at: element.place)
@@ -86,7 +86,7 @@ struct NSCImport {
             rule.terms.expiry = terms.pins.isEmpty ? .never : terms.expiry
             if rule.terms.expiry != .never {
                 draft.lose(
-                    .expiryTime, .other, "pins end at midnight in UTC, not where the device is", rule.name)
+                    .expiryTime, .other, "pins end at midnight in UTC, not in the device's time zone", rule.name)
             }
             draft.add(rule, at: domain.place)
         }
@@ -138,7 +138,7 @@ struct NSCImport {
         try check(set, attributes: ["expiration"], children: ["pin"])
         guard !set.children.isEmpty else {
             throw ForeignError(
-                "nothing-pinned", "a pin-set without pins", at: set.place, hint: "leave it out where nothing is pinned")
+                "nothing-pinned", "a pin-set without pins", at: set.place, hint: "leave it out if nothing is pinned")
         }
         var texts: [(String, ForeignPlace)] = []
         for pin in set.children {
@@ -152,7 +152,7 @@ struct NSCImport {
         }
         terms.pins = try ForeignValues.keys(texts)
         guard !terms.pins.isEmpty else {
-            throw ForeignError("nothing-pinned", "a pin-set with the pin alone that no key has", at: set.place)
+            throw ForeignError("nothing-pinned", "a pin-set that has only the placeholder pin", at: set.place)
         }
         terms.expiry = .never
         if let text = set.attribute("expiration") {

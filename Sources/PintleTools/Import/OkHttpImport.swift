@@ -18,8 +18,8 @@ struct OkHttpImport {
         }
         if builders.count > 1 {
             throw ForeignError(
-                "ambiguous", "a second CertificatePinner.Builder(), and which client has which is not known",
-                at: tokens[builders[1]].place, hint: "give one of them alone")
+                "ambiguous", "a second CertificatePinner.Builder(), and the clients that use each are not known",
+                at: tokens[builders[1]].place, hint: "give only one of them")
         }
         reader.index = start + 5
         try reader.chain()
@@ -141,7 +141,7 @@ struct OkHttpImport {
         case .identifier(let name):
             guard let text = constants[name] else {
                 throw ForeignError(
-                    "not-a-literal", "what \(name) stands for is not known", at: token.place,
+                    "not-a-literal", "the value of \(name) is not known", at: token.place,
                     hint: "write the string itself")
             }
             index += 1
@@ -191,13 +191,13 @@ private struct OkHttpPatterns {
             rule.includesSubdomains = !entry.oneLabel.isEmpty || !entry.everyDepth.isEmpty
             if rule.includesSubdomains, !here.isEmpty, here != below {
                 throw ForeignError(
-                    "not-expressible", "\(host) and what lies under it have different pins", at: entry.place,
-                    hint: "a rule has one set: give both the same pins, or name the hosts under it")
+                    "not-expressible", "\(host) and its sub-domains have different pins", at: entry.place,
+                    hint: "a rule has one set: give both the same pins, or name the sub-domains")
             }
             if !entry.oneLabel.isEmpty {
                 let what = here.isEmpty ? "the host itself and sub-domains" : "sub-domains"
                 draft.lose(
-                    .subdomains, .stricter, "\(what) of every depth are pinned, not those of one label alone", rule.name
+                    .subdomains, .stricter, "\(what) of every depth are pinned, not only those of one label", rule.name
                 )
             }
             rule.terms.pins = (entry.exact + entry.oneLabel + entry.everyDepth + inherited.here).map {

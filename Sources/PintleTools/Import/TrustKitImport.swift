@@ -94,9 +94,9 @@ enum TrustKitImport {
             if ServerEndpoint(httpsURL: text) != nil {
                 rule.terms.reportTo.append(text)
             } else if text.lowercased().hasPrefix("http://") {
-                draft.lose(.reports, .other, "reports go to https addresses alone: others are left out", rule.name)
+                draft.lose(.reports, .other, "reports go only to https addresses: others are left out", rule.name)
             } else {
-                throw ForeignError("invalid-report-url", "\"\(text)\" is no URL for reports", at: place)
+                throw ForeignError("invalid-report-url", "\"\(text)\" is not a URL for reports", at: place)
             }
         }
     }

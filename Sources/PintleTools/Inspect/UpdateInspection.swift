@@ -67,7 +67,7 @@ struct UpdateInspection {
         for signature in envelope.signatures {
             field("signed by", "\(SafeText.escape(signature.keyID ?? "")), as it says itself")
         }
-        if envelope.signatures.isEmpty { field("signed by", "nobody") }
+        if envelope.signatures.isEmpty { field("signed by", "no key") }
         if let payload {
             field("issued", RFC3339.string(from: payload.issuedAt))
             field("expires", RFC3339.string(from: payload.expiresAt))

@@ -34,7 +34,7 @@ struct SourceReader {
         self.name = name
     }
 
-    private static let whatIsRead = "certificates, requests and keys are read, in PEM or DER"
+    private static let whatIsRead = "give certificates, requests or keys, in PEM or DER"
 
     // MARK: PEM
 
@@ -47,7 +47,7 @@ struct SourceReader {
         var isAtEnd = false
         while !isAtEnd {
             guard errors.count < Self.maximumErrors else {
-                errors.append(.unusable("more-errors", "there are more; the rest was not looked at", file: name))
+                errors.append(.unusable("more-errors", "there are more; the rest was not examined", file: name))
                 break
             }
             do throws(PEMError) {
@@ -72,7 +72,8 @@ struct SourceReader {
         if items.isEmpty, errors.isEmpty {
             errors.append(
                 .unusable(
-                    "nothing-to-pin", "there is nothing to pin in \(skipped.joined(separator: ", "))", file: name,
+                    "nothing-to-pin", "the file has nothing to pin, only \(skipped.joined(separator: ", "))",
+                    file: name,
                     hint: Self.whatIsRead))
         }
         if let error = ToolError.joining(errors) { throw error }
@@ -124,7 +125,7 @@ struct SourceReader {
                 hint: "write it plainly: openssl x509 -in FILE -out cert.pem")
         case "PKCS7", "CMS":
             throw Problem(
-                code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not read",
+                code: "unsupported-block", message: "certificates wrapped in PKCS#7 are not supported",
                 hint: "unwrap them: openssl pkcs7 -in FILE -print_certs | pintle pin -")
         default:
             throw Problem(
@@ -212,37 +213,7 @@ struct SourceReader {
             if let key = try? Self.privateKey(bytes) { return .key(key, isPrivate: true) }
         }
         throw .unusable(
-            "malformed-certificate", "no certificate, request or key; as a certificate: \(certificateError)",
+            "malformed-certificate", "not a certificate, request or key; as a certificate: \(certificateError)",
             file: name, hint: "it was damaged or cut off, or is of another kind: " + Self.whatIsRead)
-    }
-}
-
-/// An item in a file that has a pin.
-enum SourceItem {
-    case certificate(Certificate)
-    case request(CertificateRequest)
-    /// A bare public key, or the public half of a private one.
-    case key(PublicKey, isPrivate: Bool)
-
-    /// A public key as its SubjectPublicKeyInfo.
-    struct PublicKey {
-        let description: PublicKeyDescription
-        let pin: PublicKeyPin
-        /// The id that updates use for the key, if it can sign them.
-        let updateKeyID: String?
-
-        init(subjectPublicKeyInfo der: [UInt8]) throws(DERError) {
-            description = try PublicKeyDescription(subjectPublicKeyInfo: der)
-            pin = try PublicKeyPin(subjectPublicKeyInfo: der)
-            updateKeyID = (try? UpdateKey(subjectPublicKeyInfo: der))?.id
-        }
-    }
-
-    var certificate: Certificate? {
-        if case .certificate(let certificate) = self { certificate } else { nil }
-    }
-
-    var isPrivateKey: Bool {
-        if case .key(_, isPrivate: true) = self { true } else { false }
     }
 }

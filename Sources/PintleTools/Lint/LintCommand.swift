@@ -116,7 +116,7 @@ struct LintCommand {
         _ policy: PinningPolicy?, _ file: InputFile, _ authorities: PublicAuthorities, _ entries: inout [LintEntry]
     ) throws(ToolError) -> [LiveLint.Server] {
         if invocation.writesJSON, invocation.arguments.has(.github) {
-            throw .usage("--json and --github are two forms of one answer: choose one", of: .lint)
+            throw .usage("--json and --github are two formats of one report: choose one", of: .lint)
         }
         var endpoints: [ServerEndpoint] = []
         for text in invocation.arguments.values(of: .against) { endpoints.append(try HostArgument.endpoint(text)) }
@@ -150,49 +150,5 @@ struct LintCommand {
             throw .usage("--expires-within takes a number of days: write it like 90d", of: .lint)
         }
         return Double(days) * 86_400
-    }
-}
-
-/// A problem that `lint` reports: of the file, or of a live server that the file is about.
-struct LintEntry {
-    let severity: LintFinding.Severity
-    let problem: PolicyProblem
-    /// The server that showed it.
-    var server: String?
-
-    init(_ finding: LintFinding) {
-        severity = finding.severity
-        problem = finding.problem
-    }
-
-    init(_ severity: LintFinding.Severity, _ problem: PolicyProblem, server: String) {
-        self.severity = severity
-        self.problem = problem
-        self.server = server
-    }
-}
-
-/// The places of a policy file's rules and their pins.
-struct RulePlaces {
-    private let root: JSONValue?
-    private let rules: [JSONValue]
-
-    init(_ json: [UInt8]) {
-        root = try? JSONDocument(json).root
-        rules = root?["hosts"]?.elements.map(Array.init) ?? []
-    }
-
-    /// The hosts of the rules as the file writes them; empty where a rule has none.
-    var hosts: [String] { rules.map { $0["host"]?.string ?? "" } }
-
-    /// Returns the place of the host of a rule, of one of its pins, or of the beginning of the file.
-    func place(rule: Int?, list: StaticString? = nil, pin: Int? = nil) -> JSONPlace? {
-        guard let rule, rules.indices.contains(rule) else { return root?.place }
-        let value = rules[rule]
-        guard let list, let pins = value[list] else { return (value["host"] ?? value).place }
-        guard let pin, let elements = pins.elements.map(Array.init), elements.indices.contains(pin) else {
-            return pins.place
-        }
-        return elements[pin].place
     }
 }

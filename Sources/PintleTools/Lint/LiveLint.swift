@@ -100,7 +100,7 @@ struct LiveLint {
         return entry(
             .error, .invalidPath, findings.endpoint, rule: findings.rule?.index,
             "the path of \(findings.endpoint) is invalid: \(failure.code.rawValue): \(failure.primary.text)",
-            help: "pins are not looked at before that is mended: pintle check \(findings.endpoint) --policy FILE")
+            help: "pins are not compared until that is fixed: pintle check \(findings.endpoint) --policy FILE")
     }
 
     /// Returns the last certificate that can be reached from the leaf through the chain that was sent.
@@ -131,7 +131,7 @@ struct LiveLint {
                     entry(
                         .warning, .unmatchedPin, findings.endpoint, rule: rule, list: "pins", pin: index,
                         "\(pin) matches nothing on the path of \(findings.endpoint)",
-                        help: "if no other server has that key, it is a backup or belongs to nobody: move or remove it")
+                        help: "if no other server has that key, it is a backup or unused: move or remove it")
                 )
             }
             for backup in findings.backupsInUse {
@@ -172,7 +172,7 @@ struct LiveLint {
                 entries.append(
                     entry(
                         .warning, .missingIntermediate, findings.endpoint, rule: findings.rule?.index,
-                        "\(findings.endpoint) does not send \(certificate.subject), which this machine happens to know",
+                        "\(findings.endpoint) does not send \(certificate.subject), which only this machine knows",
                         help: "let the server send it: other machines find no path"))
             }
             if let certificate = place.certificate, let text = horizon(of: certificate.validity) {

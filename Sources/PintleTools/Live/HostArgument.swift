@@ -13,7 +13,8 @@ enum HostArgument {
     private static func endpoint(url: String) throws(ToolError) -> ServerEndpoint {
         if let endpoint = ServerEndpoint(httpsURL: url) { return endpoint }
         guard url.prefix(8).lowercased() == "https://" else {
-            throw .unusable("invalid-url", "\"\(url)\" is no https URL", hint: "write it as https://HOST[:PORT]/...")
+            throw .unusable(
+                "invalid-url", "\"\(url)\" is not an https URL", hint: "write it as https://HOST[:PORT]/...")
         }
         let rest = url.dropFirst(8)
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }

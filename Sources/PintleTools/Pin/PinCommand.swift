@@ -20,9 +20,9 @@ extension Command {
         ],
         overview: [
             """
-            Prints the public-key pin (SHA-256 of the SubjectPublicKeyInfo) and the fingerprint of every source: \
-            live servers by host, host:port or https URL; certificates, bundles, certificate requests, public and \
-            unencrypted private keys from files, PEM or DER; or standard input (`-`).
+            Prints the public-key pin (SHA-256 of the SubjectPublicKeyInfo) and the fingerprint of every source. A \
+            source is a live server (host, host:port or https URL), standard input (`-`), or a file, PEM or DER. Files \
+            hold certificates, bundles, certificate requests, and public or unencrypted private keys.
             """,
             """
             A source is a file if a file of that name exists or the name has a slash; otherwise it is a host. If a \
@@ -90,7 +90,7 @@ struct PinCommand {
         var errors: [ToolError] = []
         let sources = invocation.arguments.positionals
         guard sources.count(where: { $0 == "-" }) <= 1 else {
-            throw .usage("- stands there twice; standard input is read once", of: .pin)
+            throw .usage("- is given twice; standard input is read only once", of: .pin)
         }
         for source in sources {
             do {
@@ -127,9 +127,9 @@ struct PinCommand {
         return try LivePins(invocation).listing(of: endpoint, source: source)
     }
 
-    /// Returns whether a source is a file. A URL is not. A name with a slash, a name that exists, and a name with a usual
-    /// ending of files with certificates and keys is a file: these endings are not top-level domains, so no resolver needs
-    /// to be asked.
+    /// Returns whether a source is a file. A URL is not. A name with a slash is, and so is a name that exists. A usual
+    /// ending of files with certificates and keys also means a file: such endings are not top-level domains, so no resolver
+    /// needs to be asked.
     static func isFile(_ source: String) -> Bool {
         if source == "-" { return true }
         if source.contains("://") { return false }
@@ -149,73 +149,5 @@ struct PinCommand {
         for listing in listings where listing.isNameless {
             invocation.console.warn("\(listing.source) has no subject alternative name, so no client accepts it")
         }
-    }
-}
-
-/// The certificates of a live server. Sends it nothing, and does not depend on whether it is trusted.
-struct LivePins {
-    private let invocation: Invocation
-    private let validator: PathValidator
-    private let policy: PinningPolicy
-
-    init(_ invocation: Invocation) throws(ToolError) {
-        self.invocation = invocation
-        validator = try invocation.validator()
-        policy = try PinningPolicy.withoutRules()
-    }
-
-    /// - Parameter source: the word on the command line.
-    func listing(of endpoint: ServerEndpoint, source: String) throws(ToolError) -> PinListing {
-        let handshake = try LiveHandshake(endpoint, invocation)
-        // Every certificate is accepted, to see whether the handshake succeeds. The connection is closed without a byte of
-        // data.
-        let outcome = handshake.run { _ in .accept }
-        outcome.connection?.close()
-        guard let presented = outcome.presented else {
-            throw Self.failure(outcome.error, source: source)
-        }
-        let evaluation = policy.evaluate(
-            endpoint, presented: presented, at: invocation.now, validate: validator.validate)
-        if let error = outcome.error {
-            invocation.console.warn("the handshake broke after the certificate: \(error.message)")
-        }
-        var failure: PathFailure?
-        if case .rejected(let rejection) = evaluation.decision { failure = rejection.pathFailure }
-        return PinListing(
-            source: "\(endpoint)",
-            entries: entries(PathPositions(path: evaluation.path, presented: presented)),
-            server: PinListing.ServerFindings(
-                endpoint: endpoint, failure: failure, protocolVersion: outcome.connection?.protocolVersion.description,
-                address: outcome.connection?.peerAddress))
-    }
-
-    private func entries(_ positions: PathPositions) -> [PinEntry] {
-        positions.places.compactMap { place in
-            guard let certificate = place.certificate else {
-                invocation.console.warn("a certificate that was sent (\(place.position)) cannot be read")
-                return nil
-            }
-            let remark = place.position == "extra" ? "sent, not on the path: pinning it would never match" : nil
-            return PinEntry(
-                position: place.position, item: .certificate(certificate), isSent: place.isSent,
-                isOnPath: place.isOnPath, remark: remark)
-        }
-    }
-
-    private static func failure(_ error: HandshakeError?, source: String) -> ToolError {
-        guard let error else {
-            return ToolError(
-                exitCode: .unreachable, code: "no-certificate", message: "the server showed no certificate")
-        }
-        var failure = ToolError(error)
-        // A certificate arrived, but it cannot be read.
-        if !error.isBeforeCertificate { failure.exitCode = .unusable }
-        if error.code == .nameNotResolved, !source.contains(":") {
-            failure = ToolError(
-                exitCode: .unreachable, code: failure.code,
-                message: "\"\(source)\" is neither a file nor a host that resolves",
-                hint: "for a file write ./\(source)")
-        }
-        return failure
     }
 }

@@ -56,7 +56,7 @@ extension LintWarnings {
         warn(
             "public-suffix", .rule(index)["host"],
             "\(host) covers the hosts of everyone who registers below it",
-            help: "name your own domain; what does not match these pins is cut off")
+            help: "name your own domain; servers that do not match these pins are cut off")
     }
 
     mutating func lookAtOverlap(of host: PinnedHost, _ index: Int, _ parents: ParentRules) {
@@ -65,7 +65,7 @@ extension LintWarnings {
         if host.port == nil, let other = parents.nearestWithPort(above: host.host).map({ hosts[$0] }) {
             warn(
                 "port-rule-wins", .rule(index)["host"],
-                "on port \(other.port ?? 0) the rule for \(other) decides for \(host), shorter as its name is",
+                "on port \(other.port ?? 0) the rule for \(other) decides for \(host)although its name is shorter",
                 help: "add a rule for \(host) with that port")
         }
         guard let parent else {
@@ -134,7 +134,7 @@ extension LintWarnings {
             warn(
                 "similar-host", .rule(index)["host"],
                 "\(name) differs from \(neighbour), which has a rule too, by one letter",
-                help: "if one is a slip, the host that is meant is not pinned")
+                help: "if one is a typing error, the intended host is not pinned")
         }
     }
 

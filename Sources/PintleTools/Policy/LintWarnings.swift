@@ -132,7 +132,7 @@ struct LintWarnings {
         let path = PolicyPath.rule(index)["expiry"]["after"]
         if seconds <= 0 {
             let effect =
-                if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not looked at" }
+                if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not compared" }
             warn(
                 "expired", path, "pins of \(host) ended \(day), \(Self.days(-seconds)) ago: \(effect)",
                 help: "set a date after your slowest user updates")
@@ -158,7 +158,7 @@ struct LintWarnings {
             "report-only", .rule(index)["enforcement"],
             "a wrong key of \(host) is reported and let through",
             help: host.reportTo.isEmpty
-                ? "add reportTo, or nobody hears of it; then set \"enforce\""
+                ? "add reportTo, or mismatches stay unseen; then set \"enforce\""
                 : "set \"enforce\" once the reports are quiet")
     }
 

@@ -25,16 +25,16 @@ extension Command {
         ],
         overview: [
             """
-            Starts a TLS server on loopback for each attack, with new certificates, runs the client once against each, \
-            and judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
+            Starts a TLS server on loopback for each attack, with new certificates, and runs the client once against \
+            each. Judges by the bytes that the server got and by the end of the client: accepted, blocked, LET THROUGH, \
             inconclusive. The right server comes first: if a client refuses it, its other answers prove nothing.
             """,
             """
-            In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`; `{ca}`, a \
-            file of the two roots to trust, PEM; `{pin}` and `{backup}`, the server's pins as curl writes them \
-            (sha256//...), `{pins}` both with a semicolon between; `{issuer}`, the pin of the authority that issues; \
-            `{pin-base64}`, `{backup-base64}`, `{issuer-base64}`, the bare hashes; `{policy}`, a policy file with anchors \
-            and pins. No shell reads the words. The client runs without proxy variables and without input. When its time \
+            In the client's words these are replaced: `{url}` (https://localhost:PORT/), `{host}` and `{port}`. `{ca}` \
+            is a file of the two roots to trust, PEM. `{pin}` and `{backup}` are the server's pins as curl writes them \
+            (sha256//...); `{pins}` is both with a semicolon between. `{issuer}` is the pin of the authority that issues. \
+            `{pin-base64}`, `{backup-base64}` and `{issuer-base64}` are the bare hashes. `{policy}` is a policy file with \
+            anchors and pins. No shell reads the words. The client runs without proxy variables and without input. When its time \
             is up, it is ended together with all its child processes.
             """,
             """

@@ -33,6 +33,8 @@ struct DocCPage {
         case .paragraph(let text): return wrapped(text, indent: "")
         case .list(let items): return items.map { "- " + wrapped($0, indent: "  ") }.joined(separator: "\n")
         case .verbatim(let text): return verbatim(text)
+        case .definitions(let rows):
+            return rows.map { "- " + wrapped("\($0.name): \($0.meaning)", indent: "  ") }.joined(separator: "\n")
         case .table(let first, let second, let rows):
             let lines = rows.map { "| \(inline($0.name)) | \(inline($0.meaning)) |" }
             return (["| \(first) | \(second) |", "|---|---|"] + lines).joined(separator: "\n")

@@ -63,7 +63,7 @@ struct ManPage {
                 Self.line(Self.escaped(String($0)))
             }
             return [".PP", ".RS 4", ".nf"] + lines + [".fi", ".RE"]
-        case .table(_, _, let rows):
+        case .table(_, _, let rows), .definitions(let rows):
             return rows.flatMap { [".TP", Self.line(inline($0.name, isTerm: true)), Self.line(inline($0.meaning))] }
         case .commands(let commands):
             return commands.flatMap { [".TP", Self.reference(to: $0.name), Self.line(inline($0.summary))] } + [".PP"]
@@ -121,7 +121,7 @@ extension ReferenceSection.Block {
         case .paragraph(let text): [text]
         case .list(let items): items
         case .verbatim, .commands: []
-        case .table(_, _, let rows): rows.flatMap { [$0.name, $0.meaning] }
+        case .table(_, _, let rows), .definitions(let rows): rows.flatMap { [$0.name, $0.meaning] }
         }
     }
 }

@@ -87,7 +87,7 @@ struct ParsedArguments: Sendable {
         if let choices = option.choices, !choices.contains(value) {
             let nearest = Spelling.nearest(to: value, among: choices).map { "; did you mean \($0)?" } ?? ""
             throw .usage(
-                "\"\(value)\" is no value of --\(option.name)\(nearest) (values: \(choices.joined(separator: ", ")))",
+                "\"\(value)\" is not a value of --\(option.name)\(nearest) (values: \(choices.joined(separator: ", ")))",
                 of: command)
         }
         return value
@@ -108,21 +108,5 @@ struct ParsedArguments: Sendable {
         if positionals.count > command.arguments.count {
             throw .usage("\"\(positionals[command.arguments.count])\" is one argument too many", of: command)
         }
-    }
-}
-
-/// A search for the word that a misspelt one stands for.
-enum Spelling {
-    /// Returns the nearest of `words`, if it is near enough to be the word that the user meant.
-    static func nearest(to text: String, among words: [String]) -> String? {
-        let limit = max(1, min(3, text.count / 3))
-        let typed = Array(text.utf8.prefix(64))
-        let candidates = words.map { word in
-            (word: word, distance: NearestSpelling.distance(typed, Array(word.utf8)))
-        }
-        guard let best = candidates.min(by: { $0.distance < $1.distance }), best.distance <= limit else {
-            return nil
-        }
-        return best.word
     }
 }

@@ -28,17 +28,17 @@ struct ReferencePage {
             ReferenceSection("Examples", .verbatim(Self.examples(of: command))),
         ]
         if !command.arguments.isEmpty {
-            sections.append(ReferenceSection("Arguments", .table("Argument", "Meaning", Self.arguments(of: command))))
+            sections.append(ReferenceSection("Arguments", .definitions(Self.arguments(of: command))))
         }
         let options = command.options.map { (name: Self.label($0), meaning: $0.fullHelp) }
-        sections.append(ReferenceSection("Options", .table("Option", "Meaning", options)))
+        sections.append(ReferenceSection("Options", .definitions(options)))
         sections += command.sections
         if !command.environment.isEmpty {
             let variables = command.environment.map { (name: MarkedText.codes($0.name), meaning: $0.help) }
-            sections.append(ReferenceSection("Environment", .table("Variable", "Meaning", variables)))
+            sections.append(ReferenceSection("Environment", .definitions(variables)))
         }
         let codes = command.exitCodes.map { (name: "\($0.code.rawValue)", meaning: $0.meaning) }
-        sections.append(ReferenceSection("Exit codes", .table("Code", "Meaning", codes)))
+        sections.append(ReferenceSection("Exit codes", .definitions(codes)))
         self.init(
             command: command, summary: command.summary, usage: [command.usage], sections: sections,
             articles: command.articles)
@@ -110,8 +110,7 @@ extension ReferencePage {
                         """)),
                 ReferenceSection(
                     "Environment",
-                    .table(
-                        "Variable", "Meaning",
+                    .definitions(
                         (Command.check.environment + Command.sign.environment).map {
                             (MarkedText.codes($0.name), $0.help)
                         } + [
@@ -123,8 +122,7 @@ extension ReferencePage {
                             + "the machine that `--connect-to` names. A proxy with an `https://` address is an error.")),
                 ReferenceSection(
                     "Exit codes",
-                    .table(
-                        "Code", "Meaning",
+                    .definitions(
                         [
                             ("0", "Trusted, or no problem was found"), ("1", "Rejected, or problems were found"),
                             ("2", "The command line or an input cannot be used"),

@@ -6,7 +6,9 @@ struct ReferenceSection: Sendable {
         case list([String])
         /// Lines as they are: a command with its output, or JSON.
         case verbatim(String)
-        /// Names with their meanings, under two headings that only the web page shows.
+        /// Names with their meanings.
+        case definitions([(name: String, meaning: String)])
+        /// Names with short facts, under two headings that only the web page shows.
         case table(String, String, [(name: String, meaning: String)])
         /// Commands with their summaries.
         case commands([Command])

@@ -104,7 +104,7 @@ extension ToolError {
                 hint: "use the release that wrote it")
         case .notAStore(let path, let problem):
             self = .unusable(
-                error.code, "no file of approvals: \(problem.message)", file: path, line: problem.line,
+                error.code, "not a file of approvals: \(problem.message)", file: path, line: problem.line,
                 column: problem.column,
                 hint: "name another file; if this one was a store once, give it up: mv \(ShellWord.quoted(path)) "
                     + ShellWord.quoted(path + ".old"))
@@ -116,7 +116,7 @@ extension ToolError {
             self = .unusable(
                 error.code, "the store is damaged: \(problem.message)", file: path, line: problem.line,
                 column: problem.column,
-                hint: "mend it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
+                hint: "repair it, or give it up: mv \(ShellWord.quoted(path)) \(ShellWord.quoted(path + ".old"))")
         case .approval(let problem):
             self.init(problem, store: store)
         }
@@ -134,7 +134,7 @@ extension ToolError {
         case .changedMeanwhile:
             self.init(
                 exitCode: .rejected, code: error.code, message: error.description,
-                hint: "nothing was stored: look at the server again")
+                hint: "nothing was stored: check the server again")
         case .incompleteRecord(let record):
             let path = store ?? "FILE"
             self.init(
@@ -143,11 +143,11 @@ extension ToolError {
                     "earlier approvals \(record == .unreadable ? "cannot be read" : "are lost"), so this server may have "
                     + "been known with another certificate",
                 hint: record == .unreadable
-                    ? "nothing was stored: mend \(ShellWord.quoted(path)), or give it up: mv \(ShellWord.quoted(path)) "
+                    ? "nothing was stored: repair \(ShellWord.quoted(path)), or give it up: mv \(ShellWord.quoted(path)) "
                         + ShellWord.quoted(path + ".old")
                     : "nothing was stored: look into \(ShellWord.quoted(path + ".corrupt")), then move that away")
         case .alreadyExpired:
-            self = .unusable(error.code, error.description, hint: "give --expires a time that is still to come")
+            self = .unusable(error.code, error.description, hint: "give --expires a time in the future")
         case .needsCertificate:
             self = .unusable(error.code, error.description, hint: "give --certificate instead of --key")
         case .noteTooLong:

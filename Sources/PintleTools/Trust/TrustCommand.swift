@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Pintle
 internal import PintleStorage
 
@@ -126,7 +125,7 @@ struct TrustCommand {
         let endpoint = try endpoint(for: action)
         try refuseOptions(of: action)
         guard let path = arguments.value(of: .store) else {
-            throw .usage("--store FILE is missing: it is where approvals are kept", of: .trust, code: "missing-option")
+            throw .usage("--store FILE is missing; approvals are kept there", of: .trust, code: "missing-option")
         }
         let store = try ApprovalStore(path, console)
         // A change sets a damaged store aside. `list` and `export` instead fail, because an empty list would hide that
@@ -141,7 +140,7 @@ struct TrustCommand {
             guard let revoked = try store.revoke(endpoint, at: invocation.now) else {
                 throw ToolError(
                     exitCode: .rejected, code: "not-approved", message: "nothing is approved for \(endpoint)",
-                    file: path, hint: "see what is: pintle trust list --store \(ShellWord.quoted(path))")
+                    file: path, hint: "list the approvals: pintle trust list --store \(ShellWord.quoted(path))")
             }
             printChange("revoked", revoked)
         case (.export, _):
@@ -218,7 +217,7 @@ extension TrustCommand {
         if let action = Action(rawValue: word) { return action }
         let words = Action.allCases.map(\.rawValue)
         let nearest = Spelling.nearest(to: word, among: words).map { "; did you mean \($0)?" } ?? ""
-        throw .usage("\"\(word)\" is no action\(nearest) (values: \(words.joined(separator: ", ")))", of: .trust)
+        throw .usage("\"\(word)\" is not an action\(nearest) (values: \(words.joined(separator: ", ")))", of: .trust)
     }
 
     private func endpoint(for action: Action) throws(ToolError) -> ServerEndpoint? {
@@ -262,7 +261,7 @@ extension TrustCommand {
         case (nil, let text?): .publicKey(try ToolError.wrap { () throws(PinError) in try PublicKeyPin(text) })
         case (nil, nil):
             throw .usage(
-                "approve needs --certificate HEX or --key PIN: what you compared", of: .trust, code: "missing-option")
+                "approve needs --certificate HEX or --key PIN, which you compared", of: .trust, code: "missing-option")
         case (_?, _?): throw .usage("--certificate and --key exclude one another", of: .trust)
         }
     }
@@ -274,66 +273,6 @@ extension ToolError {
             return try read()
         } catch {
             throw .unusable(error.code, error.description, hint: error.hint)
-        }
-    }
-}
-
-/// An approval as text and as JSON.
-enum ApprovalText {
-    /// `{host, port, state, certificate | spki, accepts, approvedAt, expiresAt?, note?, revokedAt?}`
-    static func write(_ approval: TrustApproval, at instant: Date, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("host", approval.endpoint.host.description)
-            json.member("port", Int(approval.endpoint.port))
-            json.member("state", state(approval, at: instant))
-            switch approval.subject {
-            case .certificate(let pin): json.member("certificate", pin.description)
-            case .publicKey(let pin): json.member("spki", pin.description)
-            }
-            let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains)
-            json.member("accepts", accepted.map(\.rawValue))
-            json.member("approvedAt", RFC3339.string(from: approval.approvedAt))
-            json.member("expiresAt", approval.expiresAt.map { RFC3339.string(from: $0) })
-            json.member("note", approval.note)
-            json.member("revokedAt", approval.revokedAt.map { RFC3339.string(from: $0) })
-        }
-    }
-
-    /// Returns the lines: the server first, its facts below.
-    static func lines(_ approval: TrustApproval, at instant: Date, _ palette: Palette) -> [String] {
-        let state = state(approval, at: instant)
-        let word = state == "live" ? palette.good(state) : palette.warning(state)
-        var lines = ["\(approval.endpoint)   \(word)"]
-        func field(_ label: String, _ value: String) { lines.append("  " + TextLayout.padded(label, to: 10) + value) }
-        switch approval.subject {
-        case .certificate(let pin): field("cert", pin.description)
-        case .publicKey(let pin): field("key", pin.description)
-        }
-        let accepted = TrustApproval.AcceptedFailure.ordered.filter(approval.accepts.contains).map(\.rawValue)
-        field("accepts", accepted.isEmpty ? "nothing: the system trusted it" : accepted.joined(separator: ", "))
-        field("approved", ValidityText.day(approval.approvedAt))
-        if let end = approval.expiresAt {
-            let isOver = instant >= end
-            let span = isOver ? ValidityText.span(from: end, to: instant) : ValidityText.span(from: instant, to: end)
-            field(isOver ? "ended" : "ends", "\(ValidityText.day(end)), " + (isOver ? "\(span) ago" : "\(span) left"))
-        }
-        if let revoked = approval.revokedAt { field("revoked", ValidityText.day(revoked)) }
-        if let note = approval.note { field("note", SafeText.escape(note)) }
-        return lines
-    }
-
-    /// `certificate a22a…`, `key sha256/…`
-    static func subject(_ approval: TrustApproval) -> String { "\(kind(approval)) \(Pin(approval.subject))" }
-
-    static func kind(_ approval: TrustApproval) -> String {
-        if case .certificate = approval.subject { "certificate" } else { "key" }
-    }
-
-    static func state(_ approval: TrustApproval, at instant: Date) -> String {
-        switch approval.state(at: instant) {
-        case .live: "live"
-        case .expired: "expired"
-        case .revoked: "revoked"
         }
     }
 }

@@ -50,7 +50,7 @@ struct KeygenCommand {
 
     func run() throws(ToolError) -> ExitCode {
         guard let path = invocation.arguments.value(of: .keyOut) else {
-            throw .usage("--out FILE is missing: where the private key goes", of: .keygen, code: "missing-option")
+            throw .usage("--out FILE is missing; the private key goes there", of: .keygen, code: "missing-option")
         }
         let publicPath = path + ".pub"
         for taken in [path, publicPath] where OutputFile.exists(taken) { throw .keyExists(taken) }
@@ -81,7 +81,7 @@ struct KeygenCommand {
                 ? "next: make the other key on the machine that signs, if you have not: pintle keygen --out update.key"
                 : "next: make a second key on another machine and keep it offline: pintle keygen --out offline.key")
         console.printMessage(
-            "      ship both public keys from the first release on; with one alone, a lost key ends all updates")
+            "      ship both public keys from the first release on; with only one, a lost key ends all updates")
         return .fine
     }
 }

@@ -75,7 +75,7 @@ struct SignCommand {
         let arguments = invocation.arguments
         let paths = arguments.values(of: .signingKey)
         guard !paths.isEmpty else {
-            throw .usage("--key FILE is missing: who signs", of: .sign, code: "missing-option")
+            throw .usage("--key FILE is missing; the key signs", of: .sign, code: "missing-option")
         }
         // With `--append` the update may be overwritten by its new version.
         var guarded = GuardedFiles(paths + (arguments.has(.append) ? [] : arguments.positionals), of: .sign)
@@ -114,7 +114,8 @@ struct SignCommand {
         let expires = try date(.expires)
         let issued = try date(.issued) ?? invocation.now
         guard let expires else {
-            throw .usage("--expires TIME is missing: until when apps may take it", of: .sign, code: "missing-option")
+            throw .usage(
+                "--expires TIME is missing; apps take the update until then", of: .sign, code: "missing-option")
         }
         guard issued < expires else { throw .usage("--expires lies before the update is issued", of: .sign) }
         if expires <= invocation.now { invocation.console.warn("this update has expired already: no app takes it") }
@@ -150,7 +151,7 @@ struct SignCommand {
         do {
             return try body()
         } catch {
-            throw .unusable(error.code.rawValue, "\(error)", file: file.name, hint: "--append takes an update")
+            throw .unusable(error.code.rawValue, "\(error)", file: file.name, hint: "--append needs an update")
         }
     }
 
@@ -173,7 +174,8 @@ struct SignCommand {
             throw .usage("--version N is missing: the update's number", of: .sign, code: "missing-option")
         }
         guard let number = Int(text), (1...UpdatePayload.maximumVersion).contains(number) else {
-            throw .usage("\"\(text)\" is no version: a number from 1 to \(UpdatePayload.maximumVersion)", of: .sign)
+            throw .usage(
+                "\"\(text)\" is not a version: give a number from 1 to \(UpdatePayload.maximumVersion)", of: .sign)
         }
         return number
     }

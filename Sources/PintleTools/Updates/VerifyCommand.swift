@@ -111,7 +111,8 @@ struct VerifyCommand {
     private func trust() throws(ToolError) -> UpdateTrust {
         let paths = invocation.arguments.values(of: .trustedKey)
         guard !paths.isEmpty else {
-            throw .usage("--trusted PUB is missing: the keys that the app ships", of: .verify, code: "missing-option")
+            throw .usage(
+                "--trusted PUB is missing; give the keys that the app ships", of: .verify, code: "missing-option")
         }
         var keys: [UpdateKey] = []
         for path in paths {
@@ -135,7 +136,8 @@ struct VerifyCommand {
         guard let number = Int(text), range.contains(number) else {
             let end = range.upperBound == .max ? "on" : "to \(range.upperBound)"
             throw .usage(
-                "\"\(text)\" is no value of --\(option.name): a number from \(range.lowerBound) \(end)", of: .verify)
+                "\"\(text)\" is not a value of --\(option.name): give a number from \(range.lowerBound) \(end)",
+                of: .verify)
         }
         return number
     }

@@ -46,7 +46,7 @@ struct ExportLockOut {
     /// - Parameters:
     ///   - policy: the policy that `plan` reduces.
     ///   - stated: the position that the plan gives to pins without one.
-    /// - Returns: `nil` where no rule locks out.
+    /// - Returns: `nil` if no rule locks out.
     init?(_ plan: ExportPlan, of policy: PinningPolicy, stated: PinPosition?) {
         let rules = plan.rules.filter { $0.isPinned && $0.enforcement == .enforce }
         let hosts = policy.hosts

@@ -11,7 +11,7 @@ struct RulePlaces {
         rules = root?["hosts"]?.elements.map(Array.init) ?? []
     }
 
-    /// The hosts of the rules as the file writes them; empty where a rule has none.
+    /// The hosts of the rules as the file writes them; empty for a rule without a host.
     var hosts: [String] { rules.map { $0["host"]?.string ?? "" } }
 
     /// Returns the place of the host of a rule, of one of its pins, or of the beginning of the file.

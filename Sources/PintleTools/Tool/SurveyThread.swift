@@ -59,9 +59,9 @@ final class SurveyThread: Sendable {
     /// then, and while it ends, is taken, so that no server with a result is asked again.
     ///
     /// - Parameters:
-    ///   - handle: called on this thread with each line. Where it throws, the survey ends and the other lines are dropped.
+    ///   - handle: called on this thread with each line. If it throws, the survey ends and the other lines are dropped.
     ///   - goesOn: called on this thread after each line, and ten times a second at least; not after it has said no.
-    /// - Returns: what `survey` returned; `false` where it was stopped before it returned.
+    /// - Returns: what `survey` returned; `false` if it was stopped before it returned.
     func run(
         _ survey: @escaping @Sendable () -> Result<Bool, ToolError>, handle: ([UInt8]) throws(ToolError) -> Void,
         goesOn: () -> Bool
